@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of a rotation, owned: cos and sin of position * rate times the attention factor m.
+//
+//   cos[k, ...] = m cos(position * rate_k)      sin[k, ...] = m sin(position * rate_k)       half width: one entry per pair
+//
+// The angle is the outer product of positions and rates, formed in double-double and reduced in turns, whatever the scalar. Error of
+// every entry against the real-number formula: at most half an ulp of the stored value + |position| * 2^-63 * max(1, |m|), for every
+// kind of Frequencies and |position| <= 2^31; larger positions lose nothing but that second term's growth. Not a rotation, and not a
+// table that grows: it is immutable, so any number of threads may read it.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "rope/detail/aligned.hpp"
+#include "rope/error.hpp"
+#include "rope/frequencies.hpp"
+#include "rope/layout.hpp"
+#include "rope/positions.hpp"
+#include "rope/table.hpp"
+
+namespace rope {
+namespace detail {
+
+/// The outer extents of a table for these positions: x's extent on token and batch axes, 1 elsewhere. Checks that the layout has a
+/// batch axis if there are several batches, and that the table's size fits.
+Shape table_outer(const Frequencies& frequencies, const Positions& positions, const Layout& layout);
+
+/// Calls visit(row, batch, token) for each row of a table with these outer extents, in memory order.
+template <class Visit>
+void for_each_table_row(const Positions& positions, const Layout& layout, Visit&& visit) {
+  bool token_outside = false;
+  bool seen_batch = false;
+  for (int axis = 0; axis < layout.axes(); ++axis) {
+    if (layout[axis] == AxisRole::batch) seen_batch = true;
+    if (layout[axis] == AxisRole::token) token_outside = seen_batch;
+  }
+  Index row = 0;
+  if (token_outside) {
+    for (Index s = 0; s < positions.tokens(); ++s)
+      for (Index b = 0; b < positions.batches(); ++b) visit(row++, b, s);
+  } else {
+    for (Index b = 0; b < positions.batches(); ++b)
+      for (Index s = 0; s < positions.tokens(); ++s) visit(row++, b, s);
+  }
+}
+
+/// Fills rows of cos and sin, correctly rounded but for the bound above. Compiled for float, double, long double, Eigen::half and
+/// Eigen::bfloat16.
+template <class Scalar>
+void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin);
+
+}  // namespace detail
+
+/// Owns a half-width table. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16; other (differentiable) scalars through
+/// from_rates. Movable and copyable; views point into it, so it must outlive them and every expression made from them.
+template <class Scalar>
+class CosSinCache {
+ public:
+  /// O(batches * tokens * pairs). Throws rope::Error if the layout lacks a batch axis the positions need, if sections and pairs do not
+  /// suit, or if the size does not fit.
+  CosSinCache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
+      : pairs_(frequencies.pairs()), outer_(detail::table_outer(frequencies, positions, layout)) {
+    resize();
+    detail::fill_table(frequencies, positions, layout, cos_.data(), sin_.data());
+  }
+
+  /// A table whose rates are of the scalar itself, so that derivatives with respect to them flow into cos and sin. Angles are formed in
+  /// Scalar's own arithmetic: the error bound above does not hold.
+  static CosSinCache from_rates(const std::vector<Scalar>& rates, const Scalar& attention_factor, const Positions& positions,
+                                const Layout& layout = Layout::bsnd()) {
+    using std::cos;
+    using std::sin;
+    if (rates.empty()) detail::fail("rates must not be empty");
+    const auto pairs = static_cast<Index>(rates.size());
+    const Frequencies shape = Frequencies::explicit_rates(std::vector<double>(rates.size(), 0.0));
+    CosSinCache cache(pairs, detail::table_outer(shape, positions, layout));
+    detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+      for (Index k = 0; k < pairs; ++k) {
+        const auto position = static_cast<double>(positions.at(positions.axis(k), batch, token));
+        const Scalar angle = rates[static_cast<std::size_t>(k)] * position;
+        const Scalar c = cos(angle);
+        const Scalar s = sin(angle);
+        cache.cos_[static_cast<std::size_t>(row * pairs + k)] = attention_factor * c;
+        cache.sin_[static_cast<std::size_t>(row * pairs + k)] = attention_factor * s;
+      }
+    });
+    return cache;
+  }
+
+  TableView<Scalar> view() const { return {cos_.data(), sin_.data(), pairs_, outer_}; }
+
+  Index pairs() const { return pairs_; }
+  const Shape& outer() const { return outer_; }
+  const Scalar* cos() const { return cos_.data(); }
+  const Scalar* sin() const { return sin_.data(); }
+
+ private:
+  CosSinCache(Index pairs, Shape outer) : pairs_(pairs), outer_(std::move(outer)) { resize(); }
+  void resize() {
+    const auto size = static_cast<std::size_t>(pairs_ * outer_.size());
+    cos_.resize(size);
+    sin_.resize(size);
+  }
+
+  Index pairs_ = 0;
+  Shape outer_;
+  detail::AlignedVector<Scalar> cos_;
+  detail::AlignedVector<Scalar> sin_;
+};
+
+}  // namespace rope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether every pair of a table can be inverted: c_A c_B + s_A s_B must not be 0, nor NaN, anywhere.
+//
+// One pass over the table. Zero is the only obstacle: a table of CosSinCache has the determinant m^2 everywhere.
+#pragma once
+
+#include "rope/detail/plan.hpp"
+#include "rope/detail/scalars.hpp"
+#include "rope/error.hpp"
+#include "rope/table.hpp"
+
+namespace rope::detail {
+
+template <class TableScalar>
+void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table) {
+  using C = Widened<TableScalar>;
+  const Index rows = table.outer.size();
+  for (Index row = 0; row < rows; ++row) {
+    const TableScalar* cos = table.cos + row * table.width;
+    const TableScalar* sin = table.sin + row * table.width;
+    for (int r = 0; r < plan.run_count; ++r) {
+      const Run& run = plan.runs[static_cast<std::size_t>(r)];
+      for (Index k = 0; k < run.count; ++k) {
+        const Index a = run.table_a + k * run.table_step;
+        const Index b = run.table_b + k * run.table_step;
+        const C determinant = static_cast<C>(cos[a]) * static_cast<C>(cos[b]) + static_cast<C>(sin[a]) * static_cast<C>(sin[b]);
+        if (determinant == C(0)) fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
+      }
+    }
+  }
+}
+
+}  // namespace rope::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one row's rotation does, checked once and laid out for a loop.
+//
+// A pairing over a row of D elements becomes one or two runs: stretches of pairs whose members, results and table entries each advance
+// by a constant step. half is one run of step 1, interleaved one of step 2, quarter two of step 1, interleaved_to_half one that reads
+// in steps of 2 and writes in steps of 1. The transposed directions swap where a run reads and writes. No data and no scalar type here.
+#pragma once
+
+#include <array>
+
+#include "rope/direction.hpp"
+#include "rope/pairing.hpp"
+#include "rope/shape.hpp"
+
+namespace rope::detail {
+
+/// `count` pairs; the k-th has its members at in_a + k in_step and in_b + k in_step of the window, its results likewise at out, and its
+/// coefficients at table_a + k table_step and table_b + k table_step of a table row.
+struct Run {
+  Index in_a, in_b, in_step;
+  Index out_a, out_b, out_step;
+  Index table_a, table_b, table_step;
+  Index count;
+};
+
+struct RowPlan {
+  Index row_length = 0;
+  Index offset = 0;
+  Index rotary_dims = 0;
+  Pairing pairing = half;
+  Direction direction = Direction::forward;
+  bool full_width = false;
+  /// Reads and writes different slots: in place, a row needs a copy.
+  bool permutes = false;
+  std::array<Run, 2> runs{};
+  int run_count = 0;
+};
+
+/// Throws rope::Error where the window does not fit a row of `row_length`, or `table_width` is neither one entry per pair nor one per
+/// rotated element.
+RowPlan make_row_plan(Index row_length, Index table_width, Pairing pairing, Direction direction);
+
+}  // namespace rope::detail

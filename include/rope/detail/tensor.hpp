@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eigen's Tensor module, wherever this version of Eigen keeps it, and the small things all our headers need of it.
+#pragma once
+
+#if __has_include(<unsupported/Eigen/Tensor>)
+#include <unsupported/Eigen/Tensor>
+#else
+#include <unsupported/Eigen/CXX11/Tensor>
+#endif
+
+#include "rope/shape.hpp"
+
+namespace rope::detail {
+
+/// Extents of an Eigen tensor with the feature axis first, whatever its layout.
+template <int layout, class Dimensions>
+Shape shape_of(const Dimensions& dimensions) {
+  constexpr int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value);
+  static_assert(rank >= 1, "[rope] x must have at least the feature axis");
+  static_assert(rank <= max_rank, "[rope] x must have at most rope::max_rank axes");
+  Shape shape;
+  for (int axis = 0; axis < rank; ++axis) {
+    shape.push_back(static_cast<Index>(dimensions[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis]));
+  }
+  return shape;
+}
+
+/// Runs work(first, last) over [0, count) on the device; `bytes` is what one item reads and writes together.
+template <class Work>
+void for_range(const Eigen::DefaultDevice&, Index count, double, const Work& work) {
+  if (count > 0) work(Index{0}, count);
+}
+
+#ifdef EIGEN_USE_THREADS
+inline Eigen::TensorOpCost row_cost(double bytes) { return Eigen::TensorOpCost(bytes / 2, bytes / 2, bytes / 16); }
+
+template <class Work>
+void for_range(const Eigen::ThreadPoolDevice& device, Index count, double bytes, const Work& work) {
+  device.parallelFor(count, row_cost(bytes), [&work](Index first, Index last) { work(first, last); });
+}
+#endif
+
+}  // namespace rope::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order in which a tensor's rows are visited, with as few loops as its strides allow.
+//
+// Outer axes (all but the feature axis) become levels, fastest first. Neighbouring axes over which x, y and the table all advance evenly
+// are merged, so [heads, tokens, 1] with one table row per token has two levels and a tensor whose table varies everywhere has one.
+// A walk is a few numbers; it knows neither data nor scalars.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "rope/detail/rows.hpp"
+#include "rope/shape.hpp"
+
+namespace rope::detail {
+
+/// Element strides of the outer axes, fastest axis first.
+using Strides = std::array<Index, max_rank>;
+
+struct Walk {
+  std::array<RowSteps, max_rank> levels{};
+  int count = 0;
+  Index rows = 1;
+};
+
+/// The strides of a dense tensor with rows of `row_length`.
+Strides dense_strides(Index row_length, const Shape& outer);
+
+/// Throws rope::Error unless each outer axis of the table equals x's or is 1.
+void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer);
+
+/// The strides of a dense table with rows of `width`; 0 on the axes it broadcasts along, those beyond its rank included.
+Strides table_strides(Index width, const Shape& table_outer);
+
+/// Merged levels for rows with these outer extents and strides.
+Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table);
+
+/// Where the row with linear index `row` lies.
+struct RowPlace {
+  Index x = 0;
+  Index y = 0;
+  Index table = 0;
+};
+
+inline RowPlace place_of_row(const Walk& walk, Index row) {
+  RowPlace place;
+  for (int i = 0; i < walk.count; ++i) {
+    const RowSteps& level = walk.levels[static_cast<std::size_t>(i)];
+    const Index next = row / level.count;
+    const Index at = row - next * level.count;
+    place.x += at * level.x;
+    place.y += at * level.y;
+    place.table += at * level.table;
+    row = next;
+  }
+  return place;
+}
+
+/// Rotates rows first..last-1 of the walk in blocks as large as it allows.
+template <class XScalar, class TableScalar, class YScalar>
+void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin,
+                 Index first, Index last) {
+  const RowSteps inner = walk.count > 0 ? walk.levels[0] : RowSteps{};
+  const RowSteps outer = walk.count > 1 ? walk.levels[1] : RowSteps{};
+  while (first < last) {
+    const RowPlace place = place_of_row(walk, first);
+    RowBlock<XScalar, TableScalar, YScalar> block{x + place.x, y + place.y, cos + place.table, sin + place.table, inner, outer};
+    const Index into_inner = first % inner.count;
+    if (into_inner != 0 || last - first < inner.count) {
+      block.inner.count = std::min(inner.count - into_inner, last - first);
+      block.outer.count = 1;
+    } else {
+      const Index into_outer = (first / inner.count) % outer.count;
+      block.outer.count = std::min(outer.count - into_outer, (last - first) / inner.count);
+    }
+    rotate_rows(plan, block);
+    first += block.inner.count * block.outer.count;
+  }
+}
+
+}  // namespace rope::detail

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything: frequencies and positions make a table, a table and a pairing make a rotation.
+//
+//   rope::Frequencies f = rope::Frequencies::powers({128});                   how fast each pair turns
+//   rope::CosSinCache<float> cache(f, rope::Positions::range(0, tokens));     where each token stands
+//   y = rope::rotate(q, cache, rope::half);                                   which elements form a pair
+//
+// Each header can also be included alone.
+#pragma once
+
+#include "rope/cache.hpp"
+#include "rope/composed.hpp"
+#include "rope/composed_complex.hpp"
+#include "rope/composed_table.hpp"
+#include "rope/direction.hpp"
+#include "rope/double_double.hpp"
+#include "rope/error.hpp"
+#include "rope/frequencies.hpp"
+#include "rope/layout.hpp"
+#include "rope/pairing.hpp"
+#include "rope/positions.hpp"
+#include "rope/reference.hpp"
+#include "rope/rotate.hpp"
+#include "rope/rotate_to.hpp"
+#include "rope/sections.hpp"
+#include "rope/shape.hpp"
+#include "rope/strided_view.hpp"
+#include "rope/table.hpp"
+#include "rope/version.hpp"

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rotation as one lazy Eigen Tensor expression.
+//
+//   y = rope::rotate(x, cache, rope::half)         y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
+//   g = rope::transpose(dy, cache, rope::half)     the gradient with respect to x
+//   x = rope::inverse(y, cache, rope::half)        the x that gave y
+//
+// x is any Eigen Tensor expression of rank 1 to 8 with the feature axis fastest: last in RowMajor, first in ColMajor. The result has x's
+// shape. The table broadcasts as table.hpp says. What is outside the pairing's window is copied bit for bit.
+//
+// Assigned directly (`y = rotate(x, ...)`, also `.device(pool) =`), the compiled row kernel writes straight into y. Inside a larger
+// expression the node gives packets where x has raw data and blocks where it has not. Not here: tables, checks of aliasing that Eigen
+// hides (rotate_to), strided views (rotate_inplace).
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "rope/detail/node.hpp"
+#include "rope/error.hpp"
+#include "rope/table.hpp"
+
+namespace rope {
+
+/// The rotation of `x`, lazily.
+///
+/// \param x        expression of shape [D, ...]; float, double, long double, Eigen::half, Eigen::bfloat16 or a differentiable scalar
+/// \param table    a CosSinCache, a TableView or anything else with a view(); must outlive the evaluation. Its scalar may differ from x's: the arithmetic is done in the wider of the
+///                 two, at least float, and rounded to x's scalar once
+/// \param pairing  which elements form a pair, and the rotated window
+/// \throws rope::Error if the window does not fit D, or the table does not fit x
+///
+/// Aliasing: x and the destination may be the same memory (`x = rotate(x, ...)`); a destination that overlaps x otherwise, or the table,
+/// throws. Inside a larger expression the node never sees the destination: `x = rotate(x, ...) * 2` is WRONG and cannot be detected.
+/// Thread safety: the expression has no mutable state. Error: at most 1.5 ulp of the pair's magnitude max(|y_A|, |y_B|, ...) beyond the
+/// table's own, where magnitude is sqrt(a^2 + b^2) m. Complexity: one pass over x.
+template <class X, class Table>
+auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing) {
+  return detail::make_node(static_cast<const X&>(x), table.view(), pairing, Direction::forward);
+}
+
+/// The transpose applied to `g`: the gradient of a loss with respect to x where g is its gradient with respect to rotate(x).
+/// transpose(rotate(x)) = m^2 x. As rotate() otherwise.
+template <class X, class Table>
+auto transpose(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table, Pairing pairing) {
+  return detail::make_node(static_cast<const X&>(g), table.view(), pairing, Direction::transpose);
+}
+
+/// The true inverse: inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of CosSinCache); throws
+/// rope::Error if that is 0 anywhere in the table, which takes one pass over it. As rotate() otherwise.
+template <class X, class Table>
+auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
+  return detail::make_node(static_cast<const X&>(y), table.view(), pairing, Direction::inverse);
+}
+
+/// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A tensor's layout says which axis is
+/// the feature axis, as for x.
+template <class Scalar, int rank, int options, class TensorIndex>
+TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
+                           const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {
+  return detail::table_of_raw<options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor>(cos, sin);
+}
+
+template <class Plain>
+auto table_of(const Eigen::TensorMap<Plain>& cos, const Eigen::TensorMap<Plain>& sin) {
+  return detail::table_of_raw<Eigen::TensorMap<Plain>::Layout>(cos, sin);
+}
+
+}  // namespace rope

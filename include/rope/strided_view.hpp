@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows somewhere in memory: q inside a fused QKV buffer, a permuted tensor, every other token.
+//
+// Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], strides in elements; the feature axis is always
+// dense. Eigen has no raw pointer for such a piece of a tensor (its slice is an expression), so rotate_inplace takes this. Not an owner,
+// and not a general view: rows may not share elements.
+#pragma once
+
+#include <vector>
+
+#include "rope/detail/walk.hpp"
+#include "rope/shape.hpp"
+
+namespace rope {
+
+/// `shape` counts from the feature axis outwards; `strides` has one entry for each axis outside it, of any sign.
+template <class Scalar>
+struct StridedView {
+  Scalar* data = nullptr;
+  Shape shape{};
+  std::vector<Index> strides{};
+};
+
+namespace detail {
+
+/// The strides of a view, checked: one for each outer axis, no two rows sharing an element, the whole span within 64 bits.
+/// Throws rope::Error.
+Strides checked_strides(const Shape& shape, const std::vector<Index>& strides);
+
+/// First and last element a view touches, relative to its data. The shape must not be empty.
+struct Span {
+  Index first;
+  Index last;
+};
+Span span_of(const Shape& shape, const Strides& strides);
+
+}  // namespace detail
+}  // namespace rope

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cosines and sines a rotation reads: two arrays of the same shape, not owned.
+//
+// One rule for shapes: a table has the rank of x; each outer axis equals x's or is 1 (broadcast); the feature axis holds one entry per
+// pair (half width) or one per rotated element (full width, as Ascend's operator has them: the members of a pair may then differ).
+// Missing outermost axes count as 1, so one table serves [D, H, S] and [D, H, S, B]. cos and sin already carry the attention factor.
+// Not a CosSinCache, which owns such arrays and fills them from frequencies and positions.
+#pragma once
+
+#include "rope/shape.hpp"
+
+namespace rope {
+
+/// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must outlive every expression made from the
+/// view. Any number of threads may read it.
+template <class Scalar>
+struct TableView {
+  const Scalar* cos = nullptr;
+  const Scalar* sin = nullptr;
+  Index width = 0;
+  /// Extents outside the feature axis, fastest first.
+  Shape outer{};
+
+  /// Itself: wherever a table is read, anything with a view() will do.
+  const TableView& view() const { return *this; }
+};
+
+}  // namespace rope

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Trains a small language model with and without RoPE and draws what came out; arguments go to train_lm.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+require_packages "${build_packages[@]}" "${demo_packages[@]}"
+say "configuring build/release"
+configure release -DROPE_BUILD_BENCH=OFF
+say "building train_lm"
+cmake --build --preset release --target train_lm || die "the build failed; the compiler's messages are above"
+say "training (about 3 minutes on 2 cores; everything goes under out/)"
+exec build/release/bin/train_lm "$@"

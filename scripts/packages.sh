@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the other scripts: installs Debian packages that are missing, and says so.
+
+say() { printf '== %s\n' "$*"; }
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# What every build needs.
+build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev)
+# What the demo needs beyond that.
+demo_packages=(libcli11-dev nlohmann-json3-dev gnuplot-nox)
+# What the tests need beyond both.
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev)
+
+require_packages() {
+  command -v dpkg-query >/dev/null || die "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
+  local missing=() package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "these packages are missing and installing them needs root or sudo: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! "${as_root[@]}" apt-get update -qq >"$log" 2>&1; then
+    cat "$log" >&2
+    die "apt-get update failed (network?)"
+  fi
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    die "apt-get could not install: ${missing[*]}"
+  fi
+  rm -f "$log"
+}
+
+# configure PRESET, quietly unless it fails
+configure() {
+  local log
+  log=$(mktemp)
+  if ! cmake --preset "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    die "configuring the preset $1 failed"
+  fi
+  rm -f "$log"
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rope/detail/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rope/error.hpp"
+
+namespace rope::detail {
+namespace {
+
+void check_window(Index row_length, const Pairing& pairing) {
+  const Index offset = pairing.offset();
+  if (offset < 0) fail("window offset must not be negative", static_cast<std::int64_t>(offset));
+  if (offset > row_length) {
+    fail(fmt::format("window offset must be at most the head size {}", row_length), static_cast<std::int64_t>(offset));
+  }
+  const Index dims = pairing.rotary_dims(row_length);
+  if (dims < 0 || (dims == 0 && row_length > 0)) fail("rotary dims must be positive", static_cast<std::int64_t>(dims));
+  if (dims % 2 != 0) fail("rotary dims must be even", static_cast<std::int64_t>(dims));
+  if (pairing.kind() == PairKind::quarter && dims % 4 != 0) {
+    fail("rotary dims must be divisible by 4 for quarter pairing", static_cast<std::int64_t>(dims));
+  }
+  if (dims > row_length - offset) {
+    fail(fmt::format("rotary dims must be at most {} (head size {} less window offset {})", row_length - offset, row_length, offset),
+         static_cast<std::int64_t>(dims));
+  }
+}
+
+}  // namespace
+
+RowPlan make_row_plan(Index row_length, Index table_width, Pairing pairing, Direction direction) {
+  check_window(row_length, pairing);
+  RowPlan plan;
+  plan.row_length = row_length;
+  plan.offset = pairing.offset();
+  plan.rotary_dims = pairing.rotary_dims(row_length);
+  plan.pairing = pairing;
+  plan.direction = direction;
+  const Index pairs = plan.rotary_dims / 2;
+  if (table_width != pairs && table_width != plan.rotary_dims) {
+    fail(fmt::format("table width must be {} (one entry per pair) or {} (one per rotated element)", pairs, plan.rotary_dims),
+         static_cast<std::int64_t>(table_width));
+  }
+  plan.full_width = table_width != pairs;
+  plan.permutes = pairing.kind() == PairKind::interleaved_to_half;
+
+  plan.run_count = pairing.kind() == PairKind::quarter ? 2 : 1;
+  const Index count = pairs / plan.run_count;
+  for (int i = 0; i < plan.run_count; ++i) {
+    const Index first = i * count;
+    const PairSlots slot = pair_slots(pairing.kind(), first, plan.rotary_dims);
+    // A run of one pair has no second slot to measure the step by, and needs none.
+    const PairSlots next = count > 1 ? pair_slots(pairing.kind(), first + 1, plan.rotary_dims) : slot;
+    Run run{slot.a, slot.b, next.a - slot.a, slot.A, slot.B, next.A - slot.A, first, first, 1, count};
+    if (plan.full_width) {
+      run.table_a = slot.A;
+      run.table_b = slot.B;
+      run.table_step = run.out_step;
+    }
+    if (direction != Direction::forward) {
+      std::swap(run.in_a, run.out_a);
+      std::swap(run.in_b, run.out_b);
+      std::swap(run.in_step, run.out_step);
+    }
+    plan.runs[static_cast<std::size_t>(i)] = run;
+  }
+  return plan;
+}
+
+}  // namespace rope::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rope/shape.hpp"
+
+#include <fmt/format.h>
+
+#include "rope/error.hpp"
+
+namespace rope {
+
+Shape::Shape(std::initializer_list<Index> extents) {
+  for (const Index extent : extents) push_back(extent);
+}
+
+void Shape::push_back(Index extent) {
+  if (extent < 0) detail::fail("extents must not be negative", static_cast<std::int64_t>(extent));
+  if (rank_ == max_rank) detail::fail(fmt::format("rank must be at most {}", max_rank), static_cast<std::int64_t>(rank_ + 1));
+  extents_[static_cast<std::size_t>(rank_++)] = extent;
+  (void)size();
+}
+
+Index Shape::size() const {
+  Index product = 1;
+  for (int axis = 0; axis < rank_; ++axis) product = detail::checked_product("the number of elements", product, (*this)[axis]);
+  return product;
+}
+
+Shape Shape::outer() const {
+  Shape result;
+  for (int axis = 1; axis < rank_; ++axis) result.push_back((*this)[axis]);
+  return result;
+}
+
+std::string Shape::text() const { return fmt::format("[{}]", fmt::join(extents_.begin(), extents_.begin() + rank_, ", ")); }
+
+bool operator==(const Shape& a, const Shape& b) {
+  if (a.rank_ != b.rank_) return false;
+  for (int axis = 0; axis < a.rank_; ++axis) {
+    if (a[axis] != b[axis]) return false;
+  }
+  return true;
+}
+
+}  // namespace rope

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rope/strided_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "rope/error.hpp"
+
+namespace rope::detail {
+
+Strides checked_strides(const Shape& shape, const std::vector<Index>& strides) {
+  const int outer_axes = std::max(shape.rank() - 1, 0);
+  if (static_cast<int>(strides.size()) != outer_axes) {
+    fail(fmt::format("a strided view must have one stride for each of its {} outer axes", outer_axes),
+         static_cast<std::int64_t>(strides.size()));
+  }
+  Strides result{};
+  std::copy(strides.begin(), strides.end(), result.begin());
+  if (shape.rank() == 0 || shape.size() == 0) return result;
+
+  // From the smallest stride up, each must step over all that lies inside it. Rows laid out otherwise but still apart are refused too.
+  std::vector<std::pair<Index, Index>> axes;
+  for (int axis = 0; axis < outer_axes; ++axis) {
+    const Index stride = strides[static_cast<std::size_t>(axis)];
+    if (stride == std::numeric_limits<Index>::min()) fail("strides must fit 63 bits", static_cast<std::int64_t>(stride));
+    if (shape[axis + 1] > 1) axes.emplace_back(stride < 0 ? -stride : stride, shape[axis + 1]);
+  }
+  std::sort(axes.begin(), axes.end());
+  Index inside = shape[0];
+  for (const auto& [stride, extent] : axes) {
+    if (stride < inside) {
+      fail(fmt::format("strides must step over the {} elements inside them, or rows share elements", inside),
+           static_cast<std::int64_t>(stride));
+    }
+    const Index reach = checked_product("the span of a strided view", stride, extent - 1);
+    if (reach > std::numeric_limits<Index>::max() / 16 - inside) {
+      fail("the span of a strided view must fit 60 bits", fmt::format("stride {} over {} rows", stride, extent));
+    }
+    inside += reach;
+  }
+  return result;
+}
+
+Span span_of(const Shape& shape, const Strides& strides) {
+  Span span{0, shape[0] - 1};
+  for (int axis = 1; axis < shape.rank(); ++axis) {
+    const Index reach = strides[static_cast<std::size_t>(axis - 1)] * (shape[axis] - 1);
+    (reach < 0 ? span.first : span.last) += reach;
+  }
+  return span;
+}
+
+}  // namespace rope::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cosine and sine of position * rate to about 2^-85, by counting in turns.
+//
+// A rate in radians is divided by 2 pi once per pair (rate_in_turns). Then the angle of an entry is reduced exactly by dropping whole
+// turns from the error-free product, and what is left splits into k/128 of a turn, looked up, and a rest of at most 1/256, for which
+// three or four terms of the series are enough. Private to the library.
+#pragma once
+
+#include "rope/double_double.hpp"
+
+namespace rope::detail {
+
+/// cos and sin as double-doubles.
+struct CosSin {
+  DoubleDouble cos;
+  DoubleDouble sin;
+};
+
+/// rate / (2 pi)
+DoubleDouble rate_in_turns(DoubleDouble rate);
+
+/// cos and sin of 2 pi * position * turns.
+CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns);
+
+}  // namespace rope::detail

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rope/detail/walk.hpp"
+
+#include <fmt/format.h>
+
+#include "rope/error.hpp"
+
+namespace rope::detail {
+
+Strides dense_strides(Index row_length, const Shape& outer) {
+  Strides strides{};
+  Index stride = row_length;
+  for (int axis = 0; axis < outer.rank(); ++axis) {
+    strides[static_cast<std::size_t>(axis)] = stride;
+    stride *= outer[axis];
+  }
+  return strides;
+}
+
+void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer) {
+  for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
+    if (table_outer[axis] == 1 || table_outer[axis] == x_outer[axis]) continue;
+    fail(fmt::format("table must have 1 or {} on axis {} (counted outwards from the feature axis) for x with outer extents {}",
+                     x_outer[axis], axis + 1, x_outer.text()),
+         static_cast<std::int64_t>(table_outer[axis]));
+  }
+}
+
+Strides table_strides(Index width, const Shape& table_outer) {
+  Strides strides = dense_strides(width, table_outer);
+  for (int axis = 0; axis < table_outer.rank(); ++axis) {
+    if (table_outer[axis] == 1) strides[static_cast<std::size_t>(axis)] = 0;
+  }
+  return strides;
+}
+
+Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
+  Walk walk;
+  for (int axis = 0; axis < outer.rank(); ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    walk.rows *= outer[axis];
+    const RowSteps level{outer[axis], x[i], y[i], table[i]};
+    if (level.count == 1) continue;
+    if (walk.count > 0) {
+      RowSteps& previous = walk.levels[static_cast<std::size_t>(walk.count - 1)];
+      if (level.x == previous.x * previous.count && level.y == previous.y * previous.count &&
+          level.table == previous.table * previous.count) {
+        previous.count *= level.count;
+        continue;
+      }
+    }
+    walk.levels[static_cast<std::size_t>(walk.count++)] = level;
+  }
+  return walk;
+}
+
+}  // namespace rope::detail
