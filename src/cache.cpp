@@ -21,8 +21,8 @@ Shape table_outer(const Frequencies& frequencies, const Positions& positions, co
       case AxisRole::other: outer.push_back(1); break;
     }
   }
-  checked_product("the number of bytes in the table", checked_product("the number of entries in the table", frequencies.pairs(), outer.size()),
-                  sizeof(long double));
+  checked_product("the number of bytes in the table",
+                  checked_product("the number of entries in the table", frequencies.pairs(), outer.size()), sizeof(long double));
   return outer;
 }
 

@@ -7,15 +7,21 @@ namespace rope {
 namespace {
 
 constexpr DoubleDouble ln2{0.69314718055994529, 2.3190468138462996e-17};
+constexpr double ln2_third_part = 5.7077084384162121e-34;
+
+/// x - k ln(2) without the relative error of the product, which would grow with k.
+DoubleDouble without_powers_of_2(DoubleDouble x, double k) {
+  return x - two_product(k, ln2.high) - two_product(k, ln2.low) - DoubleDouble(k * ln2_third_part);
+}
 
 }  // namespace
 
 DoubleDouble exp(DoubleDouble x) {
-  if (x.high > 709.7) return {std::numeric_limits<double>::infinity(), 0};
+  if (x.high > 709.79) return {std::numeric_limits<double>::infinity(), 0};
   if (x.high < -745.0) return {0, 0};
   // e^x = 2^k (e^r)^512 with |r| <= ln(2)/1024; e^r - 1 is squared up as p -> 2p + p^2, which keeps the digits that 1 + p would lose.
   const double k = std::nearbyint(x.high / ln2.high);
-  const DoubleDouble rest = x - ln2 * DoubleDouble(k);
+  const DoubleDouble rest = without_powers_of_2(x, k);
   const DoubleDouble r{rest.high / 512, rest.low / 512};
   DoubleDouble p{};
   for (int n = 9; n >= 1; --n) p = (p + DoubleDouble(1)) * r / DoubleDouble(n);
@@ -27,6 +33,12 @@ DoubleDouble exp(DoubleDouble x) {
 DoubleDouble log(DoubleDouble x) {
   if (x.high == 0) return {-std::numeric_limits<double>::infinity(), 0};
   if (std::isinf(x.high)) return x;
+  // Far from 1, where e^-y would not be a normal number, by the logarithm of x / 2^k.
+  const int exponent = std::ilogb(x.high);
+  if (std::abs(exponent) > 900) {
+    const DoubleDouble scaled{std::ldexp(x.high, -exponent), std::ldexp(x.low, -exponent)};
+    return log(scaled) + ln2 * DoubleDouble(exponent);
+  }
   // Newton on e^y = x doubles the digits of the double-precision start; the second step only removes what the first left in the last bits.
   DoubleDouble y(std::log(x.high));
   for (int i = 0; i < 2; ++i) y = y + (x * exp(-y) - DoubleDouble(1));

@@ -12,7 +12,10 @@ void fail(std::string_view rule) { throw Error(fmt::format("[rope] {}", rule)); 
 
 void fail(std::string_view rule, std::int64_t got) { throw Error(fmt::format("[rope] {}, got {}", rule, got)); }
 
-void fail(std::string_view rule, double got) { throw Error(fmt::format("[rope] {}, got {}", rule, got)); }
+void fail(std::string_view rule, double got) {
+  // The sign of a NaN means nothing, and it depends on the machine.
+  throw Error(fmt::format("[rope] {}, got {}", rule, std::isnan(got) ? std::numeric_limits<double>::quiet_NaN() : got));
+}
 
 void fail(std::string_view rule, std::string_view got) { throw Error(fmt::format("[rope] {}, got {}", rule, got)); }
 
@@ -25,7 +28,9 @@ void require_finite(std::string_view name, double value) {
 }
 
 std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b) {
-  if (b != 0 && a > std::numeric_limits<std::int64_t>::max() / b) {
+  // The division, which is slow, only where the product can overflow at all.
+  constexpr std::int64_t small = std::int64_t{1} << 31;
+  if ((a >= small || b >= small) && b != 0 && a > std::numeric_limits<std::int64_t>::max() / b) {
     fail(fmt::format("{} must fit a 64-bit count", what), fmt::format("{} x {}", a, b));
   }
   return a * b;

@@ -39,15 +39,23 @@ void check(const Powers& powers) {
 void check(Index dims, double base, const Yarn& yarn) {
   detail::require_finite("ext factor", yarn.ext_factor);
   if (yarn.original_context < 0) detail::fail("original context must not be negative", static_cast<std::int64_t>(yarn.original_context));
-  for (const double beta : {yarn.beta_fast, yarn.beta_slow}) {
-    if (!(beta >= 0) || !std::isfinite(beta)) detail::fail("beta must be finite and not negative", beta);
-  }
+  if (!(yarn.beta_fast >= 0) || !std::isfinite(yarn.beta_fast)) detail::fail("beta fast must be finite and not negative", yarn.beta_fast);
+  if (!(yarn.beta_slow >= 0) || !std::isfinite(yarn.beta_slow)) detail::fail("beta slow must be finite and not negative", yarn.beta_slow);
   if (dims <= 0) detail::fail("rotary dims must be positive", static_cast<std::int64_t>(dims));
   detail::require_positive("base", base);
   if (base == 1) detail::fail("base must not be 1 with YaRN, whose correction dims divide by its logarithm", base);
 }
 
 Index exponent_dims(const Powers& powers) { return powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims; }
+
+/// clamp((pair - low) / max(0.001, high - low), 0, 1), where low and high may be infinite.
+DoubleDouble place_in_ramp(double pair, const CorrectionDims& ramp) {
+  const double from_low = pair - ramp.low;
+  const double width = std::max(0.001, ramp.high - ramp.low);
+  if (from_low <= 0) return 0;
+  if (from_low >= width) return 1;
+  return DoubleDouble(from_low) / DoubleDouble(width);
+}
 
 /// base^(-2 e_k / d) / factor_k
 std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
@@ -58,6 +66,7 @@ std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
   for (std::size_t k = 0; k < pairs; ++k) {
     const auto power = powers.exponents.empty() ? static_cast<double>(k) : static_cast<double>(powers.exponents[k]);
     rates[k] = exp(log_base * DoubleDouble(-2 * power) / dims);
+    detail::require_finite(fmt::format("rate {}", k), rates[k].high);
     if (!powers.factors.empty()) rates[k] = rates[k] / DoubleDouble(powers.factors[k]);
   }
   return rates;
@@ -90,7 +99,7 @@ double ntk_base(Index dims, double base, double factor) {
 
 Frequencies::Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention_factor)
     : rates_(std::move(rates)), attention_factor_(attention_factor) {
-  if (rates_.empty()) detail::fail("rates must not be empty");
+  if (rates_.empty()) detail::fail("the number of rates must be positive", std::int64_t{0});
   for (std::size_t k = 0; k < rates_.size(); ++k) {
     detail::require_finite(fmt::format("rate {}", k), static_cast<double>(rates_[k]));
   }
@@ -111,9 +120,7 @@ Frequencies Frequencies::yarn(const Powers& powers, const Yarn& yarn) {
   const DoubleDouble scale(powers.linear_scale);
   std::vector<DoubleDouble> rates = unscaled_rates(powers);
   for (std::size_t k = 0; k < rates.size(); ++k) {
-    const double place = (static_cast<double>(k) - ramp.low) / std::max(0.001, ramp.high - ramp.low);
-    const DoubleDouble r = DoubleDouble(1) - DoubleDouble(std::clamp(place, 0.0, 1.0));
-    const DoubleDouble mix = r * DoubleDouble(yarn.ext_factor);
+    const DoubleDouble mix = (DoubleDouble(1) - place_in_ramp(static_cast<double>(k), ramp)) * DoubleDouble(yarn.ext_factor);
     rates[k] = rates[k] * (scale * (DoubleDouble(1) - mix) + mix);
   }
   const DoubleDouble stretch = DoubleDouble(1) - log(scale) / DoubleDouble(10);

@@ -56,58 +56,246 @@ HWY_INLINE void store_members(D d, V a, V b, T* first, T* second) {
   }
 }
 
-template <Direction direction, int in_step, int out_step, bool full_width, class T>
-HWY_INLINE void rotate_run(const Run& run, const T* x, T* y, const T* cos, const T* sin) {
-  const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr int table_step = !full_width ? 1 : direction == Direction::forward ? out_step : in_step;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  Index k = 0;
-  for (; k + lanes <= run.count; k += lanes) {
-    V a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b;
-    load_members<in_step>(d, x + run.in_a + k * in_step, x + run.in_b + k * in_step, a, b);
+/// A window of one run in rows that share a table row. Held by value in locals: vector stores may alias anything else.
+template <class T>
+struct Rows {
+  const T* x;
+  T* y;
+  const T* cos;
+  const T* sin;
+  Index count, x_step, y_step;
+};
+
+/// Pairs whose members lie in different vectors.
+template <Direction direction, int in_step, int out_step, bool full_width>
+struct ApartKernel {
+  static constexpr int table_step = !full_width ? 1 : direction == Direction::forward ? out_step : in_step;
+
+  template <class V>
+  struct Coefficients {
+    V cos_a, cos_b, sin_a, sin_b;
+  };
+
+  template <class D, class T, class V = hn::Vec<D>>
+  static HWY_INLINE Coefficients<V> load(D d, const T* cos_first, const T* cos_second, const T* sin_first, const T* sin_second) {
+    Coefficients<V> v;
     if constexpr (full_width) {
-      load_members<table_step>(d, cos + run.table_a + k * table_step, cos + run.table_b + k * table_step, cos_a, cos_b);
-      load_members<table_step>(d, sin + run.table_a + k * table_step, sin + run.table_b + k * table_step, sin_a, sin_b);
+      load_members<table_step>(d, cos_first, cos_second, v.cos_a, v.cos_b);
+      load_members<table_step>(d, sin_first, sin_second, v.sin_a, v.sin_b);
     } else {
-      cos_a = cos_b = hn::LoadU(d, cos + run.table_a + k);
-      sin_a = sin_b = hn::LoadU(d, sin + run.table_a + k);
+      v.cos_a = v.cos_b = hn::LoadU(d, cos_first);
+      v.sin_a = v.sin_b = hn::LoadU(d, sin_first);
     }
-    rotate_vectors<direction>(a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
-    store_members<out_step>(d, out_a, out_b, y + run.out_a + k * out_step, y + run.out_b + k * out_step);
+    return v;
   }
-  for (; k < run.count; ++k) {
-    const Index table_a = run.table_a + k * table_step;
-    const Index table_b = run.table_b + k * table_step;
-    T out_a, out_b;
-    rotate_pair<direction, T>(x[run.in_a + k * in_step], x[run.in_b + k * in_step], cos[table_a], cos[table_b], sin[table_a],
-                              sin[table_b], out_a, out_b);
-    y[run.out_a + k * out_step] = out_a;
-    y[run.out_b + k * out_step] = out_b;
+
+  template <class D, class T, class V>
+  static HWY_INLINE void rotate(D d, const T* x_first, const T* x_second, T* y_first, T* y_second, const Coefficients<V>& v) {
+    V a, b, out_a, out_b;
+    load_members<in_step>(d, x_first, x_second, a, b);
+    rotate_vectors<direction>(a, b, v.cos_a, v.cos_b, v.sin_a, v.sin_b, out_a, out_b);
+    store_members<out_step>(d, out_a, out_b, y_first, y_second);
   }
+
+  /// The pairs of a run from `k` on.
+  template <class T>
+  static HWY_INLINE void rotate_run(const Run& run, Index k, const Rows<T> rows) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const Index count = run.count;
+    const T* const cos_first = rows.cos + run.table_a;
+    const T* const cos_second = rows.cos + run.table_b;
+    const T* const sin_first = rows.sin + run.table_a;
+    const T* const sin_second = rows.sin + run.table_b;
+    const T* const x_first = rows.x + run.in_a;
+    const T* const x_second = rows.x + run.in_b;
+    T* const y_first = rows.y + run.out_a;
+    T* const y_second = rows.y + run.out_b;
+    const auto coefficients = [&](Index pair) HWY_ATTR {
+      const Index t = pair * table_step;
+      return load(d, cos_first + t, cos_second + t, sin_first + t, sin_second + t);
+    };
+    const auto rotate_at = [&](Index pair, Index x_row, Index y_row, const auto& v) HWY_ATTR {
+      const Index in = pair * in_step + x_row;
+      const Index out = pair * out_step + y_row;
+      rotate(d, x_first + in, x_second + in, y_first + out, y_second + out, v);
+    };
+    if constexpr (!full_width) {
+      // Four vectors of cosines and four of sines stay in registers while the rows pass.
+      for (; k + 4 * lanes <= count; k += 4 * lanes) {
+        const auto v0 = coefficients(k);
+        const auto v1 = coefficients(k + lanes);
+        const auto v2 = coefficients(k + 2 * lanes);
+        const auto v3 = coefficients(k + 3 * lanes);
+        for (Index row = 0, x_row = 0, y_row = 0; row < rows.count; ++row, x_row += rows.x_step, y_row += rows.y_step) {
+          rotate_at(k, x_row, y_row, v0);
+          rotate_at(k + lanes, x_row, y_row, v1);
+          rotate_at(k + 2 * lanes, x_row, y_row, v2);
+          rotate_at(k + 3 * lanes, x_row, y_row, v3);
+        }
+      }
+    }
+    for (; k + lanes <= count; k += lanes) {
+      const auto v = coefficients(k);
+      for (Index row = 0, x_row = 0, y_row = 0; row < rows.count; ++row, x_row += rows.x_step, y_row += rows.y_step) {
+        rotate_at(k, x_row, y_row, v);
+      }
+    }
+    for (; k < count; ++k) {
+      const Index t = k * table_step;
+      for (Index row = 0, x_row = 0, y_row = 0; row < rows.count; ++row, x_row += rows.x_step, y_row += rows.y_step) {
+        const Index in = k * in_step + x_row;
+        const Index out = k * out_step + y_row;
+        T out_a, out_b;
+        rotate_pair<direction, T>(x_first[in], x_second[in], cos_first[t], cos_second[t], sin_first[t], sin_second[t], out_a, out_b);
+        y_first[out] = out_a;
+        y_second[out] = out_b;
+      }
+    }
+  }
+};
+
+#if HWY_TARGET != HWY_SCALAR
+/// Pairs whose members are neighbours in one vector, which is multiplied with its own coefficients and, with its members swapped, with
+/// the cross ones: the same products and sums as taking the pairs apart.
+template <Direction direction, bool full_width>
+struct NeighbourKernel {
+  /// direct * v + cross * swapped(v), over `determinant` for the inverse.
+  template <class V>
+  struct Coefficients {
+    V direct, cross, determinant;
+  };
+
+  /// From the slots' own cosines and sines.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE Coefficients<V> of(D d, V cos, V sin) {
+    const V forward_cross = hn::OddEven(sin, hn::Neg(sin));
+    Coefficients<V> v;
+    if constexpr (direction == Direction::forward) {
+      v.direct = cos;
+      v.cross = forward_cross;
+    } else if constexpr (direction == Direction::transpose) {
+      v.direct = cos;
+      v.cross = hn::Reverse2(d, forward_cross);
+    } else {
+      v.direct = hn::Reverse2(d, cos);
+      v.cross = hn::Neg(forward_cross);
+      v.determinant = hn::Add(hn::Mul(cos, v.direct), hn::Mul(sin, hn::Reverse2(d, sin)));
+    }
+    return v;
+  }
+
+  /// Indices that give each lane of a vector's lower or upper half twice: v0 v0 v1 v1 ...
+  template <class D>
+  static HWY_INLINE auto twice(D d, std::size_t first) {
+    const hn::RebindToUnsigned<D> du;
+    const auto lane = hn::ShiftRight<1>(hn::Iota(du, 0));
+    return hn::IndicesFromVec(d, hn::Add(lane, hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(first))));
+  }
+
+  /// Coefficients of two vectors of slots, those at `slot` and the ones after.
+  template <class D, class Indices, class T, class V>
+  static HWY_INLINE void load(D d, Indices lower_twice, Indices upper_twice, const T* cos_row, const T* sin_row, Index slot,
+                              Coefficients<V>& lower, Coefficients<V>& upper) {
+    if constexpr (full_width) {
+      const auto lanes = static_cast<Index>(hn::Lanes(d));
+      lower = of(d, hn::LoadU(d, cos_row + slot), hn::LoadU(d, sin_row + slot));
+      upper = of(d, hn::LoadU(d, cos_row + slot + lanes), hn::LoadU(d, sin_row + slot + lanes));
+    } else {
+      const V cos = hn::LoadU(d, cos_row + slot / 2);
+      const V sin = hn::LoadU(d, sin_row + slot / 2);
+      lower = of(d, hn::TableLookupLanes(cos, lower_twice), hn::TableLookupLanes(sin, lower_twice));
+      upper = of(d, hn::TableLookupLanes(cos, upper_twice), hn::TableLookupLanes(sin, upper_twice));
+    }
+  }
+
+  template <class D, class T, class V>
+  static HWY_INLINE void rotate(D d, const T* x, T* y, const Coefficients<V>& v) {
+    const V self = hn::LoadU(d, x);
+    V result = hn::Add(hn::Mul(v.direct, self), hn::Mul(v.cross, hn::Reverse2(d, self)));
+    if constexpr (direction == Direction::inverse) result = hn::Div(result, v.determinant);
+    hn::StoreU(result, d, y);
+  }
+
+  /// As many whole vectors as there are; returns the number of pairs done.
+  template <class T>
+  static HWY_INLINE Index rotate_run(const Run& run, const Rows<T> rows) {
+    const hn::ScalableTag<T> d;
+    using V = hn::Vec<decltype(d)>;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const auto lower_twice = twice(d, 0);
+    const auto upper_twice = twice(d, hn::Lanes(d) / 2);
+    const Index slots = 2 * run.count;
+    Index slot = 0;
+    for (; slot + 4 * lanes <= slots; slot += 4 * lanes) {
+      Coefficients<V> v0, v1, v2, v3;
+      load(d, lower_twice, upper_twice, rows.cos, rows.sin, slot, v0, v1);
+      load(d, lower_twice, upper_twice, rows.cos, rows.sin, slot + 2 * lanes, v2, v3);
+      const T* x = rows.x + slot;
+      T* y = rows.y + slot;
+      for (Index row = 0; row < rows.count; ++row, x += rows.x_step, y += rows.y_step) {
+        rotate(d, x, y, v0);
+        rotate(d, x + lanes, y + lanes, v1);
+        rotate(d, x + 2 * lanes, y + 2 * lanes, v2);
+        rotate(d, x + 3 * lanes, y + 3 * lanes, v3);
+      }
+    }
+    for (; slot + 2 * lanes <= slots; slot += 2 * lanes) {
+      Coefficients<V> v0, v1;
+      load(d, lower_twice, upper_twice, rows.cos, rows.sin, slot, v0, v1);
+      const T* x = rows.x + slot;
+      T* y = rows.y + slot;
+      for (Index row = 0; row < rows.count; ++row, x += rows.x_step, y += rows.y_step) {
+        rotate(d, x, y, v0);
+        rotate(d, x + lanes, y + lanes, v1);
+      }
+    }
+    return slot / 2;
+  }
+};
+#endif  // HWY_TARGET != HWY_SCALAR
+
+/// Everything outside the window, which is copied.
+template <class T>
+void copy_outside(const RowPlan& plan, const T* x, T* y) {
+  const Index tail = plan.offset + plan.rotary_dims;
+  if (plan.offset > 0) std::memcpy(y, x, static_cast<std::size_t>(plan.offset) * sizeof(T));
+  if (tail < plan.row_length) std::memcpy(y + tail, x + tail, static_cast<std::size_t>(plan.row_length - tail) * sizeof(T));
 }
+
+/// Blocks up to this size pass column by column, their coefficients in registers; larger ones row by row, as memory is read fastest.
+constexpr std::size_t column_block_bytes = 64 * 1024;
 
 template <Direction direction, int in_step, int out_step, bool full_width, class T>
 void rotate_block(const RowPlan& plan, const RowBlock<T, T>& block) {
-  std::vector<T> row_copy(plan.permutes ? static_cast<std::size_t>(plan.rotary_dims) : 0);
-  const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
-  const Index tail = plan.offset + plan.rotary_dims;
+  const Runs runs = runs_of(plan);
+  const RowSteps inner = block.inner;
+  const bool in_place = block.x == block.y;
+  const bool copies = !in_place && plan.rotary_dims < plan.row_length;
+  const bool permutes_in_place = in_place && plan.permutes();
+  std::vector<T> row_copy(permutes_in_place ? static_cast<std::size_t>(plan.rotary_dims) : 0);
+  const std::size_t bytes = static_cast<std::size_t>(inner.count * block.outer.count * plan.row_length) * sizeof(T);
+  const bool by_columns = inner.table == 0 && !permutes_in_place && bytes <= column_block_bytes;
+  const Index together = by_columns ? inner.count : 1;
   for (Index o = 0; o < block.outer.count; ++o) {
-    for (Index i = 0; i < block.inner.count; ++i) {
-      const T* x = block.x + o * block.outer.x + i * block.inner.x;
-      T* y = block.y + o * block.outer.y + i * block.inner.y;
-      const Index table = o * block.outer.table + i * block.inner.table;
-      const T* window = x + plan.offset;
-      if (x != y) {
-        if (plan.offset > 0) std::memcpy(y, x, bytes(plan.offset));
-        if (tail < plan.row_length) std::memcpy(y + tail, x + tail, bytes(plan.row_length - tail));
-      } else if (plan.permutes) {
-        std::memcpy(row_copy.data(), window, bytes(plan.rotary_dims));
-        window = row_copy.data();
+    for (Index i = 0; i < inner.count; i += together) {
+      const T* x = block.x + o * block.outer.x + i * inner.x;
+      T* y = block.y + o * block.outer.y + i * inner.y;
+      const Index table = o * block.outer.table + i * inner.table;
+      Rows<T> rows{x + plan.offset, y + plan.offset, block.cos + table, block.sin + table, together, inner.x, inner.y};
+      if (copies) {
+        for (Index row = 0; row < together; ++row) copy_outside(plan, x + row * inner.x, y + row * inner.y);
       }
-      for (int r = 0; r < plan.run_count; ++r) {
-        rotate_run<direction, in_step, out_step, full_width>(plan.runs[static_cast<std::size_t>(r)], window, y + plan.offset,
-                                                             block.cos + table, block.sin + table);
+      if (permutes_in_place) {
+        std::memcpy(row_copy.data(), rows.x, static_cast<std::size_t>(plan.rotary_dims) * sizeof(T));
+        rows.x = row_copy.data();
+      }
+      for (const Run& run : runs) {
+        Index done = 0;
+#if HWY_TARGET != HWY_SCALAR
+        if constexpr (in_step == 2 && out_step == 2) done = NeighbourKernel<direction, full_width>::rotate_run(run, rows);
+#endif
+        ApartKernel<direction, in_step, out_step, full_width>::rotate_run(run, done, rows);
       }
     }
   }
@@ -124,7 +312,7 @@ void rotate_direction(const RowPlan& plan, const RowBlock<T, T>& block) {
   };
   using One = std::integral_constant<int, 1>;
   using Two = std::integral_constant<int, 2>;
-  switch (plan.pairing.kind()) {
+  switch (plan.kind) {
     case PairKind::half:
     case PairKind::quarter: return call(One{}, One{});
     case PairKind::interleaved: return call(Two{}, Two{});

@@ -32,41 +32,37 @@ void check_window(Index row_length, const Pairing& pairing) {
 
 RowPlan make_row_plan(Index row_length, Index table_width, Pairing pairing, Direction direction) {
   check_window(row_length, pairing);
-  RowPlan plan;
-  plan.row_length = row_length;
-  plan.offset = pairing.offset();
-  plan.rotary_dims = pairing.rotary_dims(row_length);
-  plan.pairing = pairing;
-  plan.direction = direction;
-  const Index pairs = plan.rotary_dims / 2;
-  if (table_width != pairs && table_width != plan.rotary_dims) {
-    fail(fmt::format("table width must be {} (one entry per pair) or {} (one per rotated element)", pairs, plan.rotary_dims),
+  const Index dims = pairing.rotary_dims(row_length);
+  if (table_width != dims / 2 && table_width != dims) {
+    fail(fmt::format("table width must be {} (one entry per pair) or {} (one per rotated element)", dims / 2, dims),
          static_cast<std::int64_t>(table_width));
   }
-  plan.full_width = table_width != pairs;
-  plan.permutes = pairing.kind() == PairKind::interleaved_to_half;
+  return {row_length, pairing.offset(), dims, pairing.kind(), direction, table_width != dims / 2};
+}
 
-  plan.run_count = pairing.kind() == PairKind::quarter ? 2 : 1;
-  const Index count = pairs / plan.run_count;
-  for (int i = 0; i < plan.run_count; ++i) {
-    const Index first = i * count;
-    const PairSlots slot = pair_slots(pairing.kind(), first, plan.rotary_dims);
+Runs runs_of(const RowPlan& plan) {
+  Runs runs;
+  runs.count = plan.kind == PairKind::quarter ? 2 : 1;
+  const Index pairs = plan.rotary_dims / 2 / runs.count;
+  for (int i = 0; i < runs.count; ++i) {
+    const Index first = i * pairs;
+    const PairSlots slot = pair_slots(plan.kind, first, plan.rotary_dims);
     // A run of one pair has no second slot to measure the step by, and needs none.
-    const PairSlots next = count > 1 ? pair_slots(pairing.kind(), first + 1, plan.rotary_dims) : slot;
-    Run run{slot.a, slot.b, next.a - slot.a, slot.A, slot.B, next.A - slot.A, first, first, 1, count};
+    const PairSlots next = pairs > 1 ? pair_slots(plan.kind, first + 1, plan.rotary_dims) : slot;
+    Run run{slot.a, slot.b, next.a - slot.a, slot.A, slot.B, next.A - slot.A, first, first, 1, pairs};
     if (plan.full_width) {
       run.table_a = slot.A;
       run.table_b = slot.B;
       run.table_step = run.out_step;
     }
-    if (direction != Direction::forward) {
+    if (plan.direction != Direction::forward) {
       std::swap(run.in_a, run.out_a);
       std::swap(run.in_b, run.out_b);
       std::swap(run.in_step, run.out_step);
     }
-    plan.runs[static_cast<std::size_t>(i)] = run;
+    runs.run[static_cast<std::size_t>(i)] = run;
   }
-  return plan;
+  return runs;
 }
 
 }  // namespace rope::detail

@@ -15,6 +15,7 @@ Positions Positions::range(std::int64_t start, Index tokens) {
   if (tokens > 0 && start > std::numeric_limits<std::int64_t>::max() - (tokens - 1)) {
     detail::fail("positions must fit 64 bits", fmt::format("start {} and {} tokens", start, tokens));
   }
+  detail::checked_product("the number of bytes of all positions", tokens, sizeof(DoubleDouble));
   std::vector<DoubleDouble> values;
   values.reserve(static_cast<std::size_t>(tokens));
   for (Index s = 0; s < tokens; ++s) values.push_back(from_integer(start + s));

@@ -17,7 +17,9 @@ Sections::Sections(SectionPattern pattern, std::vector<Index> lengths) : pattern
   if (count < 1 || count > 4) detail::fail("sections must be 1 to 4", count);
   for (const Index length : lengths_) {
     if (length < 0) detail::fail("section lengths must not be negative", static_cast<std::int64_t>(length));
-    if (total_ > max_section_total - length) detail::fail("section lengths must sum to less than 2^31", static_cast<std::int64_t>(length));
+    if (length >= max_section_total - total_) {
+      detail::fail("section lengths must sum to less than 2^31", fmt::format("[{}]", fmt::join(lengths_, ", ")));
+    }
     total_ += length;
   }
   if (std::all_of(lengths_.begin(), lengths_.begin() + std::min<std::int64_t>(count, 3), [](Index n) { return n == 0; })) {

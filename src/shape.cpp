@@ -7,21 +7,15 @@
 
 namespace rope {
 
-Shape::Shape(std::initializer_list<Index> extents) {
+Shape::Shape(std::initializer_list<Index> extents) : Shape() {
   for (const Index extent : extents) push_back(extent);
 }
 
 void Shape::push_back(Index extent) {
   if (extent < 0) detail::fail("extents must not be negative", static_cast<std::int64_t>(extent));
   if (rank_ == max_rank) detail::fail(fmt::format("rank must be at most {}", max_rank), static_cast<std::int64_t>(rank_ + 1));
+  size_ = detail::checked_product("the number of elements", size_, extent);
   extents_[static_cast<std::size_t>(rank_++)] = extent;
-  (void)size();
-}
-
-Index Shape::size() const {
-  Index product = 1;
-  for (int axis = 0; axis < rank_; ++axis) product = detail::checked_product("the number of elements", product, (*this)[axis]);
-  return product;
 }
 
 Shape Shape::outer() const {

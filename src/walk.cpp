@@ -36,6 +36,8 @@ Strides table_strides(Index width, const Shape& table_outer) {
 
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
   Walk walk;
+  walk.count = 0;
+  walk.rows = 1;
   for (int axis = 0; axis < outer.rank(); ++axis) {
     const auto i = static_cast<std::size_t>(axis);
     walk.rows *= outer[axis];

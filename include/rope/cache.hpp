@@ -58,8 +58,7 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
 template <class Scalar>
 class CosSinCache {
  public:
-  /// O(batches * tokens * pairs). Throws rope::Error if the layout lacks a batch axis the positions need, if sections and pairs do not
-  /// suit, or if the size does not fit.
+  /// O(batches * tokens * pairs). Throws rope::Error if the layout lacks a batch axis the positions need, or if the size does not fit.
   CosSinCache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
       : pairs_(frequencies.pairs()), outer_(detail::table_outer(frequencies, positions, layout)) {
     resize();
@@ -72,7 +71,7 @@ class CosSinCache {
                                 const Layout& layout = Layout::bsnd()) {
     using std::cos;
     using std::sin;
-    if (rates.empty()) detail::fail("rates must not be empty");
+    if (rates.empty()) detail::fail("the number of rates must be positive", std::int64_t{0});
     const auto pairs = static_cast<Index>(rates.size());
     const Frequencies shape = Frequencies::explicit_rates(std::vector<double>(rates.size(), 0.0));
     CosSinCache cache(pairs, detail::table_outer(shape, positions, layout));

@@ -7,9 +7,9 @@
 //
 // x has shape [D, ...], a and b [R/2, ...], the result x's. Eigen evaluates slices and concatenations coefficient by coefficient, so
 // this is 40 to 1000 times slower than memory allows. Operations for half pairs: 2 casts, 2 slices, 4 broadcasts, 4 products, 2 sums and 1
-// concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's extents. For interleaved pairs of float and double there is
-// a stock form at loop speed, the product of complex numbers: composed_complex.hpp. The tables in the same style: composed_table.hpp.
-// Here to compare with and to read, not to use.
+// concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's extents. For interleaved pairs of float
+// and double there is a stock form at loop speed, the product of complex numbers: composed_complex.hpp. The tables in the same style:
+// composed_table.hpp. Here to compare with and to read, not to use.
 #pragma once
 
 #include <type_traits>
@@ -127,20 +127,16 @@ struct Members<PairKind::quarter, layout, rank> {
   }
 };
 
-/// One member's coefficients, [pairs, ...]: half of a full-width table, all of a half-width one.
+/// One member's coefficients, [pairs, ...]: half of a full-width table, all of a half-width one. Cast before they are sliced: evaluated
+/// together, Eigen 3.4 puts the slice's 16-bit values where the cast's floats belong.
 template <class Compute, class Split, class Table>
 auto coefficients(const Split& split, const Table& table, bool full_width, bool second) {
   constexpr int rank = Table::NumDimensions;
   constexpr int layout = static_cast<int>(Table::Layout);
-  Eigen::Tensor<Compute, rank, layout> result;
-  if (!full_width) {
-    result = table.template cast<Compute>();
-  } else if (second) {
-    result = split.second(table).template cast<Compute>();
-  } else {
-    result = split.first(table).template cast<Compute>();
-  }
-  return result;
+  using Result = Eigen::Tensor<Compute, rank, layout>;
+  const Result entries = table.template cast<Compute>();
+  if (!full_width) return entries;
+  return second ? Result(split.second(entries)) : Result(split.first(entries));
 }
 
 /// y's window = the rotation of x's: pairs taken apart by `in`, joined by `out`; the coefficients still broadcast by `repeats`.

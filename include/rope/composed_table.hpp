@@ -73,6 +73,9 @@ inline TableSteps table_steps(const Powers& powers, const std::optional<Yarn>& y
     (void)Frequencies::powers(powers);
   }
   if (!powers.exponents.empty()) rope::detail::fail("the composed table takes exponents 0, 1, 2, ... only, got a list of its own");
+  if (kind == PairKind::quarter && powers.rotary_dims % 4 != 0) {
+    rope::detail::fail("rotary dims must be divisible by 4 for quarter pairing", static_cast<std::int64_t>(powers.rotary_dims));
+  }
   const Eigen::Index P = powers.rotary_dims / 2;
   const auto S = static_cast<Eigen::Index>(positions.size());
   const auto d = static_cast<double>(powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims);

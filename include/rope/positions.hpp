@@ -65,7 +65,7 @@ class Positions {
   template <class Number>
   static std::vector<DoubleDouble> exact(const std::vector<Number>& ids) {
     static_assert(std::is_arithmetic_v<Number>, "positions are integers or floating-point numbers");
-    static_assert(!std::is_same_v<Number, std::uint64_t> && !std::is_same_v<Number, long double>,
+    static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) && !std::is_same_v<Number, long double>,
                   "positions are held as int64 or double");
     std::vector<DoubleDouble> values;
     values.reserve(ids.size());

@@ -10,8 +10,8 @@
 // shape. The table broadcasts as table.hpp says. What is outside the pairing's window is copied bit for bit.
 //
 // Assigned directly (`y = rotate(x, ...)`, also `.device(pool) =`), the compiled row kernel writes straight into y. Inside a larger
-// expression the node gives packets where x has raw data and blocks where it has not. Not here: tables, checks of aliasing that Eigen
-// hides (rotate_to), strided views (rotate_inplace).
+// expression the node gives blocks of rows, or packets where the expression cannot be tiled. Not here: tables, checks of aliasing that
+// Eigen hides (rotate_to), strided views (rotate_inplace).
 #pragma once
 
 #include <type_traits>
@@ -26,7 +26,8 @@ namespace rope {
 /// The rotation of `x`, lazily.
 ///
 /// \param x        expression of shape [D, ...]; float, double, long double, Eigen::half, Eigen::bfloat16 or a differentiable scalar
-/// \param table    a CosSinCache, a TableView or anything else with a view(); must outlive the evaluation. Its scalar may differ from x's: the arithmetic is done in the wider of the
+/// \param table    a CosSinCache, a TableView or anything else with a view(); must outlive the evaluation. Its scalar may differ from x's:
+/// the arithmetic is done in the wider of the
 ///                 two, at least float, and rounded to x's scalar once
 /// \param pairing  which elements form a pair, and the rotated window
 /// \throws rope::Error if the window does not fit D, or the table does not fit x
@@ -59,7 +60,7 @@ auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Tabl
 template <class Scalar, int rank, int options, class TensorIndex>
 TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
                            const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {
-  return detail::table_of_raw<options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor>(cos, sin);
+  return detail::table_of_raw < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (cos, sin);
 }
 
 template <class Plain>

@@ -22,7 +22,7 @@ inline constexpr int max_rank = 8;
 /// A list of at most max_rank extents, fastest axis first.
 class Shape {
  public:
-  Shape() = default;
+  Shape() {}  // NOLINT(modernize-use-equals-default): extents beyond the rank stay unset, shapes are made for every expression
   /// Throws rope::Error for a negative extent, more than max_rank axes, or a product that does not fit Index.
   Shape(std::initializer_list<Index> extents);
 
@@ -32,7 +32,7 @@ class Shape {
   /// Appends an axis outside all others.
   void push_back(Index extent);
   /// The number of elements; 1 for rank 0.
-  Index size() const;
+  Index size() const { return size_; }
   /// All axes but the feature axis.
   Shape outer() const;
   /// `[128, 32, 512]`
@@ -42,8 +42,9 @@ class Shape {
   friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
 
  private:
-  std::array<Index, max_rank> extents_{};
+  std::array<Index, max_rank> extents_;
   int rank_ = 0;
+  Index size_ = 1;
 };
 
 }  // namespace rope

@@ -15,12 +15,12 @@ namespace rope::detail {
 template <class TableScalar>
 void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table) {
   using C = Widened<TableScalar>;
+  const Runs runs = runs_of(plan);
   const Index rows = table.outer.size();
   for (Index row = 0; row < rows; ++row) {
     const TableScalar* cos = table.cos + row * table.width;
     const TableScalar* sin = table.sin + row * table.width;
-    for (int r = 0; r < plan.run_count; ++r) {
-      const Run& run = plan.runs[static_cast<std::size_t>(r)];
+    for (const Run& run : runs) {
       for (Index k = 0; k < run.count; ++k) {
         const Index a = run.table_a + k * run.table_step;
         const Index b = run.table_b + k * run.table_step;

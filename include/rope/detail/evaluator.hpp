@@ -3,14 +3,14 @@
 // How Eigen evaluates a RotateOp: four ways to the same bits.
 //
 //   direct   the node is the whole right-hand side and x has raw data: row kernels straight into the destination
-//   packets  nested, x readable by packets (float and double): two packets of x, two or four of the table; see packets.hpp
-//   blocks   nested, x without raw data: whole rows of x into scratch, row kernels from there
+//   blocks   nested: row kernels into a scratch of cache size, from x itself or from whole rows of x evaluated into scratch
+//   packets  nested in an expression that cannot be tiled, float and double; see packets.hpp
 //   coeff    everything else, and the reference for the three above
 //
 // Evaluators are shared between threads: nothing here changes after evalSubExprsIfNeeded.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "rope/detail/node.hpp"
@@ -40,7 +40,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
       bool(Argument::PacketAccess) && rope::detail::has_packet_rotation<XScalar, TableScalar, Scalar, PacketReturnType>;
   // Blocks are raw memory, filled without constructors.
   static constexpr bool BlockAccess = bool(Argument::BlockAccess) && rope::detail::is_plain<XScalar> && rope::detail::is_plain<TableScalar>;
-  static constexpr bool PreferBlockAccess = BlockAccess && !bool(Argument::RawAccess);
+  // Measured: rows through an L1 scratch beat packets that look up their row one by one (docs/design.md).
+  static constexpr bool PreferBlockAccess = BlockAccess;
   static constexpr bool CoordAccess = false;
   static constexpr bool RawAccess = false;
 
@@ -50,8 +51,7 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   using TensorBlock = std::conditional_t<BlockAccess, internal::TensorMaterializedBlock<Scalar, NumDims, Layout, Index>,
                                          internal::TensorBlockNotImplemented>;
 
-  TensorEvaluator(const XprType& op, const Device& device)
-      : x_(op.expression(), device), parameters_(op.parameters()), device_(device) {
+  TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(op.parameters()), device_(device) {
     for (int i = 0; i < NumDims; ++i) dimensions_[i] = x_.dimensions()[i];
   }
 
@@ -60,11 +60,9 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   bool evalSubExprsIfNeeded(EvaluatorPointerType destination) {
     refuse_overlap(destination);
     x_.evalSubExprsIfNeeded(nullptr);
-    if (!direct(destination)) {
-      prepare_search();
-      return true;
-    }
-    rope::detail::for_range(device_, parameters_.walk.rows, bytes_per_row(),
+    prepare(destination);
+    if (!direct(destination)) return true;
+    rope::detail::for_range(device_, walk_.rows, bytes_per_row(),
                             [this, destination](Index begin, Index end) { rotate_rows(destination, begin, end); });
     return false;
   }
@@ -74,12 +72,10 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   void evalSubExprsIfNeededAsync(EvaluatorPointerType destination, Done done) {
     refuse_overlap(destination);
     x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done](bool) {
-      if (!direct(destination)) {
-        prepare_search();
-        return done(true);
-      }
+      prepare(destination);
+      if (!direct(destination)) return done(true);
       device_.parallelForAsync(
-          parameters_.walk.rows, rope::detail::row_cost(bytes_per_row()),
+          walk_.rows, rope::detail::row_cost(bytes_per_row()),
           [this, destination](Index begin, Index end) { rotate_rows(destination, begin, end); }, [done] { done(false); });
     });
   }
@@ -93,12 +89,12 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     const Index begin = row * plan.row_length;
     const Index slot = index - begin - plan.offset;
     if (slot < 0 || slot >= plan.rotary_dims) return static_cast<Scalar>(x_.coeff(index));
-    return rotated(begin, slot, rope::detail::place_of_row(parameters_.walk, row).table);
+    return rotated(begin, slot, rope::detail::place_of_row(walk_, row).table);
   }
 
   template <int LoadMode>
-  PacketReturnType packet(Index index) const {
-    return rope::detail::rotate_packet<PacketReturnType>(parameters_, search_, x_, index, [this](Index i) { return coeff(i); });
+  EIGEN_ALWAYS_INLINE PacketReturnType packet(Index index) const {
+    return rope::detail::rotate_packet<PacketReturnType>(parameters_, *search_, x_, index, [this](Index i) { return gather(i); });
   }
 
   TensorOpCost costPerCoeff(bool vectorized) const {
@@ -113,8 +109,10 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
         internal::TensorBlockResourceRequirements::skewed<Scalar>(device_.firstLevelCacheSize()), x_.getResourceRequirements());
   }
 
-  TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch, bool /*root_of_expr_ast*/ = false) const {
+  TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch, bool root_of_expr_ast = false) const {
     static_assert(BlockAccess, "[rope] this scalar has no block access");
+    // The destination is ours only as the whole right-hand side: a cast around us hands down one of another scalar.
+    if (!root_of_expr_ast) descriptor.DropDestinationBuffer();
     const rope::Shape shape = rope::detail::shape_of<Layout>(descriptor.dimensions());
     if (shape[0] != parameters_.plan.row_length) return block_of_coefficients(descriptor, shape, scratch);
 
@@ -150,10 +148,12 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
 
   const XScalar* raw_x() const { return x_.data(); }
 
-  void prepare_search() {
-    if (PacketAccess && parameters_.plan.row_length > 0 && parameters_.walk.rows > 0) {
-      search_ = rope::detail::RowSearch(parameters_.plan.row_length, parameters_.walk);
-    }
+  /// What evaluation needs and construction does not: Eigen also makes evaluators only to ask for dimensions.
+  void prepare(EvaluatorPointerType destination) {
+    const rope::Shape outer = rope::detail::shape_of<Layout>(dimensions_).outer();
+    const rope::detail::Strides dense = rope::detail::dense_strides(parameters_.plan.row_length, outer);
+    walk_ = rope::detail::make_walk(outer, dense, dense, rope::detail::table_strides(parameters_.table.width, parameters_.table.outer));
+    if (PacketAccess && !direct(destination) && dimensions_.TotalSize() > 0) search_.emplace(parameters_.plan.row_length, walk_);
   }
 
   bool direct(EvaluatorPointerType destination) const { return destination != nullptr && raw_x() != nullptr; }
@@ -170,17 +170,23 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   double bytes_per_row() const { return static_cast<double>(parameters_.plan.row_length) * (sizeof(XScalar) + sizeof(Scalar)); }
 
   void rotate_rows(Scalar* destination, Index begin, Index end) const {
-    rope::detail::rotate_walk(parameters_.plan, parameters_.walk, raw_x(), destination, parameters_.table.cos, parameters_.table.sin, begin,
-                              end);
+    rope::detail::rotate_walk(parameters_.plan, walk_, raw_x(), destination, parameters_.table.cos, parameters_.table.sin, begin, end);
+  }
+
+  /// A packet that straddles an edge.
+  EIGEN_DONT_INLINE PacketReturnType gather(Index index) const {
+    EIGEN_ALIGN_MAX Scalar values[PacketSize];
+    for (int i = 0; i < PacketSize; ++i) values[i] = coeff(index + i);
+    return internal::pload<PacketReturnType>(values);
   }
 
   /// The result in `slot` of the window of the row that begins at `begin`.
   Scalar rotated(Index begin, Index slot, Index table) const {
     using C = rope::detail::ComputeScalar<XScalar, TableScalar>;
     const rope::detail::RowPlan& plan = parameters_.plan;
-    const rope::PairKind kind = plan.pairing.kind();
+    const rope::PairKind kind = plan.kind;
     const bool forward = plan.direction == rope::Direction::forward;
-    const rope::PairKind written = forward && plan.permutes ? rope::PairKind::half : kind;
+    const rope::PairKind written = forward && plan.permutes() ? rope::PairKind::half : kind;
     const rope::SlotOwner owner = rope::slot_owner(written, slot, plan.rotary_dims);
     const rope::PairSlots slots = rope::pair_slots(kind, owner.pair, plan.rotary_dims);
     const Index window = begin + plan.offset;
@@ -200,8 +206,7 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   }
 
   rope::detail::Strides dense_x_strides() const {
-    return rope::detail::dense_strides(parameters_.plan.row_length,
-                                       rope::detail::shape_of<Layout>(dimensions_).outer());
+    return rope::detail::dense_strides(parameters_.plan.row_length, rope::detail::shape_of<Layout>(dimensions_).outer());
   }
 
   rope::detail::Strides outer_strides(const Dimensions& strides) const {
@@ -231,9 +236,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     if (rows == nullptr) {
       auto* memory = static_cast<XScalar*>(scratch.allocate(static_cast<std::size_t>(descriptor.size()) * sizeof(XScalar)));
       using Assignment = internal::TensorBlockAssignment<XScalar, NumDims, typename ArgTensorBlock::XprType, Index>;
-      Assignment::Run(
-          Assignment::target(descriptor.dimensions(), internal::strides<Layout>(descriptor.dimensions()), memory),
-          argument.expr());
+      Assignment::Run(Assignment::target(descriptor.dimensions(), internal::strides<Layout>(descriptor.dimensions()), memory),
+                      argument.expr());
       rows = memory;
     }
     argument.cleanup();
@@ -263,7 +267,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   Argument x_;
   Dimensions dimensions_;
   rope::detail::NodeParameters<TableScalar> parameters_;
-  rope::detail::RowSearch search_;
+  rope::detail::Walk walk_;
+  std::optional<rope::detail::RowSearch> search_;
   const Device EIGEN_DEVICE_REF device_;
 };
 

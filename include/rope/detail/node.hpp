@@ -29,18 +29,14 @@ namespace detail {
 template <class TableScalar>
 struct NodeParameters {
   RowPlan plan;
-  Walk walk;  // of a dense x onto a dense y
   TableView<TableScalar> table;
 };
 
 template <class TableScalar>
 NodeParameters<TableScalar> make_parameters(const Shape& x, const TableView<TableScalar>& table, Pairing pairing, Direction direction) {
-  NodeParameters<TableScalar> parameters{make_row_plan(x[0], table.width, pairing, direction), {}, table};
-  const Shape outer = x.outer();
-  check_table_broadcasts(outer, table.outer);
+  const NodeParameters<TableScalar> parameters{make_row_plan(x[0], table.width, pairing, direction), table};
+  check_table_broadcasts(x.outer(), table.outer);
   if (direction == Direction::inverse) require_invertible(parameters.plan, table);
-  const Strides dense = dense_strides(x[0], outer);
-  parameters.walk = make_walk(outer, dense, dense, table_strides(table.width, table.outer));
   return parameters;
 }
 

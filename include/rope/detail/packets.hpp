@@ -17,15 +17,14 @@ namespace rope::detail {
 
 /// Whether results come in packets: float or double throughout.
 template <class XScalar, class TableScalar, class Scalar, class Packet>
-inline constexpr bool has_packet_rotation = std::is_same_v<XScalar, TableScalar> && std::is_same_v<XScalar, Scalar> &&
-                                            (std::is_same_v<Scalar, float> || std::is_same_v<Scalar, double>) &&
-                                            (Eigen::internal::unpacket_traits<Packet>::size > 1);
+inline constexpr bool has_packet_rotation = std::is_same_v<XScalar, TableScalar>&& std::is_same_v<XScalar, Scalar> &&
+                                            (std::is_same_v<Scalar, float> ||
+                                             std::is_same_v<Scalar, double>)&&(Eigen::internal::unpacket_traits<Packet>::size > 1);
 
 /// Finds an element's place in its row and its row's place in the table by multiplications instead of divisions. Only table strides
 /// matter, so axes along which the table broadcasts cost nothing.
 class RowSearch {
  public:
-  RowSearch() = default;
   RowSearch(Index row_length, const Walk& walk)
       : row_length_(row_length), by_row_length_(row_length), power_of_two_((row_length & (row_length - 1)) == 0) {
     Index elements = row_length;
@@ -38,11 +37,11 @@ class RowSearch {
     }
   }
 
-  Index place_in_row(Index index) const {
+  EIGEN_ALWAYS_INLINE Index place_in_row(Index index) const {
     return power_of_two_ ? index & (row_length_ - 1) : index - index / by_row_length_ * row_length_;
   }
 
-  Index place_in_table(Index index) const {
+  EIGEN_ALWAYS_INLINE Index place_in_table(Index index) const {
     Index place = 0;
     for (int i = 0; i < count_; ++i) {
       const Level& level = levels_[static_cast<std::size_t>(i)];
@@ -62,10 +61,10 @@ class RowSearch {
     bool outermost;
   };
 
-  Index row_length_ = 1;
+  Index row_length_;
   Divisor by_row_length_;
-  bool power_of_two_ = true;
-  std::array<Level, max_rank> levels_{};
+  bool power_of_two_;
+  std::array<Level, max_rank> levels_;
   int count_ = 0;
 };
 
@@ -75,22 +74,22 @@ using ComplexPacketOf =
 
 /// Swaps the members of each interleaved pair.
 template <class Packet>
-Packet swap_pairs(const Packet& v) {
+EIGEN_ALWAYS_INLINE Packet swap_pairs(const Packet& v) {
   static_assert(sizeof(ComplexPacketOf<Packet>) == sizeof(Packet), "[rope] complex packets must be as wide as real ones");
   return Eigen::internal::pcplxflip(ComplexPacketOf<Packet>(v)).v;
 }
 
 /// Negates the second member of each interleaved pair.
 template <class Packet>
-Packet negate_second(const Packet& v) {
+EIGEN_ALWAYS_INLINE Packet negate_second(const Packet& v) {
   return Eigen::internal::pconj(ComplexPacketOf<Packet>(v)).v;
 }
 
 /// Pairs whose members lie apart. `self` is x at the packet's slots and `partner` at their partners'; `own` and `other` are the places of
 /// their coefficients.
 template <class Packet, class TableScalar>
-Packet rotate_apart(Direction direction, bool is_second, const Packet& self, const Packet& partner, const TableView<TableScalar>& table,
-                    Index own, Index other) {
+EIGEN_ALWAYS_INLINE Packet rotate_apart(Direction direction, bool is_second, const Packet& self, const Packet& partner,
+                                        const TableView<TableScalar>& table, Index own, Index other) {
   using namespace Eigen::internal;
   const auto add_partner = [&](const Packet& cos, const Packet& sin, bool subtract) {
     return subtract ? psub(pmul(cos, self), pmul(sin, partner)) : padd(pmul(cos, self), pmul(sin, partner));
@@ -106,7 +105,7 @@ Packet rotate_apart(Direction direction, bool is_second, const Packet& self, con
 
 /// Pairs whose members are neighbours; cos and sin hold each slot's own coefficients.
 template <class Packet>
-Packet rotate_neighbours(Direction direction, const Packet& self, const Packet& cos, const Packet& sin) {
+EIGEN_ALWAYS_INLINE Packet rotate_neighbours(Direction direction, const Packet& self, const Packet& cos, const Packet& sin) {
   using namespace Eigen::internal;
   const Packet partner = swap_pairs(self);
   if (direction == Direction::forward) return padd(pmul(cos, self), pmul(pnegate(negate_second(sin)), partner));
@@ -116,19 +115,18 @@ Packet rotate_neighbours(Direction direction, const Packet& self, const Packet& 
   return pdiv(padd(pmul(other_cos, self), pmul(negate_second(sin), partner)), padd(pmul(cos, other_cos), pmul(sin, other_sin)));
 }
 
-/// The packet of results that begins at linear `index`; `coefficient(i)` gives single ones.
-template <class Packet, class TableScalar, class Argument, class Coefficient>
-Packet rotate_packet(const NodeParameters<TableScalar>& parameters, const RowSearch& search, const Argument& x, Index index,
-                     const Coefficient& coefficient) {
+/// The packet of results that begins at linear `index`; `gather(i)` makes one of coefficients.
+template <class Packet, class TableScalar, class Argument, class Gather>
+EIGEN_ALWAYS_INLINE Packet rotate_packet(const NodeParameters<TableScalar>& parameters, const RowSearch& search, const Argument& x,
+                                         Index index, const Gather& gather) {
   using Eigen::internal::ploaddup;
   using Eigen::internal::ploadu;
-  using Scalar = typename Eigen::internal::unpacket_traits<Packet>::type;
   constexpr Index size = Eigen::internal::unpacket_traits<Packet>::size;
   const RowPlan& plan = parameters.plan;
   const TableView<TableScalar>& table = parameters.table;
   const Index place = search.place_in_row(index);
   const Index slot = place - plan.offset;
-  const PairKind kind = plan.pairing.kind();
+  const PairKind kind = plan.kind;
   const auto packet_of_x = [&x](Index i) { return x.template packet<Eigen::Unaligned>(i); };
 
   if (slot >= 0 && slot + size <= plan.rotary_dims) {
@@ -154,9 +152,7 @@ Packet rotate_packet(const NodeParameters<TableScalar>& parameters, const RowSea
   } else if (place + size <= plan.row_length && (slot + size <= 0 || slot >= plan.rotary_dims)) {
     return packet_of_x(index);
   }
-  EIGEN_ALIGN_MAX Scalar values[size];
-  for (Index i = 0; i < size; ++i) values[i] = coefficient(index + i);
-  return Eigen::internal::pload<Packet>(values);
+  return gather(index);
 }
 
 }  // namespace rope::detail

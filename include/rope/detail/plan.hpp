@@ -24,18 +24,28 @@ struct Run {
   Index count;
 };
 
+/// Small, because every expression carries one.
 struct RowPlan {
   Index row_length = 0;
   Index offset = 0;
   Index rotary_dims = 0;
-  Pairing pairing = half;
+  PairKind kind = PairKind::half;
   Direction direction = Direction::forward;
   bool full_width = false;
+
   /// Reads and writes different slots: in place, a row needs a copy.
-  bool permutes = false;
-  std::array<Run, 2> runs{};
-  int run_count = 0;
+  bool permutes() const { return kind == PairKind::interleaved_to_half; }
 };
+
+struct Runs {
+  std::array<Run, 2> run;
+  int count;
+
+  const Run* begin() const { return run.data(); }
+  const Run* end() const { return run.data() + count; }
+};
+
+Runs runs_of(const RowPlan& plan);
 
 /// Throws rope::Error where the window does not fit a row of `row_length`, or `table_width` is neither one entry per pair nor one per
 /// rotated element.

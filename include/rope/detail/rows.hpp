@@ -16,11 +16,12 @@
 
 namespace rope::detail {
 
+/// `count` rows, each so many elements from the last.
 struct RowSteps {
-  Index count = 1;
-  Index x = 0;
-  Index y = 0;
-  Index table = 0;
+  Index count;
+  Index x;
+  Index y;
+  Index table;
 };
 
 template <class XScalar, class TableScalar, class YScalar = XScalar>
@@ -64,10 +65,9 @@ inline void rotate_pair(Direction direction, const C& a, const C& b, const C& co
 
 /// One row's window. x, y, cos and sin point at the window's first element and at the table row.
 template <Direction direction, class XScalar, class TableScalar, class YScalar>
-inline void rotate_window(const RowPlan& plan, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin) {
+inline void rotate_window(const Runs& runs, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin) {
   using C = ComputeScalar<XScalar, TableScalar>;
-  for (int i = 0; i < plan.run_count; ++i) {
-    const Run& run = plan.runs[static_cast<std::size_t>(i)];
+  for (const Run& run : runs) {
     for (Index k = 0; k < run.count; ++k) {
       const C a = static_cast<C>(x[run.in_a + k * run.in_step]);
       const C b = static_cast<C>(x[run.in_b + k * run.in_step]);
@@ -84,6 +84,7 @@ inline void rotate_window(const RowPlan& plan, const XScalar* x, YScalar* y, con
 
 template <Direction direction, class XScalar, class TableScalar, class YScalar>
 void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
+  const Runs runs = runs_of(plan);
   std::vector<XScalar> row_copy;
   for (Index o = 0; o < block.outer.count; ++o) {
     for (Index i = 0; i < block.inner.count; ++i) {
@@ -95,11 +96,11 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
       if (!in_place) {
         std::copy(x, x + plan.offset, y);
         std::copy(window + plan.rotary_dims, x + plan.row_length, y + plan.offset + plan.rotary_dims);
-      } else if (plan.permutes) {
+      } else if (plan.permutes()) {
         row_copy.assign(window, window + plan.rotary_dims);
         window = row_copy.data();
       }
-      rotate_window<direction>(plan, window, y + plan.offset, block.cos + table, block.sin + table);
+      rotate_window<direction>(runs, window, y + plan.offset, block.cos + table, block.sin + table);
     }
   }
 }

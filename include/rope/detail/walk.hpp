@@ -19,9 +19,9 @@ namespace rope::detail {
 using Strides = std::array<Index, max_rank>;
 
 struct Walk {
-  std::array<RowSteps, max_rank> levels{};
-  int count = 0;
-  Index rows = 1;
+  std::array<RowSteps, max_rank> levels;  // the first `count` of them
+  int count;
+  Index rows;
 };
 
 /// The strides of a dense tensor with rows of `row_length`.
@@ -61,8 +61,9 @@ inline RowPlace place_of_row(const Walk& walk, Index row) {
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin,
                  Index first, Index last) {
-  const RowSteps inner = walk.count > 0 ? walk.levels[0] : RowSteps{};
-  const RowSteps outer = walk.count > 1 ? walk.levels[1] : RowSteps{};
+  constexpr RowSteps single{1, 0, 0, 0};
+  const RowSteps inner = walk.count > 0 ? walk.levels[0] : single;
+  const RowSteps outer = walk.count > 1 ? walk.levels[1] : single;
   while (first < last) {
     const RowPlace place = place_of_row(walk, first);
     RowBlock<XScalar, TableScalar, YScalar> block{x + place.x, y + place.y, cos + place.table, sin + place.table, inner, outer};
