@@ -32,7 +32,7 @@ DoubleDouble exp(DoubleDouble x) {
 
 DoubleDouble log(DoubleDouble x) {
   if (x.high == 0) return {-std::numeric_limits<double>::infinity(), 0};
-  if (std::isinf(x.high)) return x;
+  if (!std::isfinite(x.high)) return x;
   // Far from 1, where e^-y would not be a normal number, by the logarithm of x / 2^k.
   const int exponent = std::ilogb(x.high);
   if (std::abs(exponent) > 900) {

@@ -28,9 +28,7 @@ void require_finite(std::string_view name, double value) {
 }
 
 std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b) {
-  // The division, which is slow, only where the product can overflow at all.
-  constexpr std::int64_t small = std::int64_t{1} << 31;
-  if ((a >= small || b >= small) && b != 0 && a > std::numeric_limits<std::int64_t>::max() / b) {
+  if (b != 0 && a > std::numeric_limits<std::int64_t>::max() / b) {
     fail(fmt::format("{} must fit a 64-bit count", what), fmt::format("{} x {}", a, b));
   }
   return a * b;

@@ -81,8 +81,9 @@ CorrectionDims yarn_correction_dims(Index dims, double base, const Yarn& yarn) {
     // A context of 0 wins over a beta of 0, so that 0/0 cannot arise.
     if (yarn.original_context == 0) return -std::numeric_limits<double>::infinity();
     if (beta == 0) return std::numeric_limits<double>::infinity();
-    const DoubleDouble turns = DoubleDouble(static_cast<double>(yarn.original_context)) / (two_pi * DoubleDouble(beta));
-    const DoubleDouble c = DoubleDouble(static_cast<double>(dims)) * log(turns) / (DoubleDouble(2) * log_base);
+    // A sum of logarithms, because the quotient could overflow.
+    const DoubleDouble log_turns = log(from_integer(yarn.original_context)) - log(two_pi) - log(DoubleDouble(beta));
+    const DoubleDouble c = DoubleDouble(static_cast<double>(dims)) * log_turns / (DoubleDouble(2) * log_base);
     return static_cast<double>(c);
   };
   return {std::max(0.0, std::floor(correction(yarn.beta_fast))),

@@ -69,6 +69,7 @@ struct Rows {
 /// Pairs whose members lie in different vectors.
 template <Direction direction, int in_step, int out_step, bool full_width>
 struct ApartKernel {
+  // NOLINTNEXTLINE(bugprone-branch-clone): the steps are the same for some kinds
   static constexpr int table_step = !full_width ? 1 : direction == Direction::forward ? out_step : in_step;
 
   template <class V>
@@ -264,7 +265,7 @@ void copy_outside(const RowPlan& plan, const T* x, T* y) {
 }
 
 /// Blocks up to this size pass column by column, their coefficients in registers; larger ones row by row, as memory is read fastest.
-constexpr std::size_t column_block_bytes = 64 * 1024;
+constexpr std::size_t column_block_bytes = std::size_t{64} * 1024;
 
 template <Direction direction, int in_step, int out_step, bool full_width, class T>
 void rotate_block(const RowPlan& plan, const RowBlock<T, T>& block) {

@@ -11,17 +11,11 @@ Shape::Shape(std::initializer_list<Index> extents) : Shape() {
   for (const Index extent : extents) push_back(extent);
 }
 
-void Shape::push_back(Index extent) {
+void Shape::push_back_checked(Index extent) {
   if (extent < 0) detail::fail("extents must not be negative", static_cast<std::int64_t>(extent));
-  if (rank_ == max_rank) detail::fail(fmt::format("rank must be at most {}", max_rank), static_cast<std::int64_t>(rank_ + 1));
+  if (rank_ == max_rank) detail::fail(fmt::format("rank must be at most {}", max_rank), std::int64_t{rank_} + 1);
   size_ = detail::checked_product("the number of elements", size_, extent);
   extents_[static_cast<std::size_t>(rank_++)] = extent;
-}
-
-Shape Shape::outer() const {
-  Shape result;
-  for (int axis = 1; axis < rank_; ++axis) result.push_back((*this)[axis]);
-  return result;
 }
 
 std::string Shape::text() const { return fmt::format("[{}]", fmt::join(extents_.begin(), extents_.begin() + rank_, ", ")); }

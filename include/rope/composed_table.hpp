@@ -101,6 +101,12 @@ inline TableSteps table_steps(const Powers& powers, const std::optional<Yarn>& y
     steps.rates = steps.scaled * (1.0 - mix) + steps.divided * mix;
     magnitude *= 1.0 + 0.1 * std::log(1.0 / powers.linear_scale);
   }
+  if (S == 0) {  // Eigen's broadcast asserts on empty tensors.
+    steps.outer = Matrix(0, P);
+    steps.angles = Matrix(P, 0);
+    steps.cos = steps.sin = Matrix(2 * P, 0);
+    return steps;
+  }
   const Eigen::TensorMap<const Vector> tokens(positions.data(), S);
   using Sizes2 = Eigen::DSizes<Eigen::Index, 2>;
   steps.outer = tokens.reshape(Sizes2(S, 1)).broadcast(Sizes2(1, P)) * steps.rates.reshape(Sizes2(1, P)).broadcast(Sizes2(S, 1));

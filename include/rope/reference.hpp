@@ -9,6 +9,7 @@
 // rows are all alike, so the outer axes are counted through by one index. Readable first: it is the baseline, not the product.
 #pragma once
 
+#include "rope/detail/determinant.hpp"
 #include "rope/detail/plan.hpp"
 #include "rope/detail/scalars.hpp"
 #include "rope/detail/walk.hpp"
@@ -39,8 +40,10 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
             Direction direction = Direction::forward) {
   using C = detail::ComputeScalar<XScalar, TableScalar>;
   const Index D = shape[0];
-  const Index dims = detail::make_row_plan(D, table.width, pairing, direction).rotary_dims;
+  const detail::RowPlan plan = detail::make_row_plan(D, table.width, pairing, direction);
+  const Index dims = plan.rotary_dims;
   detail::check_table_broadcasts(shape.outer(), table.outer);
+  if (direction == Direction::inverse) detail::require_invertible(plan, table);
   const bool full_width = table.width == dims;
 
   const Index rows = shape.size() / (D == 0 ? 1 : D);

@@ -30,11 +30,23 @@ class Shape {
   /// The extent of `axis`; 1 for every axis from rank() on, so that shapes of different rank can be compared.
   Index operator[](int axis) const { return axis < rank_ ? extents_[static_cast<std::size_t>(axis)] : 1; }
   /// Appends an axis outside all others.
-  void push_back(Index extent);
+  void push_back(Index extent) {
+    constexpr Index small = Index{1} << 31;
+    if (rank_ < max_rank && extent >= 0 && extent < small && size_ < small) {
+      size_ *= extent;
+      extents_[static_cast<std::size_t>(rank_++)] = extent;
+    } else {
+      push_back_checked(extent);
+    }
+  }
   /// The number of elements; 1 for rank 0.
   Index size() const { return size_; }
   /// All axes but the feature axis.
-  Shape outer() const;
+  Shape outer() const {
+    Shape result;
+    for (int axis = 1; axis < rank_; ++axis) result.push_back((*this)[axis]);
+    return result;
+  }
   /// `[128, 32, 512]`
   std::string text() const;
 
@@ -42,6 +54,8 @@ class Shape {
   friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
 
  private:
+  void push_back_checked(Index extent);
+
   std::array<Index, max_rank> extents_;
   int rank_ = 0;
   Index size_ = 1;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transpose is not inverse: with an attention factor m (YaRN has one), transpose(rotate(x)) = m^2 x and inverse(rotate(x)) = x.
+#include <fmt/core.h>
+
+#include <rope/rope.hpp>
+
+int main() {
+  rope::Powers powers{64};
+  powers.linear_scale = 0.25;  // four times the context
+  rope::Yarn yarn;
+  yarn.original_context = 4096;
+  const rope::Frequencies frequencies = rope::Frequencies::yarn(powers, yarn);
+  const double m = static_cast<double>(frequencies.attention_factor());
+
+  const rope::CosSinCache<double> cache(frequencies, rope::Positions::range(1000, 8));
+  Eigen::Tensor<double, 3> x(64, 2, 8);
+  x.setRandom();
+  const Eigen::Tensor<double, 3> y = rope::rotate(x, cache, rope::half);
+
+  const Eigen::Tensor<double, 3> back = rope::inverse(y, cache, rope::half);
+  const Eigen::Tensor<double, 3> gradient = rope::transpose(y, cache, rope::half);
+  const Eigen::Tensor<double, 0> inverse_error = (back - x).abs().maximum();
+  const Eigen::Tensor<double, 0> transpose_error = (gradient - x * (m * m)).abs().maximum();
+  fmt::print("m = {:.6f}\n|inverse(rotate(x)) - x|       = {:.1e}\n|transpose(rotate(x)) - m^2 x| = {:.1e}\n", m, inverse_error(),
+             transpose_error());
+  return inverse_error() < 1e-14 && transpose_error() < 1e-14 ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AdamW (Loshchilov and Hutter 2017) with warm-up, cosine decay and clipping of the gradient's norm.
+//
+//   g *= min(1, clip / |g|)
+//   m = b1 m + (1 - b1) g         v = b2 v + (1 - b2) g^2
+//   w -= rate(step) (m' / (sqrt(v') + eps) + decay w)           m' = m / (1 - b1^t), v' = v / (1 - b2^t), t = step + 1
+//
+// Gains of the norms are not decayed. The state is m, v and the step: nothing is accumulated elsewhere, so these three resume exactly.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "parameters.hpp"
+#include "tensor.hpp"
+
+namespace train_lm {
+
+struct AdamConfig {
+  double peak_rate = 3e-3;
+  double final_rate_ratio = 0.05;
+  double warmup = 0.05;  ///< share of the steps
+  double beta1 = 0.9;
+  double beta2 = 0.98;
+  double epsilon = 1e-8;
+  double decay = 0.1;
+  double clip = 1.0;
+};
+
+/// The learning rate of a step, 0 <= step < steps.
+inline double learning_rate(const AdamConfig& config, std::int64_t step, std::int64_t steps) {
+  constexpr double pi = 3.141592653589793;
+  const double warm = std::max(1.0, config.warmup * static_cast<double>(steps));
+  const auto now = static_cast<double>(step);
+  if (now + 1 < warm) return config.peak_rate * (now + 1) / warm;
+  const double progress = (now + 1 - warm) / std::max(1.0, static_cast<double>(steps) - warm);
+  return config.peak_rate * (config.final_rate_ratio + (1 - config.final_rate_ratio) * 0.5 * (1 + std::cos(pi * progress)));
+}
+
+template <class S>
+struct AdamMoments {
+  explicit AdamMoments(const ModelConfig& config) : m(config), v(config) {}
+  Parameters<S> m, v;
+};
+
+template <class S>
+void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std::int64_t steps, Parameters<S>& gradient,
+               AdamMoments<S>& moments, Parameters<S>& weights) {
+  const Eigen::TensorFixedSize<S, Eigen::Sizes<>> squared = gradient.flat().square().sum();
+  const double norm = std::sqrt(static_cast<double>(squared()));
+  const S shrink = static_cast<S>(norm > config.clip ? config.clip / norm : 1.0);
+  const auto t = static_cast<double>(step + 1);
+  const S m_scale = static_cast<S>(1 / (1 - std::pow(config.beta1, t)));
+  const S v_scale = static_cast<S>(1 / (1 - std::pow(config.beta2, t)));
+  const S rate = static_cast<S>(learning_rate(config, step, steps));
+  const S b1 = static_cast<S>(config.beta1);
+  const S b2 = static_cast<S>(config.beta2);
+
+  auto& m = moments.m.flat();
+  auto& v = moments.v.flat();
+  gradient.flat().device(device) = gradient.flat() * shrink;
+  m.device(device) = m * b1 + gradient.flat() * (S(1) - b1);
+  v.device(device) = v * b2 + gradient.flat().square() * (S(1) - b2);
+  for (std::size_t i = 0; i < weights.layout().slots.size(); ++i) {
+    const S decay = weights.slot(i).is_vector ? S(0) : static_cast<S>(config.decay);
+    VectorMap<S> w = weights.vector(i);
+    const VectorMap<S> mi = moments.m.vector(i);
+    const VectorMap<S> vi = moments.v.vector(i);
+    w.device(device) = w - (mi * m_scale / ((vi * v_scale).sqrt() + static_cast<S>(config.epsilon)) + w * decay) * rate;
+  }
+}
+
+}  // namespace train_lm

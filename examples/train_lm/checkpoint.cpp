@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "error.hpp"
+#include "files.hpp"
+#include "safetensors.hpp"
+
+namespace train_lm {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* format_name = "eigen-rope train_lm 1";
+
+json to_json(const RunConfig& c) {
+  return {{"vocabulary", c.model.vocabulary},
+          {"layers", c.model.layers},
+          {"heads", c.model.heads},
+          {"dim", c.model.dim},
+          {"context", c.context},
+          {"batch", c.batch},
+          {"steps", c.steps},
+          {"seed", c.seed},
+          {"text", c.text},
+          {"text_checksum", c.text_checksum},
+          {"comparison", c.comparison},
+          {"rope", {{"kind", c.rope.kind}, {"factor", c.rope.factor}, {"base", c.rope.base}}},
+          {"adam",
+           {{"peak_rate", c.adam.peak_rate},
+            {"final_rate_ratio", c.adam.final_rate_ratio},
+            {"warmup", c.adam.warmup},
+            {"beta1", c.adam.beta1},
+            {"beta2", c.adam.beta2},
+            {"epsilon", c.adam.epsilon},
+            {"decay", c.adam.decay},
+            {"clip", c.adam.clip}}}};
+}
+
+RunConfig from_json(const json& j) {
+  RunConfig c;
+  j.at("vocabulary").get_to(c.model.vocabulary);
+  j.at("layers").get_to(c.model.layers);
+  j.at("heads").get_to(c.model.heads);
+  j.at("dim").get_to(c.model.dim);
+  j.at("context").get_to(c.context);
+  j.at("batch").get_to(c.batch);
+  j.at("steps").get_to(c.steps);
+  j.at("seed").get_to(c.seed);
+  j.at("text").get_to(c.text);
+  j.at("text_checksum").get_to(c.text_checksum);
+  j.at("comparison").get_to(c.comparison);
+  j.at("rope").at("kind").get_to(c.rope.kind);
+  j.at("rope").at("factor").get_to(c.rope.factor);
+  j.at("rope").at("base").get_to(c.rope.base);
+  const json& adam = j.at("adam");
+  adam.at("peak_rate").get_to(c.adam.peak_rate);
+  adam.at("final_rate_ratio").get_to(c.adam.final_rate_ratio);
+  adam.at("warmup").get_to(c.adam.warmup);
+  adam.at("beta1").get_to(c.adam.beta1);
+  adam.at("beta2").get_to(c.adam.beta2);
+  adam.at("epsilon").get_to(c.adam.epsilon);
+  adam.at("decay").get_to(c.adam.decay);
+  adam.at("clip").get_to(c.adam.clip);
+  const auto within = [](Index value, Index most) { return value >= 1 && value <= most; };
+  if (!within(c.model.vocabulary, 256) || !within(c.model.layers, max_layers) || !within(c.model.dim, max_dim) ||
+      !within(c.model.heads, c.model.dim) || c.model.dim % c.model.heads != 0) {
+    throw Error("its config describes no model");
+  }
+  return c;
+}
+
+/// RowMajor extents, slowest first, as safetensors has them.
+std::vector<std::ptrdiff_t> stored_shape(const Slot& slot) {
+  if (slot.is_vector) return {slot.rows};
+  return {slot.cols, slot.rows};
+}
+
+void add_parameters(Safetensors& file, const std::string& prefix, const Parameters<float>& parameters) {
+  for (std::size_t i = 0; i < parameters.layout().slots.size(); ++i) {
+    const Slot& slot = parameters.slot(i);
+    file.add(prefix + slot.name, stored_shape(slot), parameters.data(i));
+  }
+}
+
+void get_parameters(const Safetensors& file, const std::string& prefix, Parameters<float>& parameters) {
+  for (std::size_t i = 0; i < parameters.layout().slots.size(); ++i) {
+    const Slot& slot = parameters.slot(i);
+    file.get(prefix + slot.name, stored_shape(slot), parameters.data(i));
+  }
+}
+
+void get_curves(const Safetensors& file, RunState& state) {
+  state.train_bits.resize(static_cast<std::size_t>(state.step));
+  file.get("curve.train", {static_cast<std::ptrdiff_t>(state.step)}, state.train_bits.data());
+  const std::vector<std::ptrdiff_t> shape = file.tensor("curve.validation").shape;
+  if (shape.size() != 2 || shape[1] != 2) throw Error("its validation curve has a wrong shape");
+  std::vector<double> values(static_cast<std::size_t>(shape[0] * 2));
+  file.get("curve.validation", shape, values.data());
+  for (std::size_t i = 0; i < values.size(); i += 2) state.validation.push_back({static_cast<std::int64_t>(values[i]), values[i + 1]});
+}
+
+const std::string& metadata(const Safetensors& file, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) throw Error(fmt::format("its metadata has no {}", key));
+  return found->second;
+}
+
+Checkpoint decode_checkpoint(const std::string& bytes) {
+  const Safetensors file = decode(bytes);
+  if (metadata(file, "format") != format_name) {
+    throw Error(fmt::format("its format is {}, expected {}", metadata(file, "format"), format_name));
+  }
+  const RunConfig config = from_json(json::parse(metadata(file, "config")));
+  // Before memory is reserved for what a config claims.
+  const ParameterLayout layout(config.model);
+  if (static_cast<std::size_t>(layout.size) > bytes.size() / sizeof(float)) throw Error("its config describes a larger model");
+  RunState state(config);
+  state.step = json::parse(metadata(file, "step")).get<std::int64_t>();
+  state.threads = json::parse(metadata(file, "threads")).get<int>();
+  if (state.step < 0 || static_cast<std::size_t>(state.step) > bytes.size()) throw Error("its step is wrong");
+  get_parameters(file, "model.", state.weights);
+  get_parameters(file, "adam.m.", state.moments.m);
+  get_parameters(file, "adam.v.", state.moments.v);
+  get_curves(file, state);
+  return {config, std::move(state)};
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const RunConfig& config, const RunState& state) {
+  Safetensors file;
+  file.metadata = {{"format", format_name},
+                   {"config", to_json(config).dump(-1, ' ', false, json::error_handler_t::replace)},
+                   {"step", std::to_string(state.step)},
+                   {"seed", std::to_string(config.seed)},
+                   {"threads", std::to_string(state.threads)}};
+  add_parameters(file, "model.", state.weights);
+  add_parameters(file, "adam.m.", state.moments.m);
+  add_parameters(file, "adam.v.", state.moments.v);
+  file.add("curve.train", {static_cast<std::ptrdiff_t>(state.train_bits.size())}, state.train_bits.data());
+  std::vector<double> validation;
+  for (const ValidationPoint& point : state.validation) {
+    validation.push_back(static_cast<double>(point.step));
+    validation.push_back(point.bits);
+  }
+  file.add("curve.validation", {static_cast<std::ptrdiff_t>(state.validation.size()), 2}, validation.data());
+  write_atomically(path, encode(file));
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(fmt::format("cannot open the checkpoint {}", path.string()));
+  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  try {
+    return decode_checkpoint(bytes);
+  } catch (const Error& e) {
+    throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
+  } catch (const json::exception& e) {
+    throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
+  }
+}
+
+std::string difference(const RunConfig& wanted, const RunConfig& stored) {
+  if (wanted.text_checksum != stored.text_checksum) return "the text is another one than the checkpoint's";
+  const json a = to_json(wanted).flatten();
+  const json b = to_json(stored).flatten();
+  for (const auto& [key, value] : a.items()) {
+    if (key == "/text" || key == "/comparison" || value == b.at(key)) continue;
+    return fmt::format("{} is {}, the checkpoint has {}", key.substr(1), value.dump(), b.at(key).dump());
+  }
+  return {};
+}
+
+}  // namespace train_lm

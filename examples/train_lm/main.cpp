@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// train_lm: a character-level transformer with RoPE in its attention, forward and backward through eigen-rope.
+//
+// Reads a text, trains the model with and without RoPE under the same seed, and leaves in --out: one checkpoint per model, losses.csv and
+// .png, positions.csv and .png, sample.txt, report.txt. See --help. Exit codes: 0 done, 1 refused or failed (the reason on stderr),
+// 128 + signal interrupted (saved; --resume continues). It is a demonstration and a test in earnest, not a training framework.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "baselines.hpp"
+#include "error.hpp"
+#include "evaluate.hpp"
+#include "files.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "plot.hpp"
+#include "report.hpp"
+#include "session.hpp"
+#include "trainer.hpp"
+
+namespace train_lm {
+namespace {
+
+constexpr double sample_temperature = 0.8;
+constexpr std::size_t prompt_characters = 64;
+constexpr int interrupted = 128;
+
+int stopped(const Options& options) {
+  fmt::print("stopped; everything is saved. Continue with: train_lm --resume --out {}\n", options.out);
+  return interrupt_signal() == 0 ? 0 : interrupted + interrupt_signal();
+}
+
+std::string samples(const Options& options, const std::vector<SessionRun>& runs, const Corpus& corpus, Device& device) {
+  const auto decode = [&corpus](const std::vector<int>& codes) {
+    std::string text;
+    for (const int code : codes) text.push_back(corpus.vocabulary.decode(code));
+    return text;
+  };
+  std::vector<int> prompt = corpus.validation;
+  prompt.resize(std::min(prompt.size(), prompt_characters));
+  std::string text;
+  for (const SessionRun& run : runs) {
+    Evaluator evaluator(run.config.model, device);
+    const std::vector<int> codes = evaluator.sample(run.state.weights, run_frequencies(run.config), prompt, options.sample,
+                                                    run.config.context, sample_temperature, run.config.seed);
+    text += fmt::format("--- {} (prompt, then | and the model's text at temperature {}) ---\n{}|{}\n\n",
+                        run.config.rope.rotates() ? "with RoPE" : "without RoPE", sample_temperature, decode(prompt), decode(codes));
+  }
+  return text;
+}
+
+/// False if there is no gnuplot.
+bool draw_pictures(const Options& options, const std::vector<SessionRun>& runs, const Baselines& baselines,
+                   const std::vector<PositionCurve>& curves) {
+  Drawn drawn = draw(options.out, "losses", losses_script(runs, baselines.unigram, baselines.bigram));
+  if (drawn == Drawn::yes && !curves.empty()) {
+    drawn = draw(options.out, "positions", positions_script(curves, runs.front().config.context));
+  }
+  if (drawn == Drawn::no_gnuplot) fmt::print(stderr, "train_lm: gnuplot is not installed: no pictures (the CSV files have the numbers)\n");
+  if (drawn == Drawn::failed && interrupt_signal() == 0) {
+    throw Error(fmt::format("gnuplot could not draw the pictures in {} (disk full?)", options.out));
+  }
+  return drawn == Drawn::yes;
+}
+
+void close_session(const Options& options, const std::vector<SessionRun>& runs, const Corpus& corpus, Device& device) {
+  const std::filesystem::path out = options.out;
+  write_atomically(out / "losses.csv", losses_csv(runs));
+  const Baselines baselines{unigram_bits(corpus), bigram_bits(corpus)};
+  const std::vector<PositionCurve> curves = measure_positions(runs, corpus, device);
+  const std::string sample = samples(options, runs, corpus, device);
+  if (interrupt_signal() != 0) return;
+  const std::string text = report(runs, corpus, baselines, curves);
+  write_atomically(out / "positions.csv", positions_csv(curves));
+  write_atomically(out / "sample.txt", sample);
+  write_atomically(out / "report.txt", text);
+  fmt::print("\n{}{}\n", printable(sample), text);
+  std::fflush(stdout);
+  const bool pictures = draw_pictures(options, runs, baselines, curves);
+  fmt::print("Written to {}: report.txt, losses.csv, positions.csv, sample.txt, checkpoints{}\n", options.out,
+             pictures ? ", losses.png, positions.png" : "");
+}
+
+int run(const Options& given) {
+  const Options options = complete_options(given);
+  check_sizes(options.run);
+  const Corpus corpus(read_text(options.text));
+  require_context_fits(corpus, options.run.context);
+  make_folder(options.out);
+  std::vector<SessionRun> runs = make_runs(options, corpus);
+  set_aside_old_checkpoints(runs);
+
+  const int threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  Eigen::ThreadPool pool(threads);
+  Device device(&pool, threads);
+  for (SessionRun& one : runs) {
+    if (one.state.threads != 0 && one.state.threads != threads && one.state.step < one.config.steps) {
+      fmt::print("note: this run began with {} threads; with {} the losses may differ in the last digits\n", one.state.threads, threads);
+    }
+    const TrainingPlan plan{one.checkpoint, options.save_every, options.validate_every, options.stop_at, threads};
+    if (!train(one.config, one.state, corpus, device, plan)) return stopped(options);
+  }
+  close_session(options, runs, corpus, device);
+  return interrupt_signal() == 0 ? 0 : stopped(options);
+}
+
+int main_checked(int argc, char** argv) {
+  const ParsedOptions parsed = parse_options(argc, argv);
+  catch_interrupts();
+  const int exit_code = parsed.options ? run(*parsed.options) : parsed.exit_code;
+  if (!std::cout.flush() || std::fflush(stdout) != 0) throw Error("cannot write to the standard output");
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace train_lm
+
+int main(int argc, char** argv) {
+  try {
+    return train_lm::main_checked(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "train_lm: not enough memory for a model of this size\n");
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "train_lm: {}\n", e.what());
+  }
+  return 1;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "error.hpp"
+
+namespace train_lm {
+
+ParsedOptions parse_options(int argc, char** argv) {
+  Options o;
+  CLI::App app{
+      "Trains a character-level transformer whose attention is rotated by eigen-rope, with and without RoPE, and reports what the\n"
+      "rotation is worth, also on windows longer than the training context.",
+      "train_lm"};
+  app.add_option("--text", o.text, "File, or folder of files (symlinks skipped)")->capture_default_str();
+  app.add_option("--out", o.out, "Folder for checkpoints, tables and pictures")->capture_default_str();
+  app.add_flag("--resume", o.resume, "Continue the runs in --out; options not given are taken from the checkpoint");
+  app.add_option("--steps", o.run.steps, "Steps of training")->check(CLI::Range(1, 10'000'000))->capture_default_str();
+  app.add_option("--context", o.run.context, "Characters the model sees in training")->check(CLI::Range(2, 1 << 16))->capture_default_str();
+  app.add_option("--layers", o.run.model.layers, "Layers")->check(CLI::Range(Index{1}, max_layers))->capture_default_str();
+  app.add_option("--heads", o.run.model.heads, "Attention heads")->check(CLI::Range(Index{1}, max_dim))->capture_default_str();
+  app.add_option("--dim", o.run.model.dim, "Width of the model")->check(CLI::Range(Index{1}, max_dim))->capture_default_str();
+  app.add_option("--batch", o.run.batch, "Windows per step")->check(CLI::Range(1, 1 << 16))->capture_default_str();
+  app.add_option("--rope", o.run.rope.kind, "Rotation of the model: none, default, linear, ntk, yarn")
+      ->check(CLI::IsMember({"none", "default", "linear", "ntk", "yarn"}))
+      ->capture_default_str();
+  app.add_option("--rope-factor", o.run.rope.factor, "s of linear, ntk and yarn")->check(CLI::Range(1.0, 1e6))->capture_default_str();
+  app.add_option("--rope-base", o.run.rope.base, "Base of the rotation")->check(CLI::Range(1.0001, 1e12))->capture_default_str();
+  app.add_option("--learning-rate", o.run.adam.peak_rate, "Highest learning rate")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app.add_option("--seed", o.run.seed, "Seed of weights, batches and samples")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--threads", o.threads, "Threads; 0 for one per processor")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--sample", o.sample, "Characters of text to write at the end")->check(CLI::Range(0, 1'000'000))->capture_default_str();
+  app.add_option("--save-every", o.save_every, "Steps between checkpoints")->check(CLI::Range(1, 10'000'000))->capture_default_str();
+  app.add_option("--validate-every", o.validate_every, "Steps between validations")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--stop-at", o.stop_at, "Save and stop, as if interrupted, once this many steps of a run are done; 0 for never")
+      ->check(CLI::Range(0, 10'000'000))
+      ->capture_default_str();
+  app.add_flag("!--no-comparison", o.run.comparison, "Do not train a model without RoPE beside the first");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return {std::nullopt, app.exit(e)};
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && !option->get_lnames().empty()) o.given.insert(option->get_lnames().front());
+  }
+  if (o.run.rope.kind == "none") o.run.comparison = false;
+  return {o, 0};
+}
+
+void check_sizes(const RunConfig& run) {
+  const ModelConfig& model = run.model;
+  if (!std::isfinite(run.adam.peak_rate) || !std::isfinite(run.rope.base) || !std::isfinite(run.rope.factor)) {
+    throw Error("--learning-rate, --rope-base and --rope-factor must be finite");
+  }
+  if (model.dim % model.heads != 0) throw Error(fmt::format("--dim must be divisible by --heads, got {} and {}", model.dim, model.heads));
+  if (run.rope.rotates() && (model.head_dim() % 2 != 0 || model.head_dim() < 4)) {
+    throw Error(fmt::format("the width of a head (--dim / --heads) must be even and at least 4 for RoPE, got {}", model.head_dim()));
+  }
+}
+
+}  // namespace train_lm

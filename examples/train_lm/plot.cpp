@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plot.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "error.hpp"
+#include "files.hpp"
+
+namespace train_lm {
+namespace {
+
+constexpr const char* colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#7f7f7f"};
+constexpr int not_found = 127;
+
+std::string label(const RunConfig& config) { return config.rope.rotates() ? "RoPE (" + config.rope.kind + ")" : "no RoPE"; }
+
+/// Means over `width` values at a time, as "middle value" lines of a gnuplot data block.
+std::string means(const std::vector<double>& values, std::size_t width, double first_x) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); i += width) {
+    const std::size_t end = std::min(values.size(), i + width);
+    double sum = 0;
+    for (std::size_t j = i; j < end; ++j) sum += values[j];
+    const double middle = first_x + 0.5 * static_cast<double>(i + end - 1);
+    fmt::format_to(std::back_inserter(text), "{} {:.5f}\n", middle, sum / static_cast<double>(end - i));
+  }
+  return text;
+}
+
+/// Runs gnuplot in `folder`; its exit code, or not_found. Between fork and exec only calls that are safe with other threads running.
+int run_gnuplot(const std::filesystem::path& folder, const std::string& script) {
+  const pid_t child = ::fork();
+  if (child < 0) return -1;
+  if (child == 0) {
+    const int null = ::open("/dev/null", O_RDWR);
+    if (null >= 0) {
+      ::dup2(null, STDIN_FILENO);
+      ::dup2(null, STDOUT_FILENO);
+      ::dup2(null, STDERR_FILENO);
+    }
+    if (::chdir(folder.c_str()) == 0) ::execlp("gnuplot", "gnuplot", script.c_str(), static_cast<char*>(nullptr));
+    ::_exit(errno == ENOENT ? not_found : 126);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool is_whole_png(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  constexpr std::string_view end{"IEND\xae\x42\x60\x82", 8};
+  return bytes.size() > end.size() && bytes.compare(bytes.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+std::string losses_script(const std::vector<SessionRun>& runs, double unigram, double bigram) {
+  std::string data;
+  std::string plots;
+  const auto out = std::back_inserter(data);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunState& state = runs[i].state;
+    const std::size_t width = std::max<std::size_t>(1, state.train_bits.size() / 100);
+    fmt::format_to(out, "$train{} << EOD\n{}EOD\n$validation{} << EOD\n", i, means(state.train_bits, width, 1), i);
+    for (const ValidationPoint& point : state.validation) fmt::format_to(out, "{} {:.5f}\n", point.step, point.bits);
+    fmt::format_to(out, "EOD\n");
+    const char* colour = colours[i % std::size(colours)];
+    fmt::format_to(std::back_inserter(plots),
+                   ", \\\n  $train{} with lines lw 1 dt 3 lc rgb '{}' title '{}, training'"
+                   ", \\\n  $validation{} with linespoints lw 2 pt 7 ps 0.6 lc rgb '{}' title '{}, validation'",
+                   i, colour, label(runs[i].config), i, colour, label(runs[i].config));
+  }
+  return fmt::format(
+      "set terminal pngcairo size 900,560 font 'sans,11'\nset output 'losses.png.tmp'\n"
+      "set title 'Character model with and without RoPE'\nset xlabel 'step'\nset ylabel 'bits per character'\nset grid\n"
+      "set key top right\n{}plot {:.5f} with lines lw 1 dt 2 lc rgb '#999999' title 'unigram, validation', \\\n"
+      "  {:.5f} with lines lw 1 dt 4 lc rgb '#444444' title 'bigram, validation'{}\n",
+      data, unigram, bigram, plots);
+}
+
+std::string positions_script(const std::vector<PositionCurve>& curves, Index context) {
+  std::string data;
+  std::vector<int> factors;
+  const std::size_t width = std::max<std::size_t>(1, static_cast<std::size_t>(context) / 8);
+  double lowest = 1e9;
+  double highest = 0;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (factors.empty() || factors.back() != curves[i].length_factor) factors.push_back(curves[i].length_factor);
+    fmt::format_to(std::back_inserter(data), "$curve{} << EOD\n{}EOD\n", i, means(curves[i].bits, width, 0));
+    for (Index p = 0; p + static_cast<Index>(width) <= static_cast<Index>(curves[i].bits.size()); p += static_cast<Index>(width)) {
+      const double value = curves[i].mean(p, p + static_cast<Index>(width));
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+    }
+  }
+  std::string script = fmt::format(
+      "set terminal pngcairo size {},480 font 'sans,11'\nset output 'positions.png.tmp'\n{}"
+      "set multiplot layout 1,{} title 'Loss by position, training context {}, no fine-tuning (means of {} positions)'\n"
+      "set xlabel 'position'\nset ylabel 'bits per character'\nset grid\nset key top right\nset yrange [{:.2f}:{:.2f}]\n",
+      450 * std::max<std::size_t>(1, factors.size()), data, factors.size(), context, width, lowest - 0.1,
+      highest + 0.45 * (highest - lowest));
+  for (const int factor : factors) {
+    std::string plots;
+    int colour = 0;
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      if (curves[i].length_factor != factor) continue;
+      const bool rope = curves[i].scaling != "no RoPE";
+      const std::string title = !rope ? "no RoPE" : factor == 1 ? "RoPE" : "RoPE, scaling: " + curves[i].scaling;
+      fmt::format_to(std::back_inserter(plots), "{}$curve{} with lines lw 2 lc rgb '{}' title '{}'", plots.empty() ? "" : ", \\\n  ", i,
+                     rope ? colours[colour++ % 4] : colours[4], title);
+    }
+    fmt::format_to(std::back_inserter(script),
+                   "set title '{}x: windows of {}'\nset xrange [0:{}]\nunset arrow\n"
+                   "set arrow from {},graph 0 to {},graph 1 nohead dt 2 lc rgb '#999999'\nplot {}\n",
+                   factor, factor * context, factor * context, context, context, plots);
+  }
+  return script + "unset multiplot\n";
+}
+
+Drawn draw(const std::filesystem::path& folder, const std::string& name, const std::string& script) {
+  write_atomically(folder / (name + ".gp"), script);
+  const std::filesystem::path temporary = folder / (name + ".png.tmp");
+  const int exit_code = run_gnuplot(folder, name + ".gp");
+  std::error_code error;
+  if (exit_code == 0 && is_whole_png(temporary)) {
+    std::filesystem::rename(temporary, folder / (name + ".png"), error);
+    if (!error) return Drawn::yes;
+  }
+  std::filesystem::remove(temporary, error);
+  return exit_code == not_found ? Drawn::no_gnuplot : Drawn::failed;
+}
+
+}  // namespace train_lm

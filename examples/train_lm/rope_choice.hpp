@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rotation a model has, and how it is stretched to longer windows.
+//
+//   none       no rotation at all
+//   default    rate_k = base^(-2k/d)
+//   linear     every rate divided by the factor s
+//   ntk        base * s^(d/(d-2))                        rope::ntk_base
+//   yarn       blended rates, and m = 1 + 0.1 ln s       rope::Yarn; the original context is context / s
+//
+// `train_lm --rope linear --rope-factor 2` trains with such a rotation; stretched() gives the ones that are tried, without fine-tuning,
+// on windows longer than the training context. Only parameters: the rates are rope::Frequencies.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rope/frequencies.hpp"
+
+namespace train_lm {
+
+enum class Scaling { none, linear, ntk, yarn };
+
+/// The names used in options, tables and files. For Scaling::none: "none".
+std::string_view name(Scaling scaling);
+
+/// What --rope and --rope-factor say.
+struct RopeChoice {
+  /// none, default, linear, ntk, yarn.
+  std::string kind = "default";
+  double factor = 2.0;
+  double base = 10000.0;
+
+  bool rotates() const { return kind != "none"; }
+};
+
+/// A rotation as parameters, so that it can be changed further.
+struct RopeParameters {
+  rope::Powers powers;
+  std::optional<rope::Yarn> yarn;
+
+  rope::Frequencies frequencies() const;
+};
+
+/// The rotation of the training. choice.rotates(). Throws train_lm::Error for an unknown kind.
+RopeParameters training_rope(const RopeChoice& choice, rope::Index head_dim, rope::Index context);
+
+/// The same rotation for windows `factor` times the training context. A model trained with YaRN keeps its original context.
+RopeParameters stretched(const RopeParameters& trained, Scaling scaling, double factor, rope::Index context);
+
+}  // namespace train_lm

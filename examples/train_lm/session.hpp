@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which runs a call of the program is about, and where their checkpoints are.
+//
+// A session is the model of --rope and, for comparison, the same model without RoPE: same seed, same steps, same batches. Each has the
+// checkpoint OUT/<rope kind>.safetensors. A new session sets an older checkpoint aside (<rope kind>.previous.safetensors) before it
+// writes its own; a resumed one continues it, and refuses one that belongs to another run.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "options.hpp"
+#include "run.hpp"
+#include "text.hpp"
+
+namespace train_lm {
+
+struct SessionRun {
+  RunConfig config;
+  RunState state;
+  std::filesystem::path checkpoint;
+};
+
+/// For --resume: the options with everything that was not given taken from the checkpoint in --out; otherwise as they are. Throws
+/// train_lm::Error if there is nothing to resume.
+Options complete_options(const Options& options);
+
+/// The runs, new or loaded. Throws train_lm::Error for a checkpoint that is damaged or another run's.
+std::vector<SessionRun> make_runs(const Options& options, const Corpus& corpus);
+
+/// Moves checkpoints of an earlier session out of the way.
+void set_aside_old_checkpoints(const std::vector<SessionRun>& runs);
+
+}  // namespace train_lm

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "checkpoint.hpp"
+#include "error.hpp"
+#include "evaluate.hpp"
+#include "interrupt.hpp"
+#include "progress.hpp"
+#include "windows.hpp"
+
+namespace train_lm {
+
+std::optional<rope::Frequencies> run_frequencies(const RunConfig& config) {
+  if (!config.rope.rotates()) return std::nullopt;
+  return training_rope(config.rope, config.model.head_dim(), config.context).frequencies();
+}
+
+struct Trainer::Parts {
+  Parts(const RunConfig& run, const Corpus& text, Device& on)
+      : config(run),
+        corpus(text),
+        device(on),
+        frequencies(run_frequencies(run)),
+        model(run.model, on),
+        gradient(run.model),
+        evaluator(run.model, on) {
+    if (frequencies) rotation.emplace(*frequencies, rope::Positions::range(0, run.context));
+  }
+
+  const RunConfig& config;
+  const Corpus& corpus;
+  Device& device;
+  std::optional<rope::Frequencies> frequencies;
+  std::optional<rope::CosSinCache<float>> rotation;
+  Transformer<float> model;
+  Parameters<float> gradient;
+  Evaluator evaluator;
+};
+
+Trainer::Trainer(const RunConfig& config, const Corpus& corpus, Device& device) : parts_(std::make_unique<Parts>(config, corpus, device)) {}
+Trainer::~Trainer() = default;
+
+double Trainer::step(RunState& state) {
+  Parts& p = *parts_;
+  const Batch batch = random_batch(p.corpus.train, p.config.context, p.config.batch, p.config.seed, state.step);
+  const auto* rotation = p.rotation ? &*p.rotation : nullptr;
+  p.model.forward(state.weights, batch, rotation);
+  const double bits = mean(p.model.losses(batch)) / nats_per_bit;
+  if (!std::isfinite(bits)) {
+    throw Error(fmt::format("the loss of step {} is not finite: the training diverged; try a smaller --learning-rate", state.step + 1));
+  }
+  p.model.backward(state.weights, batch, rotation, p.gradient);
+  adam_step(p.device, p.config.adam, state.step, p.config.steps, p.gradient, state.moments, state.weights);
+  ++state.step;
+  state.train_bits.push_back(bits);
+  return bits;
+}
+
+double Trainer::validate(RunState& state) {
+  Parts& p = *parts_;
+  const double bits = p.evaluator.validation_bits(state.weights, p.frequencies, p.corpus.validation, p.config.context);
+  state.validation.push_back({state.step, bits});
+  return bits;
+}
+
+bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device, const TrainingPlan& plan) {
+  if (state.step >= config.steps) return true;
+  Trainer trainer(config, corpus, device);
+  Progress progress(config.rope.rotates() ? "RoPE " + config.rope.kind : "no RoPE", state.step, config.steps,
+                    config.context * config.batch);
+  state.threads = plan.threads;
+  while (state.step < config.steps) {
+    const double bits = trainer.step(state);
+    progress.update(state.step, bits);
+    if (state.step % plan.validate_every == 0 || state.step == config.steps) trainer.validate(state);
+    const bool stop = interrupt_signal() != 0 || state.step == plan.stop_at;
+    if (stop || state.step % plan.save_every == 0 || state.step == config.steps) save_checkpoint(plan.checkpoint, config, state);
+    if (stop && state.step < config.steps) return false;
+  }
+  return interrupt_signal() == 0;
+}
+
+}  // namespace train_lm

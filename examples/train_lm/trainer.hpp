@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes a run from where it stands to its end, or to an interruption, saving checkpoints on the way.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "run.hpp"
+#include "tensor.hpp"
+#include "text.hpp"
+
+namespace train_lm {
+
+/// The frequencies of a run's rotation; nullopt for none.
+std::optional<rope::Frequencies> run_frequencies(const RunConfig& config);
+
+/// Steps a run. Holds references: config, corpus and device must outlive it.
+class Trainer {
+ public:
+  Trainer(const RunConfig& config, const Corpus& corpus, Device& device);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  /// One step: loss, gradient, AdamW. Returns bits per character of the batch before the step and appends it to the curve. Throws
+  /// train_lm::Error if the loss is not finite; the weights are then those before the step.
+  double step(RunState& state);
+
+  /// Measures the validation loss and appends it to the curve.
+  double validate(RunState& state);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+struct TrainingPlan {
+  std::filesystem::path checkpoint;
+  std::int64_t save_every = 100;
+  std::int64_t validate_every = 50;
+  /// Save and stop once this many steps are done; 0 for never.
+  std::int64_t stop_at = 0;
+  int threads = 1;
+};
+
+/// Steps the run to its end. False if it was interrupted (interrupt.hpp) or stopped before; the checkpoint is then up to date.
+bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device, const TrainingPlan& plan);
+
+}  // namespace train_lm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors without elements, whichever axis is 0: every way to rotate does nothing, and gives a result of the same shape.
+#include <gtest/gtest.h>
+
+#include "rope/reference.hpp"
+#include "rope/rotate_to.hpp"
+#include "rotation_cases.hpp"
+
+namespace rope::test {
+namespace {
+
+/// Nothing to read or write; `table` fits.
+template <class Scalar, int layout>
+void expect_nothing(const Shape& shape, const Table<Scalar>& table) {
+  using Tensor = Eigen::Tensor<Scalar, 3, layout>;
+  const Tensor x(sizes_of<3, layout>(shape));
+  for (const PairKind kind : every_kind) {
+    for (const Direction direction : every_direction) {
+      const Pairing pairing(kind);
+      const Tensor direct = rotation(x, table, pairing, direction);
+      EXPECT_EQ(direct.dimensions(), x.dimensions());
+      const Tensor nested = rotation(x, table, pairing, direction) * Scalar(2) + x;
+      EXPECT_EQ(nested.dimensions(), x.dimensions());
+      const Tensor of_expression = rotation(x * Scalar(2), table, pairing, direction);
+      EXPECT_EQ(of_expression.dimensions(), x.dimensions());
+      // A tensor that had elements loses them.
+      Tensor y = random_tensor<Scalar, 3, layout>(Shape{4, 2, 2}, 1);
+      y = rotation(x, table, pairing, direction);
+      EXPECT_EQ(y.dimensions(), x.dimensions());
+      rotate_to(y, x, table, pairing, direction);
+      rotate_inplace(y, table, pairing, direction);
+      Scalar untouched(5);
+      reference::rotate(&untouched, &untouched, shape, table.view(), pairing, direction);
+      rotate_inplace(StridedView<Scalar>{&untouched, shape, {shape[0], shape[0] * shape[1]}}, table, pairing, direction);
+      EXPECT_EQ(untouched, Scalar(5));
+    }
+  }
+}
+
+template <class Scalar, int layout>
+void expect_nothing_anywhere() {
+  for (const Shape& shape : {Shape{8, 0, 3}, Shape{8, 3, 0}, Shape{8, 0, 0}, Shape{0, 3, 2}, Shape{0, 0, 3}, Shape{0, 0, 0}}) {
+    for (unsigned mask = 0; mask < 4; ++mask) {
+      SCOPED_TRACE(shape.text() + ", table varies on outer axes " + std::to_string(mask));
+      expect_nothing<Scalar, layout>(shape, random_table<Scalar>(shape[0] / 2, broadcast_outer(shape.outer(), mask), 2));
+      expect_nothing<Scalar, layout>(shape, random_table<Scalar>(shape[0], broadcast_outer(shape.outer(), mask), 2));
+    }
+  }
+}
+
+TEST(RotateEmpty, Float) { expect_nothing_anywhere<float, Eigen::ColMajor>(); }
+TEST(RotateEmpty, DoubleRowMajor) { expect_nothing_anywhere<double, Eigen::RowMajor>(); }
+TEST(RotateEmpty, Half) { expect_nothing_anywhere<Eigen::half, Eigen::ColMajor>(); }
+
+}  // namespace
+}  // namespace rope::test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checkpoints: they hold everything, a resumed run is the unbroken one bit for bit, and nothing damages an existing one.
+#include "checkpoint.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "error.hpp"
+#include "files.hpp"
+#include "safetensors.hpp"
+#include "train_lm_temporary_folder.hpp"
+#include "trainer.hpp"
+
+namespace train_lm {
+namespace {
+
+constexpr int threads = 2;
+
+std::string repeated_text() {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "the quick brown fox jumps over the lazy dog, again and again. ";
+  return text;
+}
+
+class CheckpointTest : public TemporaryFolderTest {
+ protected:
+  CheckpointTest() : corpus_(repeated_text()), pool_(threads), device_(&pool_, threads) {
+    config_.model.vocabulary = corpus_.vocabulary.size();
+    config_.model.layers = 1;
+    config_.model.heads = 2;
+    config_.model.dim = 16;
+    config_.context = 24;
+    config_.batch = 4;
+    config_.steps = 12;
+    config_.seed = 7;
+    config_.text_checksum = corpus_.checksum;
+  }
+
+  std::filesystem::path path() const { return folder() / "run.safetensors"; }
+
+  /// `steps` steps from where the state stands.
+  void advance(RunState& state, int steps) {
+    Trainer trainer(config_, corpus_, device_);
+    for (int i = 0; i < steps; ++i) trainer.step(state);
+  }
+
+  RunState saved_state() {
+    RunState state(config_);
+    advance(state, 3);
+    state.validation.push_back({2, 4.25});
+    state.threads = threads;
+    save_checkpoint(path(), config_, state);
+    return state;
+  }
+
+  Corpus corpus_;
+  Eigen::ThreadPool pool_;
+  Device device_;
+  RunConfig config_;
+};
+
+void expect_same(const Parameters<float>& a, const Parameters<float>& b) {
+  ASSERT_EQ(a.flat().size(), b.flat().size());
+  EXPECT_EQ(std::memcmp(a.flat().data(), b.flat().data(), sizeof(float) * static_cast<std::size_t>(a.flat().size())), 0);
+}
+
+TEST_F(CheckpointTest, RoundTrip) {
+  config_.rope.kind = "yarn";
+  config_.rope.factor = 4.0;
+  config_.adam.peak_rate = 0.1 + 0.2;
+  config_.text = "/some/where";
+  const RunState state = saved_state();
+  const Checkpoint loaded = load_checkpoint(path());
+  EXPECT_EQ(difference(config_, loaded.config), "");
+  EXPECT_EQ(loaded.config.text, "/some/where");
+  expect_same(loaded.state.weights, state.weights);
+  expect_same(loaded.state.moments.m, state.moments.m);
+  expect_same(loaded.state.moments.v, state.moments.v);
+  EXPECT_EQ(loaded.state.step, 3);
+  EXPECT_EQ(loaded.state.threads, threads);
+  EXPECT_EQ(loaded.state.train_bits, state.train_bits);
+  ASSERT_EQ(loaded.state.validation.size(), 1U);
+  EXPECT_EQ(loaded.state.validation[0].step, 2);
+  EXPECT_EQ(loaded.state.validation[0].bits, 4.25);
+}
+
+TEST_F(CheckpointTest, ResumedRunIsTheUnbrokenRun) {
+  for (const char* kind : {"default", "none"}) {
+    config_.rope.kind = kind;
+    RunState unbroken(config_);
+    advance(unbroken, 12);
+    RunState first(config_);
+    advance(first, 5);
+    save_checkpoint(path(), config_, first);
+    Checkpoint loaded = load_checkpoint(path());
+    advance(loaded.state, 7);
+    EXPECT_EQ(loaded.state.train_bits, unbroken.train_bits) << kind;
+    expect_same(loaded.state.weights, unbroken.weights);
+    EXPECT_LT(unbroken.train_bits.back(), unbroken.train_bits.front());
+  }
+}
+
+TEST_F(CheckpointTest, TrainingSavesAndStopsWhereItIsTold) {
+  RunState whole(config_);
+  TrainingPlan plan{path(), 5, 4, 0, threads};
+  EXPECT_TRUE(train(config_, whole, corpus_, device_, plan));
+  EXPECT_EQ(whole.validation.size(), 3U);
+
+  RunState first(config_);
+  plan.stop_at = 6;
+  EXPECT_FALSE(train(config_, first, corpus_, device_, plan));
+  Checkpoint loaded = load_checkpoint(path());
+  EXPECT_EQ(loaded.state.step, 6);
+  EXPECT_TRUE(train(config_, loaded.state, corpus_, device_, plan));
+  EXPECT_EQ(loaded.state.train_bits, whole.train_bits);
+  ASSERT_EQ(loaded.state.validation.size(), 3U);
+  EXPECT_EQ(loaded.state.validation[2].bits, whole.validation[2].bits);
+}
+
+// The layout of the format, read without this library's reader.
+TEST_F(CheckpointTest, IsSafetensors) {
+  const RunState state = saved_state();
+  const std::string file = read("run.safetensors");
+  std::size_t length = 0;
+  for (int i = 7; i >= 0; --i) length = length * 256 + static_cast<unsigned char>(file[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(length % 8, 0U);
+  const nlohmann::json header = nlohmann::json::parse(file.substr(8, length));
+  const nlohmann::json& up = header.at("model.layers.0.mlp.up.weight");
+  EXPECT_EQ(up.at("dtype"), "F32");
+  EXPECT_EQ(up.at("shape"), (std::vector<int>{64, 16}));
+  const auto begin = up.at("data_offsets").at(0).get<std::size_t>();
+  EXPECT_EQ(up.at("data_offsets").at(1).get<std::size_t>(), begin + 64 * 16 * 4);
+  float value = 0;
+  std::memcpy(&value, file.data() + 8 + length + begin + 4 * 17, 4);  // row 1, column 1
+  EXPECT_EQ(value, state.weights.matrix(state.weights.layout().layers[0].up)(1, 1));
+  EXPECT_EQ(header.at("__metadata__").at("step"), "3");
+  std::size_t covered = 0;
+  for (const auto& [name, entry] : header.items()) {
+    if (name != "__metadata__")
+      covered += entry.at("data_offsets").at(1).get<std::size_t>() - entry.at("data_offsets").at(0).get<std::size_t>();
+  }
+  EXPECT_EQ(8 + length + covered, file.size());
+}
+
+TEST_F(CheckpointTest, RefusesEveryFlippedByteAndEveryCut) {
+  saved_state();
+  const std::string good = read("run.safetensors");
+  for (std::size_t at = 0; at < good.size(); at += at < 4096 ? 1 : 997) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    EXPECT_THROW(decode(bad), Error) << "byte " << at;
+  }
+  for (std::size_t size = 0; size < good.size(); size += size < 64 ? 1 : 1009) {
+    EXPECT_THROW(decode(std::string_view(good).substr(0, size)), Error) << "size " << size;
+  }
+  EXPECT_THROW(decode(good + "x"), Error);
+  write("run.safetensors", good.substr(0, good.size() / 2));
+  EXPECT_THROW(load_checkpoint(path()), Error);
+  write("run.safetensors", "");
+  EXPECT_THROW(load_checkpoint(path()), Error);
+  EXPECT_THROW(load_checkpoint(folder() / "missing"), Error);
+}
+
+TEST_F(CheckpointTest, RefusesAnotherFormat) {
+  Safetensors other;
+  other.metadata = {{"format", "something else"}};
+  const float value = 1;
+  other.add("a", {1}, &value);
+  write("run.safetensors", encode(other));
+  EXPECT_THROW(load_checkpoint(path()), Error);
+}
+
+TEST_F(CheckpointTest, NamesTheDifferenceOfAnotherRun) {
+  RunConfig other = config_;
+  EXPECT_EQ(difference(config_, other), "");
+  other.model.dim = 32;
+  EXPECT_EQ(difference(config_, other), "dim is 16, the checkpoint has 32");
+  other = config_;
+  other.text_checksum ^= 1;
+  EXPECT_EQ(difference(config_, other), "the text is another one than the checkpoint's");
+  other = config_;
+  other.rope.kind = "ntk";
+  EXPECT_EQ(difference(config_, other), "rope/kind is \"default\", the checkpoint has \"ntk\"");
+}
+
+// A limit on the size of files stands in for a full disk: write() fails half-way in the same manner.
+TEST_F(CheckpointTest, FullDiskLeavesTheOldCheckpoint) {
+  RunState state = saved_state();
+  const std::string good = read("run.safetensors");
+  advance(state, 1);
+
+  struct rlimit before {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit small = before;
+  small.rlim_cur = good.size() / 2;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(save_checkpoint(path(), config_, state), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, old_handler);
+
+  EXPECT_EQ(read("run.safetensors"), good);
+  EXPECT_FALSE(std::filesystem::exists(folder() / "run.safetensors.tmp"));
+  save_checkpoint(path(), config_, state);
+  EXPECT_EQ(load_checkpoint(path()).state.step, 4);
+}
+
+TEST_F(CheckpointTest, UnwritableFoldersAreRefused) {
+  const RunState state(config_);
+  EXPECT_THROW(save_checkpoint(folder() / "missing" / "run.safetensors", config_, state), Error);
+  write("file", "x");
+  EXPECT_THROW(make_folder(folder() / "file"), Error);
+  EXPECT_THROW(make_folder(folder() / "file" / "below"), Error);
+}
+
+}  // namespace
+}  // namespace train_lm

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of the whole model, every element of every tensor, against central differences in double.
+//
+//   |dL/dw - (L(w + h) - L(w - h)) / 2h| <= 1e-7 + 1e-6 |dL/dw|,   h = 1e-5
+//
+// Truncation error is of the order h^2 |L'''| and rounding error of the order 1e-16 / h = 1e-11, so the bound is generous by two orders
+// of magnitude and a wrong factor still stands out by four. relu(x)^2 has a continuous derivative.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "rope_choice.hpp"
+#include "transformer.hpp"
+#include "windows.hpp"
+
+namespace train_lm {
+namespace {
+
+constexpr Index context = 37;  // more than one block of queries, and not a multiple of it
+
+ModelConfig small_model() {
+  ModelConfig config;
+  config.vocabulary = 7;
+  config.layers = 2;
+  config.heads = 2;
+  config.dim = 8;
+  return config;
+}
+
+class GradientTest : public testing::TestWithParam<std::string> {
+ protected:
+  GradientTest() : pool_(2), device_(&pool_, 2), config_(small_model()), model_(config_, device_), weights_(config_), gradient_(config_) {
+    weights_.initialise(3);
+    // Gains away from 1, where a forgotten gain would show.
+    for (std::size_t i = 0; i < weights_.layout().slots.size(); ++i) {
+      if (!weights_.slot(i).is_vector) continue;
+      for (Index j = 0; j < weights_.slot(i).size(); ++j) weights_.data(i)[j] = 0.7 + 0.1 * static_cast<double>(j);
+    }
+    std::vector<int> text;
+    for (int i = 0; i < 200; ++i) text.push_back(static_cast<int>(random_bits(5, Stream::windows, static_cast<std::uint64_t>(i)) % 7));
+    batch_ = random_batch(text, context, 3, 11, 0);
+    RopeChoice choice;
+    choice.kind = GetParam();
+    choice.factor = 4.0;
+    choice.base = 100.0;
+    if (choice.rotates()) {
+      frequencies_ = training_rope(choice, config_.head_dim(), context).frequencies();
+      rotation_.emplace(*frequencies_, rope::Positions::range(0, context));
+    }
+  }
+
+  const rope::CosSinCache<double>* rotation() const { return rotation_ ? &*rotation_ : nullptr; }
+
+  double loss() {
+    model_.forward(weights_, batch_, rotation());
+    return mean(model_.losses(batch_));
+  }
+
+  Eigen::ThreadPool pool_;
+  Device device_;
+  ModelConfig config_;
+  Transformer<double> model_;
+  Parameters<double> weights_;
+  Parameters<double> gradient_;
+  Batch batch_;
+  std::optional<rope::Frequencies> frequencies_;
+  std::optional<rope::CosSinCache<double>> rotation_;
+};
+
+TEST_P(GradientTest, MatchesCentralDifferences) {
+  constexpr double h = 1e-5;
+  loss();
+  model_.backward(weights_, batch_, rotation(), gradient_);
+  for (std::size_t i = 0; i < weights_.layout().slots.size(); ++i) {
+    double largest = 0;
+    for (Index j = 0; j < weights_.slot(i).size(); ++j) {
+      double& w = weights_.data(i)[j];
+      const double kept = w;
+      w = kept + h;
+      const double above = loss();
+      w = kept - h;
+      const double below = loss();
+      w = kept;
+      const double expected = (above - below) / (2 * h);
+      const double actual = gradient_.data(i)[j];
+      largest = std::max(largest, std::abs(actual));
+      ASSERT_NEAR(actual, expected, 1e-7 + 1e-6 * std::abs(expected)) << weights_.slot(i).name << " element " << j;
+    }
+    EXPECT_GT(largest, 1e-5) << weights_.slot(i).name << " has no gradient to speak of";
+  }
+}
+
+TEST_P(GradientTest, DoesNotDependOnWhatTheBuffersHeld) {
+  loss();
+  model_.backward(weights_, batch_, rotation(), gradient_);
+  const Vector<double> first = gradient_.flat();
+  gradient_.flat().setConstant(1e3);
+  loss();
+  model_.backward(weights_, batch_, rotation(), gradient_);
+  for (Index i = 0; i < first.size(); ++i) ASSERT_EQ(first(i), gradient_.flat()(i)) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ropes, GradientTest, testing::Values("none", "default", "ntk", "yarn"),
+                         [](const auto& rope) { return rope.param; });
+
+TEST(Yarn, ScalesTheAttention) {
+  RopeChoice choice;
+  choice.kind = "yarn";
+  choice.factor = 4.0;
+  const auto m = static_cast<double>(training_rope(choice, 8, 32).frequencies().attention_factor());
+  EXPECT_NEAR(m, 1 + 0.1 * std::log(4.0), 1e-12);
+}
+
+// Only differences of positions matter, so a window that starts later has the same losses.
+TEST(Rotation, SeesOnlyDistances) {
+  Eigen::ThreadPool pool(1);
+  Device device(&pool, 1);
+  const ModelConfig config = small_model();
+  Parameters<double> weights(config);
+  weights.initialise(1);
+  Transformer<double> model(config, device);
+  const std::vector<int> text{0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1, 3};
+  const Batch batch = make_batch(text, {0, 2}, 10);
+  const rope::Frequencies frequencies = training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
+  const rope::CosSinCache<double> here(frequencies, rope::Positions::range(0, 10));
+  const rope::CosSinCache<double> later(frequencies, rope::Positions::range(1000, 10));
+  model.forward(weights, batch, &here);
+  const std::vector<double> a = model.losses(batch);
+  model.forward(weights, batch, &later);
+  const std::vector<double> b = model.losses(batch);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
+}
+
+TEST(Attention, IsCausal) {
+  Eigen::ThreadPool pool(1);
+  Device device(&pool, 1);
+  const ModelConfig config = small_model();
+  Parameters<double> weights(config);
+  weights.initialise(1);
+  Transformer<double> model(config, device);
+  std::vector<int> text(42, 1);
+  const auto losses = [&] {
+    const Batch batch = make_batch(text, {0}, 40);
+    model.forward(weights, batch, nullptr);
+    return model.losses(batch);
+  };
+  const std::vector<double> before = losses();
+  text[35] = 4;
+  const std::vector<double> after = losses();
+  for (std::size_t i = 0; i < 34; ++i) EXPECT_EQ(before[i], after[i]) << i;
+  EXPECT_NE(before[34], after[34]);
+  EXPECT_NE(before[35], after[35]);
+}
+
+}  // namespace
+}  // namespace train_lm
