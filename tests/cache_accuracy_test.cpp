@@ -70,11 +70,11 @@ void expect_table(const Case& c, const Positions& positions, const RealTable& re
   const Index pairs = c.frequencies.pairs();
   ASSERT_EQ(static_cast<std::size_t>(pairs * positions.tokens()), real.cos.size());
   const Real magnitude = abs(c.real.magnitude);
+  constexpr int bits = std::numeric_limits<Scalar>::digits;
   for (Index token = 0; token < positions.tokens(); ++token) {
     for (Index k = 0; k < pairs; ++k) {
       const Real position = exactly(positions.at(positions.axis(k), 0, token));
-      SCOPED_TRACE(testing::Message() << c.name << ", position " << position << ", pair " << k << ", "
-                                      << std::numeric_limits<Scalar>::digits << " bits");
+      SCOPED_TRACE(testing::Message() << c.name << ", position " << position << ", pair " << k << ", " << bits << " bits");
       const Real allowed = abs(position) * two_to(-63) * (magnitude > 1 ? magnitude : Real(1));
       const auto i = static_cast<std::size_t>(token * pairs + k);
       expect_entry(cache.cos()[i], real.cos[i], allowed);

@@ -104,9 +104,16 @@ TEST(CosSinCache, ViewPointsAtTheTable) {
   EXPECT_EQ(view.sin, cache.sin());
   EXPECT_EQ(view.width, 4);
   EXPECT_EQ(view.outer, (Shape{1, 3}));
+}
+
+TEST(CosSinCache, CopiesOwnTheirTable) {
+  CosSinCache<float> cache(Frequencies::powers({8}), Positions::range(0, 3));
   const CosSinCache<float> copy = cache;
   EXPECT_NE(copy.cos(), cache.cos());
   expect_same_table(copy, cache);
+  cache = CosSinCache<float>(Frequencies::powers({4}), Positions::range(7, 1));
+  EXPECT_EQ(copy.pairs(), 4);
+  EXPECT_EQ(cache.pairs(), 2);
 }
 
 TEST(CosSinCache, EachPairTurnsByThePositionOfItsAxis) {
@@ -116,7 +123,7 @@ TEST(CosSinCache, EachPairTurnsByThePositionOfItsAxis) {
   const CosSinCache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
   for (Index token = 0; token < 2; ++token) {
     for (Index pair = 0; pair < 8; ++pair) {
-      const int id = ids[static_cast<std::size_t>(sections.axis(pair) * 2 + token)];
+      const int id = ids[static_cast<std::size_t>(Index{sections.axis(pair)} * 2 + token)];
       const CosSinCache<double> alone(frequencies, Positions::range(id, 1), Layout::sd());
       EXPECT_EQ(cache.cos()[token * 8 + pair], alone.cos()[pair]);
       EXPECT_EQ(cache.sin()[token * 8 + pair], alone.sin()[pair]);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "error_of.hpp"
 #include "rope/cache.hpp"
 #include "rope/reference.hpp"
 
@@ -37,6 +38,7 @@ struct Case {
 
 std::vector<Case> cases() {
   std::vector<double> factors;
+  factors.reserve(20);
   for (int k = 0; k < 20; ++k) factors.push_back(0.9 + 0.05 * k);
   Powers vision_dims{16, 10000};
   vision_dims.exponent_dims = 8;
@@ -149,6 +151,20 @@ TEST(ComposedTable, MayHaveNoTokens) {
   const TableSteps steps = composed::table_steps({8}, std::nullopt, {}, PairKind::half);
   EXPECT_EQ(steps.cos.dimension(0), 8);
   EXPECT_EQ(steps.cos.dimension(1), 0);
+}
+
+TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
+  const auto error = [](const Powers& powers, PairKind kind, const std::optional<Yarn>& yarn = std::nullopt) {
+    return test::error_of([&] { (void)composed::table_steps(powers, yarn, positions, kind); });
+  };
+  Powers with_exponents{8};
+  with_exponents.exponents = {0, 0, 1, 1};
+  Yarn bad_yarn;
+  bad_yarn.beta_fast = -1;
+  EXPECT_EQ(error(with_exponents, PairKind::half), "[rope] the composed table takes exponents 0, 1, 2, ... only, got a list of its own");
+  EXPECT_EQ(error({6}, PairKind::quarter), "[rope] rotary dims must be divisible by 4 for quarter pairing, got 6");
+  EXPECT_EQ(error({7}, PairKind::half), "[rope] rotary dims must be even, got 7");
+  EXPECT_EQ(error({8}, PairKind::half, bad_yarn), "[rope] beta fast must be finite and not negative, got -1");
 }
 
 }  // namespace

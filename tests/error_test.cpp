@@ -15,7 +15,6 @@
 
 #include "error_of.hpp"
 #include "rope/cache.hpp"
-#include "rope/composed_table.hpp"
 #include "rope/detail/determinant.hpp"
 #include "rope/detail/plan.hpp"
 #include "rope/detail/walk.hpp"
@@ -23,7 +22,6 @@
 #include "rope/layout.hpp"
 #include "rope/positions.hpp"
 #include "rope/reference.hpp"
-#include "rope/rotate_to.hpp"
 #include "rope/sections.hpp"
 #include "rope/shape.hpp"
 #include "rope/strided_view.hpp"
@@ -391,33 +389,13 @@ TEST(Error, StridedViews) {
   });
 }
 
-TEST(Error, RotateInplace) {
-  const CosSinCache<float> cache(Frequencies::powers({8}), Positions::range(0, 3), Layout::sd());
-  std::vector<float> rows(24);
-  const auto rotate = [&](const StridedView<float>& view, Pairing pairing, const std::string& message,
-                          Direction direction = Direction::forward) {
-    return Fault{[&cache, view, pairing, direction] { rotate_inplace(view, cache, pairing, direction); }, message};
-  };
-  expect_messages({
-      rotate({rows.data(), {}, {}}, half, "a strided view must have at least the feature axis, got rank 0"),
-      rotate({nullptr, {8, 3}, {8}}, half, "a strided view must have data, got a null pointer"),
-      rotate({rows.data(), {8, 3}, {4}}, half, "strides must step over the 8 elements inside them, or rows share elements, got 4"),
-      rotate({rows.data(), {8, 2}, {8}}, half,
-             "table must have 1 or 2 on axis 1 (counted outwards from the feature axis) for x with outer extents [2], got 3"),
-      rotate({rows.data(), {8, 3}, {8}}, half.with_offset(2),
-             "table width must be 3 (one entry per pair) or 6 (one per rotated element), got 4"),
-  });
-  EXPECT_THAT(rows, testing::Each(0.0F));
-}
-
 TEST(Error, InverseOfASingularTable) {
-  const CosSinCache<double> cache(Frequencies::explicit_rates(std::vector<double>{1.0}, 0.0), Positions::range(0, 1), Layout::sd());
-  std::vector<double> row{1, 2};
-  expect_messages({{[&] {
-                      rotate_inplace(StridedView<double>{row.data(), {2, 1}, {2}}, cache, half, Direction::inverse);
-                    },
+  const std::vector<double> cos{1, 0};
+  const std::vector<double> sin{0, 0};
+  const TableView<double> table{cos.data(), sin.data(), 1, Shape{2}};
+  const detail::RowPlan plan = detail::make_row_plan(2, 1, half, Direction::inverse);
+  expect_messages({{[&] { detail::require_invertible(plan, table); },
                     "the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0"}});
-  EXPECT_THAT(row, testing::ElementsAre(1, 2));
 }
 
 TEST(Error, Reference) {
@@ -435,24 +413,6 @@ TEST(Error, Reference) {
        "table must have 1 or 2 on axis 1 (counted outwards from the feature axis) for x with outer extents [2], got 3"},
   });
   EXPECT_THAT(y, testing::Each(-1.0F)) << "nothing may be written before an error";
-}
-
-TEST(Error, ComposedTable) {
-  Powers with_exponents{8};
-  with_exponents.exponents = {0, 0, 1, 1};
-  expect_messages({
-      {[&] { (void)composed::table_steps(with_exponents, std::nullopt, {0}, PairKind::half); },
-       "the composed table takes exponents 0, 1, 2, ... only, got a list of its own"},
-      {[] { (void)composed::table_steps(Powers{6}, std::nullopt, {0}, PairKind::quarter); },
-       "rotary dims must be divisible by 4 for quarter pairing, got 6"},
-      {[] { (void)composed::table_steps(Powers{7}, std::nullopt, {0}, PairKind::half); }, "rotary dims must be even, got 7"},
-      {[] {
-         Yarn yarn;
-         yarn.beta_fast = -1;
-         (void)composed::table_steps(Powers{8}, yarn, {0}, PairKind::half);
-       },
-       "beta fast must be finite and not negative, got -1"},
-  });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ struct Group {
   const char* name;
   std::size_t cases;
 };
+std::ostream& operator<<(std::ostream& out, const Group& group) { return out << group.name; }
 
 constexpr Group groups[] = {
     {"grid_normal_128_128_f32", 32},

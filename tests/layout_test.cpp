@@ -20,6 +20,7 @@ using Visit = std::tuple<Index, Index, Index>;  // row, batch, token
 
 std::vector<AxisRole> roles(const Layout& layout) {
   std::vector<AxisRole> result;
+  result.reserve(static_cast<std::size_t>(layout.axes()));
   for (int axis = 0; axis < layout.axes(); ++axis) result.push_back(layout[axis]);
   return result;
 }

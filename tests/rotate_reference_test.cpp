@@ -77,6 +77,13 @@ TEST(RotateEqualsReference, SeventyOneHeads) {
   compare<Eigen::half, float, 4, ColMajor>({71, 3, 2}, rows);
 }
 
+/// Blocks beyond 64 KiB, which kernels pass in another order than small ones.
+TEST(RotateEqualsReference, LargeBlocks) {
+  const std::array<Row, 3> rows{{{128, 0, 128}, {70, 0, 70}, {80, 8, 36}}};
+  compare<float, float, 3, ColMajor>({40, 9}, rows);
+  compare<double, double, 4, RowMajor>({40, 9, 1}, rows);
+}
+
 /// Extents of 1 are merged away inside; the axes beyond them must still find their rows.
 TEST(RotateEqualsReference, AxesOfOne) {
   for (const Shape& outer : {Shape{1, 1, 1}, Shape{1, 6, 1}, Shape{6, 1, 1}, Shape{1, 1, 6}, Shape{4, 1, 3}}) {

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "rope/detail/node.hpp"
+#include "rope/detail/evaluator.hpp"
 #include "rope/error.hpp"
 #include "rope/table.hpp"
 

@@ -104,4 +104,3 @@ class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Ei
 
 }  // namespace rope
 
-#include "rope/detail/evaluator.hpp"

@@ -72,6 +72,16 @@ template <class Packet>
 using ComplexPacketOf =
     typename Eigen::internal::packet_traits<std::complex<typename Eigen::internal::unpacket_traits<Packet>::type>>::type;
 
+/// Each of half a packet's worth of values twice. Not ploaddup, which reads two floats as one double, aligned or not; compilers make
+/// shuffles of this as well.
+template <class Packet, class Scalar>
+EIGEN_ALWAYS_INLINE Packet load_twice(const Scalar* from) {
+  constexpr int size = Eigen::internal::unpacket_traits<Packet>::size;
+  EIGEN_ALIGN_MAX Scalar values[size];
+  for (int i = 0; i < size; ++i) values[i] = from[i / 2];
+  return Eigen::internal::pload<Packet>(values);
+}
+
 /// Swaps the members of each interleaved pair.
 template <class Packet>
 EIGEN_ALWAYS_INLINE Packet swap_pairs(const Packet& v) {
@@ -90,7 +100,11 @@ EIGEN_ALWAYS_INLINE Packet negate_second(const Packet& v) {
 template <class Packet, class TableScalar>
 EIGEN_ALWAYS_INLINE Packet rotate_apart(Direction direction, bool is_second, const Packet& self, const Packet& partner,
                                         const TableView<TableScalar>& table, Index own, Index other) {
-  using namespace Eigen::internal;
+  using Eigen::internal::padd;
+  using Eigen::internal::pdiv;
+  using Eigen::internal::ploadu;
+  using Eigen::internal::pmul;
+  using Eigen::internal::psub;
   const auto add_partner = [&](const Packet& cos, const Packet& sin, bool subtract) {
     return subtract ? psub(pmul(cos, self), pmul(sin, partner)) : padd(pmul(cos, self), pmul(sin, partner));
   };
@@ -106,7 +120,10 @@ EIGEN_ALWAYS_INLINE Packet rotate_apart(Direction direction, bool is_second, con
 /// Pairs whose members are neighbours; cos and sin hold each slot's own coefficients.
 template <class Packet>
 EIGEN_ALWAYS_INLINE Packet rotate_neighbours(Direction direction, const Packet& self, const Packet& cos, const Packet& sin) {
-  using namespace Eigen::internal;
+  using Eigen::internal::padd;
+  using Eigen::internal::pdiv;
+  using Eigen::internal::pmul;
+  using Eigen::internal::pnegate;
   const Packet partner = swap_pairs(self);
   if (direction == Direction::forward) return padd(pmul(cos, self), pmul(pnegate(negate_second(sin)), partner));
   const Packet other_sin = swap_pairs(sin);
@@ -119,7 +136,6 @@ EIGEN_ALWAYS_INLINE Packet rotate_neighbours(Direction direction, const Packet& 
 template <class Packet, class TableScalar, class Argument, class Gather>
 EIGEN_ALWAYS_INLINE Packet rotate_packet(const NodeParameters<TableScalar>& parameters, const RowSearch& search, const Argument& x,
                                          Index index, const Gather& gather) {
-  using Eigen::internal::ploaddup;
   using Eigen::internal::ploadu;
   constexpr Index size = Eigen::internal::unpacket_traits<Packet>::size;
   const RowPlan& plan = parameters.plan;
@@ -145,8 +161,8 @@ EIGEN_ALWAYS_INLINE Packet rotate_packet(const NodeParameters<TableScalar>& para
       }
     } else if (kind == PairKind::interleaved && slot % 2 == 0) {
       const Index begin = search.place_in_table(index);
-      const Packet cos = plan.full_width ? ploadu<Packet>(table.cos + begin + slot) : ploaddup<Packet>(table.cos + begin + slot / 2);
-      const Packet sin = plan.full_width ? ploadu<Packet>(table.sin + begin + slot) : ploaddup<Packet>(table.sin + begin + slot / 2);
+      const Packet cos = plan.full_width ? ploadu<Packet>(table.cos + begin + slot) : load_twice<Packet>(table.cos + begin + slot / 2);
+      const Packet sin = plan.full_width ? ploadu<Packet>(table.sin + begin + slot) : load_twice<Packet>(table.sin + begin + slot / 2);
       return rotate_neighbours(plan.direction, packet_of_x(index), cos, sin);
     }
   } else if (place + size <= plan.row_length && (slot + size <= 0 || slot >= plan.rotary_dims)) {
