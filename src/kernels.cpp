@@ -56,14 +56,14 @@ HWY_INLINE void store_members(D d, V a, V b, T* first, T* second) {
   }
 }
 
-/// A window of one run in rows that share a table row. Held by value in locals: vector stores may alias anything else.
+/// The windows of some rows. Held by value in locals: vector stores may alias anything else.
 template <class T>
 struct Rows {
   const T* x;
   T* y;
   const T* cos;
   const T* sin;
-  Index count, x_step, y_step;
+  Index count, x_step, y_step, table_step;
 };
 
 /// Pairs whose members lie in different vectors.
@@ -98,61 +98,79 @@ struct ApartKernel {
     store_members<out_step>(d, out_a, out_b, y_first, y_second);
   }
 
-  /// The pairs of a run from `k` on.
+  /// The pairs of a run from `begin` on, row by row.
   template <class T>
-  static HWY_INLINE void rotate_run(const Run& run, Index k, const Rows<T> rows) {
+  static HWY_INLINE void rotate_in_order(const Run& run, const Index begin, const Rows<T> rows) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
     const Index count = run.count;
-    const T* const cos_first = rows.cos + run.table_a;
-    const T* const cos_second = rows.cos + run.table_b;
-    const T* const sin_first = rows.sin + run.table_a;
-    const T* const sin_second = rows.sin + run.table_b;
-    const T* const x_first = rows.x + run.in_a;
-    const T* const x_second = rows.x + run.in_b;
-    T* const y_first = rows.y + run.out_a;
-    T* const y_second = rows.y + run.out_b;
-    const auto coefficients = [&](Index pair) HWY_ATTR {
-      const Index t = pair * table_step;
-      return load(d, cos_first + t, cos_second + t, sin_first + t, sin_second + t);
-    };
-    const auto rotate_at = [&](Index pair, Index x_row, Index y_row, const auto& v) HWY_ATTR {
-      const Index in = pair * in_step + x_row;
-      const Index out = pair * out_step + y_row;
-      rotate(d, x_first + in, x_second + in, y_first + out, y_second + out, v);
-    };
-    if constexpr (!full_width) {
-      // Four vectors of cosines and four of sines stay in registers while the rows pass.
-      for (; k + 4 * lanes <= count; k += 4 * lanes) {
-        const auto v0 = coefficients(k);
-        const auto v1 = coefficients(k + lanes);
-        const auto v2 = coefficients(k + 2 * lanes);
-        const auto v3 = coefficients(k + 3 * lanes);
-        for (Index row = 0, x_row = 0, y_row = 0; row < rows.count; ++row, x_row += rows.x_step, y_row += rows.y_step) {
-          rotate_at(k, x_row, y_row, v0);
-          rotate_at(k + lanes, x_row, y_row, v1);
-          rotate_at(k + 2 * lanes, x_row, y_row, v2);
-          rotate_at(k + 3 * lanes, x_row, y_row, v3);
-        }
+    const T* cos_first = rows.cos + run.table_a;
+    const T* cos_second = rows.cos + run.table_b;
+    const T* sin_first = rows.sin + run.table_a;
+    const T* sin_second = rows.sin + run.table_b;
+    const T* x_first = rows.x + run.in_a;
+    const T* x_second = rows.x + run.in_b;
+    T* y_first = rows.y + run.out_a;
+    T* y_second = rows.y + run.out_b;
+    for (Index row = 0; row < rows.count; ++row) {
+      Index k = begin;
+      for (; k + lanes <= count; k += lanes) {
+        const Index t = k * table_step;
+        const auto v = load(d, cos_first + t, cos_second + t, sin_first + t, sin_second + t);
+        rotate(d, x_first + k * in_step, x_second + k * in_step, y_first + k * out_step, y_second + k * out_step, v);
       }
-    }
-    for (; k + lanes <= count; k += lanes) {
-      const auto v = coefficients(k);
-      for (Index row = 0, x_row = 0, y_row = 0; row < rows.count; ++row, x_row += rows.x_step, y_row += rows.y_step) {
-        rotate_at(k, x_row, y_row, v);
-      }
-    }
-    for (; k < count; ++k) {
-      const Index t = k * table_step;
-      for (Index row = 0, x_row = 0, y_row = 0; row < rows.count; ++row, x_row += rows.x_step, y_row += rows.y_step) {
-        const Index in = k * in_step + x_row;
-        const Index out = k * out_step + y_row;
+      for (; k < count; ++k) {
+        const Index t = k * table_step;
         T out_a, out_b;
-        rotate_pair<direction, T>(x_first[in], x_second[in], cos_first[t], cos_second[t], sin_first[t], sin_second[t], out_a, out_b);
-        y_first[out] = out_a;
-        y_second[out] = out_b;
+        rotate_pair<direction, T>(x_first[k * in_step], x_second[k * in_step], cos_first[t], cos_second[t], sin_first[t], sin_second[t],
+                                  out_a, out_b);
+        y_first[k * out_step] = out_a;
+        y_second[k * out_step] = out_b;
+      }
+      x_first += rows.x_step;
+      x_second += rows.x_step;
+      y_first += rows.y_step;
+      y_second += rows.y_step;
+      cos_first += rows.table_step;
+      cos_second += rows.table_step;
+      sin_first += rows.table_step;
+      sin_second += rows.table_step;
+    }
+  }
+
+  /// As many columns of four vectors as there are, their coefficients in registers while all rows pass, which share a table row. Returns
+  /// the number of pairs done.
+  template <class T>
+  static HWY_INLINE Index rotate_by_columns(const Run& run, const Rows<T> rows) {
+    if constexpr (full_width) return 0;
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    Index k = 0;
+    for (; k + 4 * lanes <= run.count; k += 4 * lanes) {
+      const T* const cos = rows.cos + run.table_a + k;
+      const T* const sin = rows.sin + run.table_a + k;
+      const auto v0 = load(d, cos, cos, sin, sin);
+      const auto v1 = load(d, cos + lanes, cos, sin + lanes, sin);
+      const auto v2 = load(d, cos + 2 * lanes, cos, sin + 2 * lanes, sin);
+      const auto v3 = load(d, cos + 3 * lanes, cos, sin + 3 * lanes, sin);
+      const T* x_first = rows.x + run.in_a + k * in_step;
+      const T* x_second = rows.x + run.in_b + k * in_step;
+      T* y_first = rows.y + run.out_a + k * out_step;
+      T* y_second = rows.y + run.out_b + k * out_step;
+      const Index in = lanes * in_step;
+      const Index out = lanes * out_step;
+      for (Index row = 0; row < rows.count; ++row) {
+        rotate(d, x_first, x_second, y_first, y_second, v0);
+        rotate(d, x_first + in, x_second + in, y_first + out, y_second + out, v1);
+        rotate(d, x_first + 2 * in, x_second + 2 * in, y_first + 2 * out, y_second + 2 * out, v2);
+        rotate(d, x_first + 3 * in, x_second + 3 * in, y_first + 3 * out, y_second + 3 * out, v3);
+        x_first += rows.x_step;
+        x_second += rows.x_step;
+        y_first += rows.y_step;
+        y_second += rows.y_step;
       }
     }
+    return k;
   }
 };
 
@@ -218,9 +236,10 @@ struct NeighbourKernel {
     hn::StoreU(result, d, y);
   }
 
-  /// As many whole vectors as there are; returns the number of pairs done.
+  /// As many whole vectors as there are, in columns whose coefficients stay in registers while all rows pass, which share a table row.
+  /// Returns the number of pairs done.
   template <class T>
-  static HWY_INLINE Index rotate_run(const Run& run, const Rows<T> rows) {
+  static HWY_INLINE Index rotate_by_columns(const Run& run, const Rows<T> rows) {
     const hn::ScalableTag<T> d;
     using V = hn::Vec<decltype(d)>;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -269,34 +288,38 @@ constexpr std::size_t column_block_bytes = std::size_t{64} * 1024;
 
 template <Direction direction, int in_step, int out_step, bool full_width, class T>
 void rotate_block(const RowPlan& plan, const RowBlock<T, T>& block) {
+  using Apart = ApartKernel<direction, in_step, out_step, full_width>;
+#if HWY_TARGET == HWY_SCALAR
+  using ByColumns = Apart;
+#else
+  using ByColumns = std::conditional_t<in_step == 2 && out_step == 2, NeighbourKernel<direction, full_width>, Apart>;
+#endif
   const Runs runs = runs_of(plan);
   const RowSteps inner = block.inner;
   const bool in_place = block.x == block.y;
   const bool copies = !in_place && plan.rotary_dims < plan.row_length;
   const bool permutes_in_place = in_place && plan.permutes();
-  std::vector<T> row_copy(permutes_in_place ? static_cast<std::size_t>(plan.rotary_dims) : 0);
   const std::size_t bytes = static_cast<std::size_t>(inner.count * block.outer.count * plan.row_length) * sizeof(T);
-  const bool by_columns = inner.table == 0 && !permutes_in_place && bytes <= column_block_bytes;
-  const Index together = by_columns ? inner.count : 1;
+  const bool by_columns = inner.table == 0 && bytes <= column_block_bytes;
+  const Index together = permutes_in_place ? 1 : inner.count;
+  const auto dims = static_cast<std::size_t>(plan.rotary_dims);
+  std::vector<T> row_copy(permutes_in_place ? dims : 0);
   for (Index o = 0; o < block.outer.count; ++o) {
     for (Index i = 0; i < inner.count; i += together) {
       const T* x = block.x + o * block.outer.x + i * inner.x;
       T* y = block.y + o * block.outer.y + i * inner.y;
       const Index table = o * block.outer.table + i * inner.table;
-      Rows<T> rows{x + plan.offset, y + plan.offset, block.cos + table, block.sin + table, together, inner.x, inner.y};
+      Rows<T> rows{x + plan.offset, y + plan.offset, block.cos + table, block.sin + table, together, inner.x, inner.y, inner.table};
       if (copies) {
         for (Index row = 0; row < together; ++row) copy_outside(plan, x + row * inner.x, y + row * inner.y);
       }
       if (permutes_in_place) {
-        std::memcpy(row_copy.data(), rows.x, static_cast<std::size_t>(plan.rotary_dims) * sizeof(T));
+        std::memcpy(row_copy.data(), rows.x, dims * sizeof(T));
         rows.x = row_copy.data();
       }
       for (const Run& run : runs) {
-        Index done = 0;
-#if HWY_TARGET != HWY_SCALAR
-        if constexpr (in_step == 2 && out_step == 2) done = NeighbourKernel<direction, full_width>::rotate_run(run, rows);
-#endif
-        ApartKernel<direction, in_step, out_step, full_width>::rotate_run(run, done, rows);
+        const Index done = by_columns ? ByColumns::rotate_by_columns(run, rows) : 0;
+        if (done < run.count) Apart::rotate_in_order(run, done, rows);
       }
     }
   }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "rope/error.hpp"
 
 namespace rope::detail {
@@ -20,8 +22,9 @@ Strides dense_strides(Index row_length, const Shape& outer) {
 void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer) {
   for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
     if (table_outer[axis] == 1 || table_outer[axis] == x_outer[axis]) continue;
-    fail(fmt::format("table must have 1 or {} on axis {} (counted outwards from the feature axis) for x with outer extents {}",
-                     x_outer[axis], axis + 1, x_outer.text()),
+    const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
+    fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x with outer extents {}", allowed,
+                     axis + 1, x_outer.text()),
          static_cast<std::int64_t>(table_outer[axis]));
   }
 }

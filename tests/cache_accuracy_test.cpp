@@ -117,6 +117,7 @@ Yarn yarn_for(Index original_context, double ext_factor = 1) {
 
 std::vector<Case> cases() {
   std::vector<double> factors;
+  factors.reserve(32);
   for (int k = 0; k < 32; ++k) factors.push_back(1 + 0.71 * k);
   Powers with_factors{64, 1e4};
   with_factors.factors = factors;

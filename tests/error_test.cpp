@@ -203,6 +203,10 @@ TEST(Error, ExplicitRates) {
        "rate 1 must be finite, got nan"},
       {[] { (void)Frequencies::explicit_rates(std::vector<double>{-infinity}); }, "rate 0 must be finite, got -inf"},
       {[] {
+         (void)Frequencies::explicit_rates(std::vector<double>{1, -2e12});
+       },
+       "rate 1 must be at most 2^40 radians per token in size, got -2000000000000"},
+      {[] {
          (void)Frequencies::explicit_rates({DoubleDouble(1), DoubleDouble(1, nan)}, DoubleDouble(1));
        },
        "rate 1 must be finite, got nan"},
@@ -361,10 +365,10 @@ TEST(Error, TableExtents) {
       table({4, 6}, {3, 6},
             "table must have 1 or 4 on axis 1 (counted outwards from the feature axis) for x with outer extents [4, 6], got 3"),
       table({4, 6}, {4, 6, 2},
-            "table must have 1 or 1 on axis 3 (counted outwards from the feature axis) for x with outer extents [4, 6], got 2"),
+            "table must have 1 on axis 3 (counted outwards from the feature axis) for x with outer extents [4, 6], got 2"),
       table({4, 6}, {0},
             "table must have 1 or 4 on axis 1 (counted outwards from the feature axis) for x with outer extents [4, 6], got 0"),
-      table({}, {2}, "table must have 1 or 1 on axis 1 (counted outwards from the feature axis) for x with outer extents [], got 2"),
+      table({}, {2}, "table must have 1 on axis 1 (counted outwards from the feature axis) for x with outer extents [], got 2"),
   });
 }
 

@@ -76,7 +76,15 @@ struct Pair {
 
 using Scalars = ::testing::Types<Pair<float, float>, Pair<double, double>, Pair<long double, long double>, Pair<Eigen::half, float>,
                                  Pair<Eigen::bfloat16, float>>;
-TYPED_TEST_SUITE(Identities, Scalars);
+
+struct ScalarNames {
+  template <class T>
+  static std::string GetName(int index) {
+    return std::array<const char*, 5>{"Float", "Double", "LongDouble", "HalfWithFloatTable",
+                                      "Bfloat16WithFloatTable"}[static_cast<std::size_t>(index)];
+  }
+};
+TYPED_TEST_SUITE(Identities, Scalars, ScalarNames);
 
 /// inverse(rotate(x)) = x and transpose(rotate(x)) = m^2 x.
 TYPED_TEST(Identities, InverseAndTransposeUndo) {

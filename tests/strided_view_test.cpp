@@ -77,7 +77,7 @@ TEST(StridedView, KeepsTheStridesOfRealLayouts) {
   };
   const std::vector<View> views{
       {{64, 8, 100, 2}, {64, 512, 51200}},  // dense
-      {{64, 8, 100}, {64, 3 * 512}},        // q inside a fused QKV buffer
+      {{64, 8, 100}, {64, 1536}},           // q inside a fused QKV buffer
       {{64, 100, 8}, {512, 64}},            // heads outside tokens
       {{64, 8, 50}, {64, 1024}},            // every other token
       {{64, 8, 100}, {64, -512}},           // tokens backwards

@@ -33,7 +33,8 @@ namespace rope {
 /// \throws rope::Error if the window does not fit D, or the table does not fit x
 ///
 /// Aliasing: x and the destination may be the same memory (`x = rotate(x, ...)`); a destination that overlaps x otherwise, or the table,
-/// throws. Inside a larger expression the node never sees the destination: `x = rotate(x, ...) * 2` is WRONG and cannot be detected.
+/// throws. Inside a larger expression the node never sees the destination: `x = rotate(x, ...) * 2` is WRONG and cannot be detected; nor
+/// can a destination that owns the table's memory and is resized (`cos = rotate(x, table_of(cos, sin), ...)`).
 /// Thread safety: the expression has no mutable state. Error: at most 1.5 ulp of the pair's magnitude max(|y_A|, |y_B|, ...) beyond the
 /// table's own, where magnitude is sqrt(a^2 + b^2) m. Complexity: one pass over x.
 template <class X, class Table>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether every pair of a table can be inverted: c_A c_B + s_A s_B must not be 0, nor NaN, anywhere.
+// Whether every pair of a table can be inverted: c_A c_B + s_A s_B must not be 0 anywhere.
 //
 // One pass over the table. Zero is the only obstacle: a table of CosSinCache has the determinant m^2 everywhere.
 #pragma once

@@ -103,4 +103,3 @@ class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Ei
 };
 
 }  // namespace rope
-
