@@ -57,7 +57,8 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
 template <class Scalar>
 class CosSinCache {
  public:
-  /// O(batches * tokens * pairs). Throws rope::Error if the layout lacks a batch axis the positions need, or if the size does not fit.
+  /// O(batches * tokens * pairs). Throws rope::Error if the layout lacks a batch axis the positions need, if a rate is larger than 2^40
+  /// or a position than 2^63 in size, or if the size does not fit.
   CosSinCache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
       : pairs_(frequencies.pairs()), outer_(detail::table_outer(frequencies, positions, layout)) {
     resize();

@@ -72,7 +72,7 @@ class Frequencies {
   static Frequencies powers(const Powers& powers);
   /// The same, and for negative betas or context, or base 1.
   static Frequencies yarn(const Powers& powers, const Yarn& yarn);
-  /// Rates as given, in radians per token; finite, any sign, at most 2^40 in size, at least one.
+  /// Rates as given, in radians per token; finite, any sign, at least one.
   static Frequencies explicit_rates(const std::vector<double>& rates, double attention_factor = 1.0);
   static Frequencies explicit_rates(std::vector<DoubleDouble> rates, DoubleDouble attention_factor);
 
