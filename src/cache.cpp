@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "rounding.hpp"
+#include "rope/detail/rounding.hpp"
 #include "turns.hpp"
 
 namespace rope::detail {

@@ -11,7 +11,7 @@
 
 namespace rope::detail {
 
-Strides checked_strides(const Shape& shape, const std::vector<Index>& strides) {
+Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared) {
   const int outer_axes = std::max(shape.rank() - 1, 0);
   if (static_cast<int>(strides.size()) != outer_axes) {
     fail(fmt::format("a strided view must have one stride for each of its {} outer axes", outer_axes),
@@ -31,7 +31,7 @@ Strides checked_strides(const Shape& shape, const std::vector<Index>& strides) {
   std::sort(axes.begin(), axes.end());
   Index inside = shape[0];
   for (const auto& [stride, extent] : axes) {
-    if (stride < inside) {
+    if (shared == SharedElements::refused && stride < inside) {
       fail(fmt::format("strides must step over the {} elements inside them, or rows share elements", inside),
            static_cast<std::int64_t>(stride));
     }

@@ -25,6 +25,7 @@ struct GoldenCase {
   Shape shape;   ///< [D, H, S, B]
   Index n_dims;
   std::string mode;
+  Index mode_number;
   Index n_offs;
   bool backward;
   Index n_ctx_orig;
@@ -84,6 +85,7 @@ class GoldenReader {
     for (const Index extent : entry.at("ne")) c.shape.push_back(extent);
     c.n_dims = entry.at("n_dims");
     c.mode = entry.at("mode_name");
+    c.mode_number = entry.at("mode");
     c.n_offs = entry.at("n_offs");
     c.backward = entry.at("direction") == "backward";
     c.n_ctx_orig = entry.at("n_ctx_orig");

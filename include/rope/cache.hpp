@@ -20,7 +20,15 @@
 #include "rope/table.hpp"
 
 namespace rope {
+
+template <class Scalar>
+class CosSinCache;
+
 namespace detail {
+
+/// A cache whose entries fill(cos, sin) writes.
+template <class Scalar, class Fill>
+CosSinCache<Scalar> make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill);
 
 /// The outer extents of a table for these positions: x's extent on token and batch axes, 1 elsewhere. Checks that the layout has a
 /// batch axis if there are several batches, and that the table's size fits.
@@ -96,6 +104,9 @@ class CosSinCache {
   const Scalar* sin() const { return sin_.data(); }
 
  private:
+  template <class S, class Fill>
+  friend CosSinCache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&, const Fill&);
+
   CosSinCache(Index pairs, const Shape& outer) : pairs_(pairs), outer_(outer) { resize(); }
   void resize() {
     const auto size = static_cast<std::size_t>(pairs_ * outer_.size());
@@ -108,5 +119,12 @@ class CosSinCache {
   detail::AlignedVector<Scalar> cos_;
   detail::AlignedVector<Scalar> sin_;
 };
+
+template <class Scalar, class Fill>
+CosSinCache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill) {
+  CosSinCache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout));
+  fill(cache.cos_.data(), cache.sin_.data());
+  return cache;
+}
 
 }  // namespace rope

@@ -3,8 +3,8 @@
 // Rows somewhere in memory: q inside a fused QKV buffer, a permuted tensor, every other token.
 //
 // Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], strides in elements; the feature axis is always
-// dense. Eigen has no raw pointer for such a piece of a tensor (its slice is an expression), so rotate_inplace takes this. Not an owner,
-// and not a general view: rows may not share elements.
+// dense. Eigen has no raw pointer for such a piece of a tensor (its slice is an expression), so rotate_strided.hpp takes this. Not an
+// owner, and not a general view: the feature axis has no stride of its own.
 #pragma once
 
 #include <vector>
@@ -24,9 +24,11 @@ struct StridedView {
 
 namespace detail {
 
-/// The strides of a view, checked: one for each outer axis, no two rows sharing an element, the whole span within 64 bits.
-/// Throws rope::Error.
-Strides checked_strides(const Shape& shape, const std::vector<Index>& strides);
+/// Whether rows of a view may share elements: they may be read so, never written.
+enum class SharedElements { refused, allowed };
+
+/// The strides of a view, checked: one for each outer axis, the whole span within 60 bits. Throws rope::Error.
+Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared = SharedElements::refused);
 
 /// First and last element a view touches, relative to its data. The shape must not be empty.
 struct Span {

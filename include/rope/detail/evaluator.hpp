@@ -16,6 +16,7 @@
 #include "rope/detail/node.hpp"
 #include "rope/detail/overlap.hpp"
 #include "rope/detail/packets.hpp"
+#include "rope/device.hpp"
 
 namespace Eigen {
 
@@ -62,8 +63,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     x_.evalSubExprsIfNeeded(nullptr);
     prepare(destination);
     if (!direct(destination)) return true;
-    rope::detail::for_range(device_, walk_.rows, bytes_per_row(),
-                            [this, destination](Index begin, Index end) { rotate_rows(destination, begin, end); });
+    rope::Device(device_).for_range(walk_.rows, bytes_per_row(),
+                                    [this, destination](Index begin, Index end) { rotate_rows(destination, begin, end); });
     return false;
   }
 

@@ -26,19 +26,9 @@ Shape shape_of(const Dimensions& dimensions) {
   return shape;
 }
 
-/// Runs work(first, last) over [0, count) on the device; `bytes` is what one item reads and writes together.
-template <class Work>
-void for_range(const Eigen::DefaultDevice&, Index count, double, const Work& work) {
-  if (count > 0) work(Index{0}, count);
-}
-
 #ifdef EIGEN_USE_THREADS
+/// What Eigen's scheduler is told of one row; `bytes` is what it reads and writes together. As in rope::Device.
 inline Eigen::TensorOpCost row_cost(double bytes) { return Eigen::TensorOpCost(bytes / 2, bytes / 2, bytes / 16); }
-
-template <class Work>
-void for_range(const Eigen::ThreadPoolDevice& device, Index count, double bytes, const Work& work) {
-  device.parallelFor(count, row_cost(bytes), [&work](Index first, Index last) { work(first, last); });
-}
 #endif
 
 }  // namespace rope::detail

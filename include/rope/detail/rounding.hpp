@@ -4,7 +4,7 @@
 //
 // Rounding to double and then again to float would round twice: a value just beside the midpoint of two floats lands on it first. So
 // the intermediate types are rounded to odd: inexact results get an odd last bit, which no later rounding can mistake for a tie
-// (Boldo and Melquiond 2008). Private to the library.
+// (Boldo and Melquiond 2008).
 #pragma once
 
 #include <Eigen/Core>

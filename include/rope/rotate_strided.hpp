@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rotation of rows that lie anywhere in memory, as a statement.
+//
+//   rope::rotate_to(y_view, x_view, cache, rope::half);       rows of one strided view from those of another
+//   rope::rotate_inplace(view, cache, rope::half);            rows where they lie: q inside a fused QKV buffer
+//
+// Everything is checked before the first element is written. Without Eigen's Tensor module: for Eigen tensors and expressions there are
+// rotate() and rotate_to.hpp, which includes this.
+#pragma once
+
+#include <string>
+
+#include "rope/detail/determinant.hpp"
+#include "rope/detail/overlap.hpp"
+#include "rope/detail/walk.hpp"
+#include "rope/device.hpp"
+#include "rope/direction.hpp"
+#include "rope/pairing.hpp"
+#include "rope/strided_view.hpp"
+#include "rope/table.hpp"
+
+namespace rope {
+namespace detail {
+
+/// Two views of the same rows, or of memory that does not meet. The views must not be empty.
+template <class X, class Y>
+void refuse_view_overlap(const StridedView<X>& x, const Span& x_span, const StridedView<Y>& y, const Span& y_span) {
+  const bool same_rows =
+      static_cast<const void*>(x.data) == static_cast<const void*>(y.data) && sizeof(X) == sizeof(Y) && x.strides == y.strides;
+  if (same_rows) return;
+  const auto bytes = [](const Span& span, std::size_t element) { return static_cast<std::size_t>(span.last - span.first + 1) * element; };
+  if (overlap(x.data + x_span.first, bytes(x_span, sizeof(X)), y.data + y_span.first, bytes(y_span, sizeof(Y)))) {
+    fail("x and the destination must be the same rows or not overlap at all (distance in bytes)",
+         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) - reinterpret_cast<std::uintptr_t>(x.data)));
+  }
+}
+
+}  // namespace detail
+
+/// y = the rotation of x in the given direction, row by row.
+///
+/// \param y       of x's shape; its rows may not share elements. Its scalar is x's, or the differentiable one of x and the table
+/// \param x       may be y itself (same data, same strides) but must not overlap it otherwise; its rows may share elements (stride 0)
+/// \param device  Eigen's DefaultDevice or ThreadPoolDevice; rows are split among its threads, with the same result for any number
+/// \throws rope::Error as rotate() and inverse(), for strides that do not fit, and for aliasing that cannot work
+template <class Y, class X, class Table>
+void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& table, Pairing pairing,
+               Direction direction = Direction::forward, const Device& device = Device()) {
+  using XScalar = std::remove_const_t<X>;
+  const auto& entries = table.view();
+  using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
+  static_assert(std::is_same_v<detail::ResultScalar<XScalar, TableScalar>, Y>, "[rope] the destination cannot hold the result's scalar");
+  if (x.shape.rank() == 0) detail::fail("a strided view must have at least the feature axis, got rank 0");
+  if (x.shape != y.shape) detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
+  const detail::Strides x_strides = detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
+  const detail::Strides y_strides = detail::checked_strides(y.shape, y.strides, detail::SharedElements::refused);
+  const Shape outer = x.shape.outer();
+  const detail::RowPlan plan = detail::make_row_plan(x.shape[0], entries.width, pairing, direction);
+  detail::check_table_broadcasts(outer, entries.outer);
+  if (direction == Direction::inverse) detail::require_invertible(plan, entries);
+  if (x.shape.size() == 0) return;
+  if (x.data == nullptr || y.data == nullptr) detail::fail("a strided view must have data, got a null pointer");
+  const detail::Span y_span = detail::span_of(y.shape, y_strides);
+  detail::refuse_view_overlap(x, detail::span_of(x.shape, x_strides), y, y_span);
+  const Index table_size = entries.width * entries.outer.size();
+  for (const TableScalar* part : {entries.cos, entries.sin}) {
+    detail::refuse_table_overlap(part, table_size, y.data + y_span.first, y_span.last - y_span.first + 1);
+  }
+
+  const detail::Walk walk = detail::make_walk(outer, x_strides, y_strides, detail::table_strides(entries.width, entries.outer));
+  const double bytes_per_row = static_cast<double>(x.shape[0]) * (sizeof(X) + sizeof(Y));
+  device.for_range(walk.rows, bytes_per_row, [&](Index first, Index last) {
+    detail::rotate_walk(plan, walk, static_cast<const XScalar*>(x.data), y.data, entries.cos, entries.sin, first, last);
+  });
+}
+
+/// Rotates the rows of `view` where they lie. As rotate_to(view, view, ...).
+template <class Scalar, class Table>
+void rotate_inplace(const StridedView<Scalar>& view, const Table& table, Pairing pairing, Direction direction = Direction::forward,
+                    const Device& device = Device()) {
+  rotate_to(view, view, table, pairing, direction, device);
+}
+
+}  // namespace rope

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Views, tables and rotations whose scalar is known only when the program runs: what the three operator families share.
+//
+// The operators translate their tensors to these; which template of the core runs is decided here and nowhere else.
+#pragma once
+
+#include <vector>
+
+#include "rope/device.hpp"
+#include "rope/direction.hpp"
+#include "rope/pairing.hpp"
+#include "rope/scalar_type.hpp"
+#include "rope/shape.hpp"
+
+namespace rope::detail {
+
+/// A StridedView that has forgotten its scalar; `Memory` is void or const void.
+template <class Memory>
+struct AnyView {
+  ScalarType type = ScalarType::f32;
+  Memory* data = nullptr;
+  Shape shape{};
+  std::vector<Index> strides{};
+};
+
+/// A TableView that has forgotten its scalar: that of x, or float (double for f64).
+struct AnyTable {
+  ScalarType type = ScalarType::f32;
+  const void* cos = nullptr;
+  const void* sin = nullptr;
+  Index width = 0;
+  Shape outer{};
+};
+
+/// A TableGradient that has forgotten its scalar, which is that of x.
+struct AnyTableGradient {
+  ScalarType type = ScalarType::f32;
+  void* cos = nullptr;
+  void* sin = nullptr;
+  Index width = 0;
+  Shape outer{};
+};
+
+/// rope::rotate_to; y has x's type.
+void rotate_any(const AnyView<void>& y, const AnyView<const void>& x, const AnyTable& table, Pairing pairing, Direction direction,
+                const Device& device);
+
+/// rope::table_gradient; g has x's type, and the gradient that type too or f64.
+void table_gradient_any(const AnyTableGradient& gradient, const AnyView<const void>& x, const AnyView<const void>& g, Pairing pairing,
+                        const Device& device);
+
+}  // namespace rope::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One call of an ONNX operator in the core's terms: X's rows, the pairs, and the cache row every table entry comes from.
+//
+//   X [batch, heads, sequence, head]    core [head, sequence, heads, batch]   table outer [sequence, 1, batch]
+//   X [batch, sequence, heads * head]   core [head, heads, sequence, batch]   table outer [1, sequence, batch]
+//
+// Everything about attributes, shapes, types and position ids is checked when a Call is made; data and aliasing are checked by those who
+// read and write. Knows nothing of gradients or results. Private to onnx*.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operators/any_view.hpp"
+#include "rope/operators/onnx.hpp"
+
+namespace rope::onnx {
+
+/// Neighbouring columns of the table that take their position from the same list of ids.
+struct ColumnRun {
+  Index first;
+  Index count;
+  Index list;
+};
+
+struct Call {
+  ScalarType type = ScalarType::f32;
+  Dims x_shape{};
+  Dims cache_shape{};
+  /// X as the core sees it.
+  Shape shape{};
+  std::vector<Index> strides{};
+  Pairing pairing = half;
+  /// The table: `pairs` columns, one row per token, where tokens are those of one batch if all batches share their positions.
+  Index pairs = 0;
+  Shape table_outer{};
+  Index tokens = 0;
+  Index cache_rows = 0;
+  Index cache_columns = 0;
+  /// The cache row of token t in list l is cache_row[l * tokens + t].
+  std::vector<Index> cache_row{};
+  std::vector<ColumnRun> columns{};
+  double scale = 1.0;
+
+  template <class Memory>
+  detail::AnyView<Memory> view(Memory* data) const {
+    return {type, data, shape, strides};
+  }
+};
+
+Call translate(const RotaryEmbedding& node, const Inputs& inputs);
+Call translate(const ContribRotaryEmbedding& node, const Inputs& inputs);
+Call translate(const MRotaryEmbedding& node, const Inputs& inputs);
+
+/// The table of a call: cache rows in place where they lie one after the other, gathered and scaled elsewhere.
+class CallTable {
+ public:
+  CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache);
+  CallTable(const CallTable&) = delete;
+  CallTable& operator=(const CallTable&) = delete;
+
+  const detail::AnyTable& view() const { return view_; }
+
+ private:
+  std::vector<unsigned char> cos_;
+  std::vector<unsigned char> sin_;
+  detail::AnyTable view_{};
+};
+
+/// `[2, 3, 8]`
+std::string text(const Dims& shape);
+
+/// Throws unless the tensor has this type and shape (those of the tensor called `like`).
+void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like, ScalarType type, const Dims& shape);
+
+/// Throws for a tensor with elements but no data.
+void check_data(std::string_view name, const void* data, const Dims& shape);
+
+/// Memory with the name of the argument it belongs to.
+struct NamedMemory {
+  std::string_view name;
+  const void* data;
+  std::size_t bytes;
+};
+NamedMemory memory_of(std::string_view name, const ConstTensor& tensor);
+NamedMemory memory_of(const PositionIds& ids);
+
+void refuse_overlap(const NamedMemory& written, const NamedMemory& other);
+/// The same data is allowed.
+void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other);
+
+}  // namespace rope::onnx

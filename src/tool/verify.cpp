@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "golden_files.hpp"
+#include "verify_aclnn.hpp"
+#include "verify_onnx.hpp"
+
+namespace rope::tool {
+namespace fs = std::filesystem;
+namespace {
+
+// A folder and all below it, sorted so that the order of the report does not depend on the file system. Links to folders are not followed.
+std::vector<fs::path> folders_below(const fs::path& root) {
+  std::error_code error;
+  if (!fs::is_directory(root, error)) refuse(root.string(), "must be a folder");
+  std::vector<fs::path> folders{root};
+  fs::recursive_directory_iterator entries(root, error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    std::error_code ignored;
+    if (entries->is_directory(ignored) && !entries->is_symlink(ignored)) folders.push_back(entries->path());
+  }
+  if (error) refuse(root.string(), fmt::format("must be a folder that can be read: {}", error.message()));
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+void verify_index(Report& report, const Index& index, PrecisionChoice precision) {
+  if (is_ggml(index)) return verify_ggml(report, index, precision);
+  if (is_onnx(index)) return verify_onnx(report, index);
+  if (is_aclnn(index)) return verify_aclnn(report, index);
+  refuse(index.path.string(), "must hold cases of ggml, ONNX or Ascend's RotaryPositionEmbedding");
+}
+
+bool present(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+// Does the folder hold anything we know?
+bool verify_folder(Report& report, const fs::path& folder, PrecisionChoice precision) {
+  bool known = true;
+  if (present(folder / "cases.json")) {
+    verify_index(report, read_json_index(folder / "cases.json"), precision);
+  } else if (present(folder / "cases.tsv")) {
+    verify_index(report, read_tsv_index(folder / "cases.tsv"), precision);
+  } else {
+    known = false;
+  }
+  const std::pair<const char*, const char*> not_run[] = {{"inv_freq.json", "scalings are not read yet"},
+                                                         {"errors.json", "calls that must be refused are not run yet"}};
+  for (const auto& [name, why] : not_run) {
+    if (!present(folder / name)) continue;
+    known = true;
+    report.remarks.push_back(fmt::format("{}: not checked: {}", (folder / name).string(), why));
+  }
+  return known;
+}
+
+}  // namespace
+
+Report verify(const std::vector<fs::path>& folders, PrecisionChoice precision) {
+  Report report;
+  std::set<fs::path> done;
+  for (const fs::path& root : folders) {
+    bool known = false;
+    for (const fs::path& folder : folders_below(root)) {
+      const bool first = done.insert(fs::canonical(folder)).second;
+      known = !first || verify_folder(report, folder, precision) || known;
+    }
+    if (!known) refuse(root.string(), "must hold a recording somewhere: cases.json, cases.tsv, inv_freq.json or errors.json");
+  }
+  report.apply_group_rules();
+  return report;
+}
+
+}  // namespace rope::tool
