@@ -126,4 +126,18 @@ Check compare(const std::vector<double>& mine, const std::vector<double>& stored
   return check;
 }
 
+void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share) {
+  count_unequal(check, mine, once, share, std::vector<char>(mine.size(), 1));
+}
+
+void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share,
+                   const std::vector<char>& chosen) {
+  check.share = share;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (chosen[i] == 0) continue;
+    ++check.rounded;
+    if (mine[i] != once[i] && !(std::isnan(mine[i]) && std::isnan(once[i]))) ++check.unequal;
+  }
+}
+
 }  // namespace rope::tool

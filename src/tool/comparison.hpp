@@ -65,4 +65,10 @@ struct Bounds {
 /// Sets error, bound, ratio, element, mine and stored of a check: those of the worst element.
 Check compare(const std::vector<double>& mine, const std::vector<double>& stored, const Bounds& bounds);
 
+/// Counts the elements of `mine` that are not `once`, the result rounded once; one of `share` may be. Two NaN are equal.
+void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share);
+/// The same for the elements for which chosen[i] is not 0.
+void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share,
+                   const std::vector<char>& chosen);
+
 }  // namespace rope::tool

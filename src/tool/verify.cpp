@@ -53,7 +53,7 @@ bool verify_folder(Report& report, const fs::path& folder, PrecisionChoice preci
     known = false;
   }
   const std::pair<const char*, const char*> not_run[] = {{"inv_freq.json", "scalings are not read yet"},
-                                                         {"errors.json", "calls that must be refused are not run yet"}};
+                                                         {"errors.json", "it holds calls without answers"}};
   for (const auto& [name, why] : not_run) {
     if (!present(folder / name)) continue;
     known = true;

@@ -3,7 +3,7 @@
 // Every recording below some folders, compared with what this library computes.
 //
 // A recording is a cases.json, or a cases.tsv where there is none, of ggml, ONNX or Ascend; its fields tell which. inv_freq.json and
-// errors.json are known but not run yet. Finds and dispatches; reading and comparing are elsewhere.
+// errors.json are known but not run. Finds and dispatches; reading and comparing are elsewhere.
 #pragma once
 
 #include <filesystem>

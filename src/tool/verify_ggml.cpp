@@ -185,14 +185,6 @@ void check_copies(Check& check, const Case& c, const std::vector<double>& mine, 
   }
 }
 
-void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& expected) {
-  check.share = share_not_rounded_once;
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    ++check.rounded;
-    if (mine[i] != expected[i] && !(std::isnan(mine[i]) && std::isnan(expected[i]))) ++check.unequal;
-  }
-}
-
 Check check_nmse(const Case& c, double bound, const std::vector<double>& mine, const std::vector<char>& chosen) {
   const Nmse distance = nmse(mine, c.output, chosen);
   Check check;
@@ -208,7 +200,7 @@ Check check_nmse(const Case& c, double bound, const std::vector<double>& mine, c
 }
 
 // Element by element against the recording.
-Check check_units(const Case& c, const std::vector<double>& mine) {
+Check check_units(const Case& c, const std::vector<double>& mine, const std::vector<char>& chosen) {
   double largest = 0;
   for (const double value : c.output) {
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -219,7 +211,7 @@ Check check_units(const Case& c, const std::vector<double>& mine) {
     bounds.allowed[i] = std::max(unit, 4 * half_unit(ScalarType::f32) * largest);
   }
   Check check = compare(mine, c.output, bounds);
-  count_unequal(check, mine, c.output);
+  count_unequal(check, mine, c.output, share_not_rounded_once, chosen);
   return check;
 }
 
@@ -228,14 +220,16 @@ Check check_case(const Case& c, Precision precision) {
   const std::vector<char> chosen = window(c);
   const bool exact = precision == Precision::exact;
   const bool narrow = c.type != ScalarType::f32;
-  Check check = exact ? check_nmse(c, nmse_bound(c), mine, chosen) : narrow ? check_units(c, mine) : check_nmse(c, f32_floor, mine, chosen);
+  Check check = exact    ? check_nmse(c, nmse_bound(c), mine, chosen)
+                : narrow ? check_units(c, mine, chosen)
+                         : check_nmse(c, f32_floor, mine, chosen);
   check.policy = exact ? "exact" : "float-recurrence";
   check.output = "output";
   check_copies(check, c, mine, chosen);
   if (exact && narrow) {
     std::vector<double> once = rotated(c, ScalarType::f64, precision);
     for (double& value : once) value = round_to(c.type, value);
-    count_unequal(check, mine, once);
+    count_unequal(check, mine, once, share_not_rounded_once, chosen);
   }
   return check;
 }

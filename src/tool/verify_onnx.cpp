@@ -151,13 +151,7 @@ Check check_case(const Case& c) {
   Check check = compare(mine, stored, bounds);
   check.policy = "exact";
   check.output = c.output.name;
-  if (narrow) {
-    check.share = share_not_rounded_once;
-    check.rounded = static_cast<std::int64_t>(mine.size());
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      if (mine[i] != stored[i] && !(std::isnan(mine[i]) && std::isnan(stored[i]))) ++check.unequal;
-    }
-  }
+  if (narrow) count_unequal(check, mine, stored, share_not_rounded_once);
   return check;
 }
 
