@@ -11,6 +11,7 @@
 #include "operators/onnx_translate.hpp"
 #include "rope/detail/overlap.hpp"
 #include "rope/error.hpp"
+#include "rope/sections.hpp"
 
 namespace rope::onnx {
 namespace {
@@ -201,18 +202,12 @@ void check_sections(const MRotaryEmbedding& node, Index pairs) {
   if (left != 0) fail(fmt::format("mrope_section must add up to {} (rotary dims / 2)", pairs), text(section));
 }
 
-/// The list of ids (0 time, 1 height, 2 width) that pair k takes its position from.
-Index list_of_pair(const MRotaryEmbedding& node, Index k) {
-  const Dims& section = node.mrope_section;
-  if (node.mrope_layout == 0) return k < section[0] ? 0 : k < section[0] + section[1] ? 1 : 2;
-  const Index list = k % 3;
-  return list != 0 && k / 3 < section[static_cast<std::size_t>(list)] ? list : 0;
-}
-
 std::vector<ColumnRun> columns_of(const MRotaryEmbedding& node, Index pairs) {
+  const SectionPattern pattern = node.mrope_layout == 0 ? SectionPattern::contiguous : SectionPattern::interleaved_hf;
+  const Sections sections(pattern, {node.mrope_section.begin(), node.mrope_section.end()});
   std::vector<ColumnRun> runs;
   for (Index k = 0; k < pairs; ++k) {
-    const Index list = list_of_pair(node, k);
+    const Index list = sections.axis(k);
     if (!runs.empty() && runs.back().list == list) {
       ++runs.back().count;
     } else {

@@ -67,11 +67,6 @@ TableSums table_sums(const Call& call, const Inputs& inputs, const ConstTensor& 
   return sums;
 }
 
-template <class Scalar>
-Scalar rounded(double value) {
-  return detail::round_once<Scalar>(DoubleDouble{value, 0.0});
-}
-
 /// Adds the table's rows to the cache rows they were taken from, then scales and rounds each sum once.
 void scatter(const Call& call, const std::vector<double>& table, const Tensor& cache) {
   std::vector<double> sums(static_cast<std::size_t>(call.cache_rows * call.cache_columns));
@@ -86,7 +81,7 @@ void scatter(const Call& call, const std::vector<double>& table, const Tensor& c
   detail::with_scalar(call.type, [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     auto* entries = static_cast<Scalar*>(cache.data);
-    for (std::size_t i = 0; i < sums.size(); ++i) entries[i] = rounded<Scalar>(call.scale * sums[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) entries[i] = detail::round_once<Scalar>(call.scale * sums[i]);
   });
 }
 

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "golden_files.hpp"
+#include "rope/error.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -102,6 +102,18 @@ Json json_of(const Report& report) {
 
 bool CaseResult::passed() const {
   return refusal.empty() && std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passed(); });
+}
+
+CaseResult run_case(const Index& index, const Entry& entry, const std::function<std::vector<Check>()>& check) {
+  CaseResult result;
+  result.folder = index.folder().string();
+  result.parameters = parameters_of(entry);
+  try {
+    result.checks = check();
+  } catch (const Error& error) {
+    result.refusal = error.what();
+  }
+  return result;
 }
 
 void Report::apply_group_rules() {

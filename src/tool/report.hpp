@@ -8,10 +8,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "comparison.hpp"
+#include "golden_files.hpp"
 
 namespace rope::tool {
 
@@ -25,6 +27,9 @@ struct CaseResult {
 
   bool passed() const;
 };
+
+/// A case with folder and parameters filled in, and what `check` returns or the operator says if it refuses.
+CaseResult run_case(const Index& index, const Entry& entry, const std::function<std::vector<Check>()>& check);
 
 struct Report {
   std::vector<CaseResult> cases{};

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "rope/error.hpp"
 #include "rope/operators/aclnn.hpp"
 
 namespace rope::tool {
@@ -188,16 +187,9 @@ void verify_aclnn(Report& report, const Index& index) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry entry = index.entry(i);
     const Case c = read_case(index, entry);
-    CaseResult result;
-    result.folder = index.folder().string();
+    CaseResult result = run_case(index, entry, [&] { return check_case(c); });
     result.name = entry.text("name");
     result.group = group_of(entry);
-    result.parameters = parameters_of(entry);
-    try {
-      result.checks = check_case(c);
-    } catch (const Error& error) {
-      result.refusal = error.what();
-    }
     report.cases.push_back(std::move(result));
   }
 }

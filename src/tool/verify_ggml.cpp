@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "rope/error.hpp"
 #include "rope/operators/ggml.hpp"
 
 namespace rope::tool {
@@ -249,17 +248,14 @@ void verify_ggml(Report& report, const Index& index, PrecisionChoice precision) 
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry entry = index.entry(i);
     const Case c = read_case(index, entry);
-    CaseResult result;
-    result.folder = index.folder().string();
+    CaseResult result = run_case(index, entry, [&] {
+      std::vector<Check> checks;
+      if (precision != PrecisionChoice::float_recurrence) checks.push_back(check_case(c, Precision::exact));
+      if (precision != PrecisionChoice::exact) checks.push_back(check_case(c, Precision::float_recurrence));
+      return checks;
+    });
     result.name = entry.has("id") ? fmt::format("{}", entry.integer("id")) : fmt::format("{}", i);
     result.group = entry.text("group");
-    result.parameters = parameters_of(entry);
-    try {
-      if (precision != PrecisionChoice::float_recurrence) result.checks.push_back(check_case(c, Precision::exact));
-      if (precision != PrecisionChoice::exact) result.checks.push_back(check_case(c, Precision::float_recurrence));
-    } catch (const Error& error) {
-      result.refusal = error.what();
-    }
     report.cases.push_back(std::move(result));
   }
 }

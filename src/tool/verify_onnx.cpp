@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rope/error.hpp"
 #include "rope/operators/onnx_node.hpp"
 
 namespace rope::tool {
@@ -166,17 +165,10 @@ void verify_onnx(Report& report, const Index& index) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry entry = index.entry(i);
     const Case c = read_case(index, entry);
-    CaseResult result;
-    result.folder = index.folder().string();
+    CaseResult result = run_case(index, entry, [&] { return std::vector<Check>{check_case(c)}; });
     result.name = entry.text("name");
     result.group =
         fmt::format("{} {}.{}", std::filesystem::weakly_canonical(index.folder()).filename().string(), c.node.domain, c.node.op_type);
-    result.parameters = parameters_of(entry);
-    try {
-      result.checks.push_back(check_case(c));
-    } catch (const Error& error) {
-      result.refusal = error.what();
-    }
     report.cases.push_back(std::move(result));
   }
 }
