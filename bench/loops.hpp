@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops one would write by hand for [D, H, S] float with one table row per token: what the expression is measured against.
+// The loops one would write by hand for [D, H, S] with one table row per token: what the expression is measured against.
 //
-// Compiled twice, as loop_o2 (-O2: GCC 12 does not vectorise it) and loop_o3_native (-O3 -march=native). For benchmarks only.
+// The first `rotary` elements of a row are rotated, the rest copied. Compiled twice, as loop_o2 (-O2: GCC 12 does not vectorise it) and
+// loop_native (-O3 -march=native). They share no inline function with anything else, so the mixed flags stay in one file. float and
+// double only: 16-bit arithmetic would need functions of Eigen's.
 #pragma once
 
 #include <cstddef>
 
 struct LoopShape {
-  std::ptrdiff_t D, H, S;
+  std::ptrdiff_t D, H, S, rotary;
 };
 
-#define ROPE_DECLARE_LOOPS(name)                                                                   \
-  namespace name {                                                                                 \
-  void half(const float* x, float* y, const float* cos, const float* sin, LoopShape shape);        \
-  void interleaved(const float* x, float* y, const float* cos, const float* sin, LoopShape shape); \
+#define ROPE_DECLARE_LOOPS(name, T)                                                \
+  namespace name {                                                                 \
+  void half(const T* x, T* y, const T* cos, const T* sin, LoopShape shape);        \
+  void interleaved(const T* x, T* y, const T* cos, const T* sin, LoopShape shape); \
   }
-ROPE_DECLARE_LOOPS(loop_o2)
-ROPE_DECLARE_LOOPS(loop_o3_native)
+ROPE_DECLARE_LOOPS(loop_o2, float)
+ROPE_DECLARE_LOOPS(loop_o2, double)
+ROPE_DECLARE_LOOPS(loop_native, float)
+ROPE_DECLARE_LOOPS(loop_native, double)
 #undef ROPE_DECLARE_LOOPS

@@ -1,34 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding: the prompt is rotated once, each new token at its own position; sequences of a batch may stand at different ones.
+// Decoding: the prompt is rotated once, each new token at its own position. One growing table serves q and k of every layer; a single
+// row formed on the fly does without a table; sequences of a batch may stand at different positions.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <rope/rope.hpp>
 #include <vector>
 
+namespace {
+
+constexpr int D = 64, query_heads = 4, key_heads = 2, layers = 3, prompt = 10, tokens = 600;
+
+using Tensor = Eigen::Tensor<float, 3>;  // [D, heads, tokens]
+
+/// Where one token's heads lie.
+Eigen::TensorMap<Tensor> token_of(Tensor& x, int token) {
+  return {x.data() + x.dimension(0) * x.dimension(1) * token, x.dimension(0), x.dimension(1), 1};
+}
+
+struct Layer {
+  Tensor q{D, query_heads, tokens};
+  Tensor keys{D, key_heads, tokens};
+};
+
+float largest_difference(const Tensor& a, const Tensor& b) {
+  const Eigen::Tensor<float, 0> difference = (a - b).abs().maximum();
+  return difference();
+}
+
+}  // namespace
+
 int main() {
-  const int D = 64, heads = 4;
   const rope::Frequencies frequencies = rope::Frequencies::powers({D, 500000.0});
+  std::vector<Layer> model(layers);
+  for (Layer& layer : model) {
+    layer.q.setRandom();
+    layer.keys.setRandom();
+  }
+  std::vector<Layer> by_row = model;
 
-  // A prompt of 10 tokens and the token after it, against all 11 at once.
-  Eigen::Tensor<float, 3> keys(D, heads, 11);
-  keys.setRandom();
-  const Eigen::Tensor<float, 3> all = rope::rotate(keys, rope::CosSinCache<float>(frequencies, rope::Positions::range(0, 11)), rope::half);
-  const rope::CosSinCache<float> prompt(frequencies, rope::Positions::range(0, 10));
-  const rope::CosSinCache<float> step(frequencies, rope::Positions::range(10, 1));
-  using Sizes = Eigen::DSizes<Eigen::Index, 3>;
-  Eigen::Tensor<float, 3> pieces(D, heads, 11);
-  pieces.slice(Sizes(0, 0, 0), Sizes(D, heads, 10)) = rope::rotate(keys.slice(Sizes(0, 0, 0), Sizes(D, heads, 10)), prompt, rope::half);
-  pieces.slice(Sizes(0, 0, 10), Sizes(D, heads, 1)) = rope::rotate(keys.slice(Sizes(0, 0, 10), Sizes(D, heads, 1)), step, rope::half);
-  const Eigen::Tensor<float, 0> difference = (all - pieces).abs().maximum();
-  fmt::print("prompt and step apart, against together: {}\n", difference());
+  // Every token at once, to compare with.
+  const rope::CosSinCache<float> full(frequencies, rope::Positions::range(0, tokens));
+  std::vector<Layer> expected = model;
+  for (Layer& layer : expected) {
+    rope::rotate_inplace(layer.q, full, rope::half);
+    rope::rotate_inplace(layer.keys, full, rope::half);
+  }
 
-  // Two sequences, one token each, at positions 7 and 130000.
-  const rope::Positions apart = rope::Positions::per_batch(std::vector<std::int64_t>{7, 130000}, rope::Batches{2});
-  const rope::CosSinCache<float> both(frequencies, apart);
-  Eigen::Tensor<float, 4> q(D, heads, 1, 2);
+  // One table for all layers, q and k, and any number of threads. It grows as decoding proceeds.
+  const rope::GrowingCache<float> cache(frequencies);
+  for (Layer& layer : model) {
+    for (Tensor* x : {&layer.q, &layer.keys}) {
+      Eigen::TensorMap<Tensor> head(x->data(), D, x->dimension(1), prompt);
+      rope::rotate_inplace(head, cache.rows(0, prompt), rope::half);
+    }
+  }
+  for (int position = prompt; position < tokens; ++position) {
+    for (Layer& layer : model) {
+      Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
+      q = rope::rotate(q, cache.rows(position, 1), rope::half);
+      k = rope::rotate(k, cache.rows(position, 1), rope::half);
+    }
+  }
+
+  // The same without a table: each thread has a row, which every layer reads until the next token.
+  rope::TokenRow<float> row(frequencies);
+  for (int position = 0; position < tokens; ++position) {
+    for (Layer& layer : by_row) {
+      Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
+      q = rope::rotate(q, row.at(position), rope::half);
+      k = rope::rotate(k, row, rope::half);
+    }
+  }
+
+  float difference = 0;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    for (const Layer* layer : {&model[i], &by_row[i]}) {
+      difference = std::max(difference, largest_difference(layer->q, expected[i].q));
+      difference = std::max(difference, largest_difference(layer->keys, expected[i].keys));
+    }
+  }
+  fmt::print("token by token, against all at once: {}; the table has grown to {} rows\n", difference, cache.tokens());
+
+  // Two sequences, one token each, at positions 7 and 500.
+  const rope::CosSinCache<float> both = cache.gather(rope::Positions::per_batch(std::vector<std::int64_t>{7, 500}, rope::Batches{2}));
+  Eigen::Tensor<float, 4> q(D, query_heads, 1, 2);
   q.setRandom();
   rope::rotate_inplace(q, both, rope::half);
   fmt::print("a table for two sequences has outer extents {}\n", both.outer().text());
-  return difference() == 0 ? 0 : 1;
+  return difference == 0 ? 0 : 1;
 }

@@ -5,10 +5,10 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
-#include "rope/detail/rounding.hpp"
-#include "turns.hpp"
+#include "rope/detail/row_filler.hpp"
 
 namespace rope::detail {
 namespace {
@@ -52,24 +52,87 @@ Shape table_outer(const Frequencies& frequencies, const Positions& positions, co
   return outer;
 }
 
+namespace {
+
+/// The position of a token that stands at the same place on every axis.
+bool has_one_position(const Positions& positions, Index batch, Index token) {
+  const DoubleDouble first = positions.at(0, batch, token);
+  for (int axis = 1; axis < positions.axes(); ++axis) {
+    const DoubleDouble other = positions.at(axis, batch, token);
+    if (other.high != first.high || other.low != first.low) return false;
+  }
+  return true;
+}
+
+bool follows(DoubleDouble position, std::int64_t start, Index count) {
+  const DoubleDouble next = from_integer(start + count);
+  return position.high == next.high && position.low == next.low;
+}
+
+constexpr double largest_start = 4503599627370496.0;  // 2^52
+
+bool starts_a_run(DoubleDouble position) {
+  return position.low == 0 && std::abs(position.high) <= largest_start && position.high == std::nearbyint(position.high);
+}
+
+/// Gathers rows of consecutive positions, which cost less together.
+template <class Scalar>
+class RunFiller {
+ public:
+  RunFiller(const RowFiller& rows, Scalar* cos, Scalar* sin) : rows_(rows), cos_(cos), sin_(sin) {}
+
+  void add(Index row, DoubleDouble position) {
+    if (count_ > 0 && follows(position, start_, count_)) {
+      ++count_;
+      return;
+    }
+    flush();
+    if (starts_a_run(position)) {
+      row_ = row;
+      start_ = static_cast<std::int64_t>(position.high);
+      count_ = 1;
+    } else {
+      rows_.fill_one(position, cos_ + row * rows_.pairs(), sin_ + row * rows_.pairs());
+    }
+  }
+
+  void flush() {
+    rows_.fill_range(start_, count_, cos_ + row_ * rows_.pairs(), sin_ + row_ * rows_.pairs());
+    count_ = 0;
+  }
+
+ private:
+  const RowFiller& rows_;
+  Scalar* cos_;
+  Scalar* sin_;
+  Index row_ = 0;
+  std::int64_t start_ = 0;
+  Index count_ = 0;
+};
+
+}  // namespace
+
 template <class Scalar>
 void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin) {
   const Index pairs = frequencies.pairs();
-  const DoubleDouble m = frequencies.attention_factor();
-  std::vector<DoubleDouble> turns;
+  const RowFiller rows(frequencies);
+  RunFiller<Scalar> runs(rows, cos, sin);
   std::vector<int> axes;
-  for (Index k = 0; k < pairs; ++k) {
-    turns.push_back(rate_in_turns(frequencies.rates()[static_cast<std::size_t>(k)]));
-    axes.push_back(positions.axis(k));
-  }
+  std::vector<DoubleDouble> mixed;
   for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
-    for (Index k = 0; k < pairs; ++k) {
-      const auto pair = static_cast<std::size_t>(k);
-      const CosSin v = cos_sin_of_turns(positions.at(axes[pair], batch, token), turns[pair]);
-      cos[row * pairs + k] = round_once<Scalar>(v.cos * m);
-      sin[row * pairs + k] = round_once<Scalar>(v.sin * m);
+    if (has_one_position(positions, batch, token)) {
+      runs.add(row, positions.at(0, batch, token));
+      return;
     }
+    runs.flush();
+    if (axes.empty()) {
+      for (Index k = 0; k < pairs; ++k) axes.push_back(positions.axis(k));
+      mixed.resize(axes.size());
+    }
+    for (std::size_t k = 0; k < axes.size(); ++k) mixed[k] = positions.at(axes[k], batch, token);
+    rows.fill_mixed(mixed.data(), cos + row * pairs, sin + row * pairs);
   });
+  runs.flush();
 }
 
 template void fill_table(const Frequencies&, const Positions&, const Layout&, float*, float*);

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "rope/error.hpp"
+#include "rope/kernel_target.hpp"
+#include "rope/streaming.hpp"
 
 namespace rope::detail {
 namespace {
@@ -30,7 +32,9 @@ void check_window(Index row_length, const Pairing& pairing) {
 
 }  // namespace
 
-RowPlan make_row_plan(Index row_length, Index table_width, Pairing pairing, Direction direction) {
+RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing, Direction direction) {
+  require_kernel_target();
+  require_streaming_threshold();
   check_window(row_length, pairing);
   const Index dims = pairing.rotary_dims(row_length);
   if (table_width != dims / 2 && table_width != dims) {

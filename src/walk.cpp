@@ -38,13 +38,18 @@ Strides table_strides(Index width, const Shape& table_outer) {
 }
 
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
+  Strides extents;
+  for (int axis = 0; axis < outer.rank(); ++axis) extents[static_cast<std::size_t>(axis)] = outer[axis];
+  return make_walk(outer.rank(), extents.data(), x.data(), y.data(), table.data());
+}
+
+Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table) {
   Walk walk;
   walk.count = 0;
   walk.rows = 1;
-  for (int axis = 0; axis < outer.rank(); ++axis) {
-    const auto i = static_cast<std::size_t>(axis);
-    walk.rows *= outer[axis];
-    const RowSteps level{outer[axis], x[i], y[i], table[i]};
+  for (int axis = 0; axis < axes; ++axis) {
+    walk.rows *= extents[axis];
+    const RowSteps level{extents[axis], x[axis], y[axis], table[axis]};
     if (level.count == 1) continue;
     if (walk.count > 0) {
       RowSteps& previous = walk.levels[static_cast<std::size_t>(walk.count - 1)];

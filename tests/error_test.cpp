@@ -292,9 +292,13 @@ TEST(Error, CosSinCache) {
   const Positions empty = Positions::per_batch(std::vector<int>{}, Batches{huge});
   const std::string no_batch_axis = "the layout must have a batch axis for positions of several batches, got 2";
   expect_messages({
-      {[] { CosSinCache<float>(Frequencies::explicit_rates({1, -2e12}), Positions::range(0, 1)); },
+      {[] {
+         CosSinCache<float>(Frequencies::explicit_rates({1, -2e12}), Positions::range(0, 1));
+       },
        "rate 1 must be at most 2^40 radians per token in size for a table, got -2000000000000"},
-      {[&] { CosSinCache<float>(frequencies, Positions::ids(std::vector<double>{0.5, 1e300})); },
+      {[&] {
+         CosSinCache<float>(frequencies, Positions::ids(std::vector<double>{0.5, 1e300}));
+       },
        "positions must be at most 2^63 in size for a table, got 1e+300"},
       {[&] { CosSinCache<float>(frequencies, two_batches, Layout::tnd()); }, no_batch_axis},
       {[&] { CosSinCache<Eigen::half>(frequencies, two_batches, Layout::sd()); }, no_batch_axis},

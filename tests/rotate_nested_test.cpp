@@ -5,6 +5,7 @@
 // Documented and not tested, because the node cannot see it: `x = rotate(x, ...) * 2` reads x while Eigen overwrites it, and is wrong.
 #include <gtest/gtest.h>
 
+#include "rope/reference.hpp"
 #include "rotation_cases.hpp"
 
 namespace rope::test {
@@ -310,6 +311,26 @@ TEST(RotateNested, RowsLongerThanABlock) {
     ASSERT_TRUE(equal(expected, actual));
   }
 }
+
+/// A single row has no outer axes at all.
+template <class Scalar, int layout>
+void nest_one_row() {
+  std::uint64_t seed = 900;
+  for (const Case& c : cases_of(every_row)) {
+    SCOPED_TRACE(c.text());
+    const auto x = random_tensor<Scalar, 1, layout>(Shape{c.row.length}, ++seed);
+    const auto table = random_table<Scalar>(c.width(), Shape{}, ++seed);
+    Eigen::Tensor<Scalar, 1, layout> expected(x.dimensions());
+    reference::rotate(x.data(), expected.data(), Shape{c.row.length}, table.view(), c.pairing, c.direction);
+    const Eigen::Tensor<Scalar, 1, layout> doubled = rotation(x, table, c.pairing, c.direction) * Scalar(2);
+    expected = expected * Scalar(2);
+    ASSERT_TRUE(same_rotation(expected.data(), doubled.data(), x.data(), Shape{c.row.length}, c));
+  }
+}
+
+TEST(RotateNested, OneRowOfFloat) { nest_one_row<float, Eigen::ColMajor>(); }
+TEST(RotateNested, OneRowOfDoubleRowMajor) { nest_one_row<double, Eigen::RowMajor>(); }
+TEST(RotateNested, OneRowOfHalf) { nest_one_row<Eigen::half, Eigen::ColMajor>(); }
 
 }  // namespace
 }  // namespace rope::test

@@ -4,6 +4,7 @@
 // a strided destination. All give the reference's bits.
 #include <gtest/gtest.h>
 
+#include "rope/detail/row_search.hpp"
 #include "rope/reference.hpp"
 #include "rotation_cases.hpp"
 
@@ -14,8 +15,17 @@ using Eigen::ColMajor;
 using Eigen::DefaultDevice;
 using Eigen::RowMajor;
 
-constexpr std::array<Row, 9> rows{
-    {{2, 0, 2}, {8, 0, 8}, {10, 0, 10}, {36, 0, 36}, {32, 0, 32}, {12, 3, 8}, {37, 5, 32}, {24, 8, 12}, {17, 2, 14}}};
+constexpr std::array<Row, 11> rows{{{2, 0, 2},
+                                    {8, 0, 8},
+                                    {10, 0, 10},
+                                    {36, 0, 36},
+                                    {32, 0, 32},
+                                    {12, 3, 8},
+                                    {37, 5, 32},
+                                    {24, 8, 12},
+                                    {17, 2, 14},
+                                    {64, 0, 64},
+                                    {112, 16, 64}}};
 
 template <class Node>
 using EvaluatorOf = Eigen::TensorEvaluator<const Node, DefaultDevice>;
@@ -184,6 +194,53 @@ TEST(RotatePaths, HalfWithFloatTable) { expect_every_path_of_every_node<Eigen::h
 TEST(RotatePaths, Bfloat16) { expect_every_path_of_every_node<Eigen::bfloat16, Eigen::bfloat16, ColMajor>(); }
 TEST(RotatePaths, LongDouble) { expect_every_path_of_every_node<long double, long double, ColMajor>(); }
 
+/// Places by multiplications are those by divisions, in tensors of every number of axes and tables that vary along any of them.
+TEST(RowSearch, FindsWhatDivisionsFind) {
+  const Shape shapes[] = {{2}, {8, 3}, {128, 4, 5}, {80, 3, 4, 2}, {6, 2, 3, 2, 3, 2}, {10, 3, 2, 2, 2, 2, 2, 3}};
+  for (const Shape& shape : shapes) {
+    const Shape outer = shape.outer();
+    for (unsigned mask = 0; mask < 1U << outer.rank(); ++mask) {
+      SCOPED_TRACE(shape.text() + ", table varies on outer axes " + std::to_string(mask));
+      constexpr Index width = 5;
+      const detail::Strides x = detail::dense_strides(shape[0], outer);
+      const detail::Strides table = detail::table_strides(width, broadcast_outer(outer, mask));
+      const detail::RowSearch search(shape[0], detail::make_walk(outer, x, x, table));
+      ASSERT_TRUE(search.is_fast());
+      for (Index i = 0; i < shape.size(); ++i) {
+        Index place = 0;
+        Index row = i / shape[0];
+        for (int axis = 0; axis < outer.rank(); ++axis) {
+          place += row % outer[axis] * table[static_cast<std::size_t>(axis)];
+          row /= outer[axis];
+        }
+        ASSERT_EQ(search.place_in_row(i), i % shape[0]);
+        ASSERT_EQ(search.fast_place_in_row(i), i % shape[0]);
+        ASSERT_EQ(search.place_in_table(i), place);
+        ASSERT_EQ(search.fast_place_in_table(i), place);
+      }
+    }
+  }
+}
+
+/// At the last multiples of divisors, where the multiplier's error is largest, up to the largest numbers that may be multiplied, and
+/// beyond, where they must be divided.
+TEST(RowSearch, DividesExactly) {
+  constexpr Index limits[] = {Index{1} << 20, Index{1} << 31, Index{1} << 40, Index{1} << 62};
+  for (const Index limit : limits) {
+    for (const Index divisor :
+         {Index{2}, Index{3}, Index{80}, Index{127}, Index{4096}, Index{40 * 96}, Index{1000003}, (Index{1} << 33) + 1}) {
+      const detail::ConstantDivision divide(divisor, limit);
+      const bool fits = static_cast<long double>(divisor) * static_cast<long double>(limit) < 0x1p64L;
+      EXPECT_EQ(divide.is_fast(), fits) << limit << " / " << divisor;
+      const Index last = (limit - 1) / divisor * divisor;
+      for (const Index n : {Index{0}, Index{1}, divisor - 1, divisor, last - 1, last, limit - 1}) {
+        if (n < 0 || n >= limit) continue;
+        EXPECT_EQ(divide(n), n / divisor) << n << " / " << divisor;
+      }
+    }
+  }
+}
+
 /// What decides which path Eigen takes.
 template <class Expression, class TableScalar>
 using Flags = EvaluatorOf<RotateOp<const Expression, TableScalar>>;
@@ -196,8 +253,12 @@ TEST(RotatePaths, FlagsOfFloatAndDouble) {
   EXPECT_TRUE((Flags<Tensor3<float>, float>::PacketAccess));
   EXPECT_TRUE((Flags<Tensor3<double>, double>::PacketAccess));
   EXPECT_TRUE((Flags<Eigen::TensorMap<const Tensor3<float>>, float>::PacketAccess));
-  EXPECT_TRUE((Flags<Tensor3<float>, float>::PreferBlockAccess));
+  // Wide packets beat blocks where x is raw; elsewhere each packet of x would be computed twice.
+  constexpr bool wide_packets = sizeof(Flags<Tensor3<float>, float>::PacketReturnType) > 32;
+  EXPECT_EQ((Flags<Tensor3<float>, float>::PreferBlockAccess), !wide_packets);
+  EXPECT_EQ((Flags<Tensor3<double>, double>::PreferBlockAccess), !wide_packets);
   EXPECT_TRUE((Flags<Doubled<float>, float>::PreferBlockAccess));
+  EXPECT_TRUE((Flags<Tensor3<Eigen::half>, float>::PreferBlockAccess));
   EXPECT_FALSE((Flags<Tensor3<float>, float>::RawAccess));
   // A stride has no blocks to take rows from.
   using Strided = decltype(std::declval<const Tensor3<float>&>().stride(std::declval<const Eigen::array<Index, 3>&>()));

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "rope/detail/aligned.hpp"
+#include "rope/detail/uninitialised.hpp"
 #include "rope/error.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/layout.hpp"
@@ -68,9 +68,8 @@ class CosSinCache {
   /// O(batches * tokens * pairs). Throws rope::Error if the layout lacks a batch axis the positions need, if a rate is larger than 2^40
   /// or a position than 2^63 in size, or if the size does not fit.
   CosSinCache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
-      : pairs_(frequencies.pairs()), outer_(detail::table_outer(frequencies, positions, layout)) {
-    resize();
-    detail::fill_table(frequencies, positions, layout, cos_.data(), sin_.data());
+      : CosSinCache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout), frequencies.attention_factor()) {
+    detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
   }
 
   /// A table whose rates are of the scalar itself, so that derivatives with respect to them flow into cos and sin. Angles are formed in
@@ -82,48 +81,54 @@ class CosSinCache {
     if (rates.empty()) detail::fail("the number of rates must be positive", std::int64_t{0});
     const auto pairs = static_cast<Index>(rates.size());
     const Frequencies shape = Frequencies::explicit_rates(std::vector<double>(rates.size(), 0.0));
-    CosSinCache cache(pairs, detail::table_outer(shape, positions, layout));
+    CosSinCache cache(pairs, detail::table_outer(shape, positions, layout), 0);
     detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
       for (Index k = 0; k < pairs; ++k) {
         const auto position = static_cast<double>(positions.at(positions.axis(k), batch, token));
         const Scalar angle = rates[static_cast<std::size_t>(k)] * position;
         const Scalar c = cos(angle);
         const Scalar s = sin(angle);
-        cache.cos_[static_cast<std::size_t>(row * pairs + k)] = attention_factor * c;
-        cache.sin_[static_cast<std::size_t>(row * pairs + k)] = attention_factor * s;
+        Scalar* entry = cache.values_.data() + row * pairs + k;
+        entry[0] = attention_factor * c;
+        entry[cache.sin_begin_] = attention_factor * s;
       }
     });
     return cache;
   }
 
-  TableView<Scalar> view() const { return {cos_.data(), sin_.data(), pairs_, outer_}; }
+  TableView<Scalar> view() const { return {cos(), sin(), pairs_, outer_, determinants_}; }
 
   Index pairs() const { return pairs_; }
   const Shape& outer() const { return outer_; }
-  const Scalar* cos() const { return cos_.data(); }
-  const Scalar* sin() const { return sin_.data(); }
+  const Scalar* cos() const { return values_.data(); }
+  const Scalar* sin() const { return values_.data() + sin_begin_; }
 
  private:
   template <class S, class Fill>
   friend CosSinCache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&, const Fill&);
 
-  CosSinCache(Index pairs, const Shape& outer) : pairs_(pairs), outer_(outer) { resize(); }
-  void resize() {
-    const auto size = static_cast<std::size_t>(pairs_ * outer_.size());
-    cos_.resize(size);
-    sin_.resize(size);
+  CosSinCache(Index pairs, const Shape& outer, DoubleDouble attention_factor)
+      : pairs_(pairs), outer_(outer), determinants_(detail::determinants_for(attention_factor.high)) {
+    constexpr auto bytes = static_cast<std::size_t>(detail::cache_line);
+    constexpr Index line = sizeof(Scalar) < bytes ? bytes / sizeof(Scalar) : 1;
+    const Index size = pairs_ * outer_.size();
+    sin_begin_ = (size + line - 1) / line * line;
+    values_.resize(static_cast<std::size_t>(sin_begin_ + size));
   }
 
   Index pairs_ = 0;
   Shape outer_;
-  detail::AlignedVector<Scalar> cos_;
-  detail::AlignedVector<Scalar> sin_;
+  Determinants determinants_;
+  // cos, then sin from the next cache line on: one block, because glibc returns two freed ones of the same size to the system, and a table
+  // made of fresh pages costs several times its computation.
+  Index sin_begin_ = 0;
+  detail::UninitialisedVector<Scalar> values_;
 };
 
 template <class Scalar, class Fill>
 CosSinCache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill) {
-  CosSinCache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout));
-  fill(cache.cos_.data(), cache.sin_.data());
+  CosSinCache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout), frequencies.attention_factor());
+  fill(cache.values_.data(), cache.values_.data() + cache.sin_begin_);
   return cache;
 }
 

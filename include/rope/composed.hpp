@@ -157,7 +157,8 @@ void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficien
     y.device(device) = out.join(cos_A * a + sin_B * b, cos_B * b - sin_A * a).template cast<YScalar>();
   } else {
     const auto determinant = cos_A * cos_B + sin_A * sin_B;
-    y.device(device) = out.join((cos_B * a + sin_A * b) / determinant, (cos_A * b - sin_B * a) / determinant).template cast<YScalar>();
+    y.device(device) = out.join(cos_B / determinant * a + sin_A / determinant * b, cos_A / determinant * b - sin_B / determinant * a)
+                           .template cast<YScalar>();
   }
 }
 
@@ -176,7 +177,9 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
   using Sizes = detail::Sizes<rank>;
 
   const Shape shape = rope::detail::shape_of<layout>(x.dimensions());
-  const rope::detail::RowPlan plan = rope::detail::make_parameters(shape, entries, pairing, direction).plan;
+  const rope::detail::RowPlan plan = rope::detail::make_row_plan(shape[0], entries.width, pairing, direction);
+  rope::detail::check_table_broadcasts(shape.outer(), entries.outer);
+  if (direction == Direction::inverse) rope::detail::require_invertible(plan, entries);
   Sizes sizes;
   Sizes table_sizes;
   Sizes repeats;

@@ -65,19 +65,19 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
       if (direction == Direction::forward) {
         const C a = static_cast<C>(window[slot.a]);
         const C b = static_cast<C>(window[slot.b]);
-        result[slot.A] = static_cast<YScalar>(C(cos_A * a - sin_A * b));
-        result[slot.B] = static_cast<YScalar>(C(cos_B * b + sin_B * a));
+        result[slot.A] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, a, -sin_A, b));
+        result[slot.B] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, b, sin_B, a));
         continue;
       }
       const C A = static_cast<C>(window[slot.A]);
       const C B = static_cast<C>(window[slot.B]);
       if (direction == Direction::transpose) {
-        result[slot.a] = static_cast<YScalar>(C(cos_A * A + sin_B * B));
-        result[slot.b] = static_cast<YScalar>(C(cos_B * B - sin_A * A));
+        result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, A, sin_B, B));
+        result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, B, -sin_A, A));
       } else {
         const C determinant = cos_A * cos_B + sin_A * sin_B;
-        result[slot.a] = static_cast<YScalar>(C((cos_B * A + sin_A * B) / determinant));
-        result[slot.b] = static_cast<YScalar>(C((cos_A * B - sin_B * A) / determinant));
+        result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B / determinant, A, sin_A / determinant, B));
+        result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A / determinant, B, -sin_B / determinant, A));
       }
     }
   }

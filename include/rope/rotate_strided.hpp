@@ -68,8 +68,9 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
     detail::refuse_table_overlap(part, table_size, y.data + y_span.first, y_span.last - y_span.first + 1);
   }
 
-  const detail::Walk walk = detail::make_walk(outer, x_strides, y_strides, detail::table_strides(entries.width, entries.outer));
+  detail::Walk walk = detail::make_walk(outer, x_strides, y_strides, detail::table_strides(entries.width, entries.outer));
   const double bytes_per_row = static_cast<double>(x.shape[0]) * (sizeof(X) + sizeof(Y));
+  walk.stores = detail::stores_for(x.data, y.data, static_cast<double>(walk.rows) * bytes_per_row);
   device.for_range(walk.rows, bytes_per_row, [&](Index first, Index last) {
     detail::rotate_walk(plan, walk, static_cast<const XScalar*>(x.data), y.data, entries.cos, entries.sin, first, last);
   });

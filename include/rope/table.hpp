@@ -8,9 +8,14 @@
 // Not a CosSinCache, which owns such arrays and fills them from frequencies and positions.
 #pragma once
 
+#include <cmath>
+
 #include "rope/shape.hpp"
 
 namespace rope {
+
+/// What is known of the determinants c_A c_B + s_A s_B of a table: whether inverse() must look before it divides by them.
+enum class Determinants { unknown, nonzero };
 
 /// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must outlive every expression made from the
 /// view. Any number of threads may read it.
@@ -21,9 +26,19 @@ struct TableView {
   Index width = 0;
   /// Extents outside the feature axis, fastest first.
   Shape outer{};
+  Determinants determinants = Determinants::unknown;
 
   /// Itself: wherever a table is read, anything with a view() will do.
   const TableView& view() const { return *this; }
 };
 
+namespace detail {
+
+/// What can be said of every table whose determinants are m^2, rounding aside, in any scalar.
+inline Determinants determinants_for(double attention_factor) {
+  const double size = std::abs(attention_factor);
+  return size >= 0x1p-10 && size <= 0x1p+10 ? Determinants::nonzero : Determinants::unknown;
+}
+
+}  // namespace detail
 }  // namespace rope

@@ -9,6 +9,8 @@
 #include <map>
 
 #include "report.hpp"
+#include "rope/kernel_target.hpp"
+#include "rope/streaming.hpp"
 #include "rope/version.hpp"
 #include "verify.hpp"
 
@@ -62,6 +64,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? all_passed : unusable;
   }
+  // What is wrong with the environment is no case's fault.
+  rope::kernel_target();
+  rope::detail::require_streaming_threshold();
   return run_verify(arguments);
 }
 

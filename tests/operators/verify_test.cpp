@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "operators/verify_recordings.hpp"
+#include "rope/kernel_target.hpp"
 #include "verify.hpp"
 
 namespace rope::tool {
@@ -30,12 +31,16 @@ using testing::StartsWith;
 
 const std::string golden = ROPE_TEST_DATA "/golden";
 
-// All recordings, through the library.
+// All recordings, through the library, on every kernel target.
 
 void expect_all_passed(const std::string& folder, std::int64_t cases) {
-  const Report report = verify({golden + "/" + folder}, PrecisionChoice::both);
-  EXPECT_EQ(report.passed(), cases);
-  EXPECT_EQ(report.failed(), 0) << text_of(report, Detail::failures_only).substr(0, 4000);
+  for (const std::string& target : kernel_targets()) {
+    set_kernel_target(target);
+    const Report report = verify({golden + "/" + folder}, PrecisionChoice::both);
+    set_kernel_target("");
+    EXPECT_EQ(report.passed(), cases) << target;
+    EXPECT_EQ(report.failed(), 0) << target << ": " << text_of(report, Detail::failures_only).substr(0, 4000);
+  }
 }
 
 TEST(VerifyGolden, Ggml) { expect_all_passed("ggml", 1503); }

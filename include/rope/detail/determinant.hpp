@@ -2,7 +2,8 @@
 //
 // Whether every pair of a table can be inverted: c_A c_B + s_A s_B must not be 0 anywhere.
 //
-// One pass over the table. Zero is the only obstacle: a table of CosSinCache has the determinant m^2 everywhere.
+// One pass over the table, unless whoever made it knows already: a table of CosSinCache has the determinant m^2 everywhere. Zero is the
+// only obstacle.
 #pragma once
 
 #include "rope/detail/plan.hpp"
@@ -14,6 +15,7 @@ namespace rope::detail {
 
 template <class TableScalar>
 void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table) {
+  if (table.determinants == Determinants::nonzero) return;
   using C = Widened<TableScalar>;
   const Runs runs = runs_of(plan);
   const Index rows = table.outer.size();

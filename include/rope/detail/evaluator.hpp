@@ -3,8 +3,8 @@
 // How Eigen evaluates a RotateOp: four ways to the same bits.
 //
 //   direct   the node is the whole right-hand side and x has raw data: row kernels straight into the destination
-//   blocks   nested: row kernels into a scratch of cache size, from x itself or from whole rows of x evaluated into scratch
-//   packets  nested in an expression that cannot be tiled, float and double; see packets.hpp
+//   blocks   nested: row kernels into a scratch of some rows, from x itself or from whole rows of x evaluated into scratch
+//   packets  nested with raw x, where Eigen's packets are wide, or in an expression that cannot be tiled; float and double; see packets.hpp
 //   coeff    everything else, and the reference for the three above
 //
 // Evaluators are shared between threads: nothing here changes after evalSubExprsIfNeeded.
@@ -13,6 +13,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "rope/detail/coefficient.hpp"
 #include "rope/detail/node.hpp"
 #include "rope/detail/overlap.hpp"
 #include "rope/detail/packets.hpp"
@@ -41,8 +42,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
       bool(Argument::PacketAccess) && rope::detail::has_packet_rotation<XScalar, TableScalar, Scalar, PacketReturnType>;
   // Blocks are raw memory, filled without constructors.
   static constexpr bool BlockAccess = bool(Argument::BlockAccess) && rope::detail::is_plain<XScalar> && rope::detail::is_plain<TableScalar>;
-  // Measured: rows through an L1 scratch beat packets that look up their row one by one (docs/design.md).
-  static constexpr bool PreferBlockAccess = BlockAccess;
+  // Measured (docs/design.md): what it takes to find its row pays for a packet of 64 bytes, not for one of 16.
+  static constexpr bool PreferBlockAccess = BlockAccess && !(PacketAccess && bool(Argument::RawAccess) && sizeof(PacketReturnType) > 32);
   static constexpr bool CoordAccess = false;
   static constexpr bool RawAccess = false;
 
@@ -52,20 +53,20 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   using TensorBlock = std::conditional_t<BlockAccess, internal::TensorMaterializedBlock<Scalar, NumDims, Layout, Index>,
                                          internal::TensorBlockNotImplemented>;
 
-  TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(op.parameters()), device_(device) {
+  TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(&op.parameters()), device_(device) {
     for (int i = 0; i < NumDims; ++i) dimensions_[i] = x_.dimensions()[i];
   }
 
   const Dimensions& dimensions() const { return dimensions_; }
 
-  bool evalSubExprsIfNeeded(EvaluatorPointerType destination) {
-    refuse_overlap(destination);
-    x_.evalSubExprsIfNeeded(nullptr);
-    prepare(destination);
-    if (!direct(destination)) return true;
-    rope::Device(device_).for_range(walk_.rows, bytes_per_row(),
-                                    [this, destination](Index begin, Index end) { rotate_rows(destination, begin, end); });
-    return false;
+  // Inlined down to its constants where the node is nested and has no destination.
+  EIGEN_ALWAYS_INLINE bool evalSubExprsIfNeeded(EvaluatorPointerType destination) {
+    if (destination == nullptr) {
+      x_.evalSubExprsIfNeeded(nullptr);
+      prepare();
+      return true;
+    }
+    return evaluate_into(destination);
   }
 
 #ifdef EIGEN_USE_THREADS
@@ -73,41 +74,45 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   void evalSubExprsIfNeededAsync(EvaluatorPointerType destination, Done done) {
     refuse_overlap(destination);
     x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done](bool) {
-      prepare(destination);
-      if (!direct(destination)) return done(true);
+      if (destination == nullptr || raw_x() == nullptr) {
+        prepare();
+        return done(true);
+      }
+      const DirectRotation rotation = make_direct(destination);
       device_.parallelForAsync(
-          walk_.rows, rope::detail::row_cost(bytes_per_row()),
-          [this, destination](Index begin, Index end) { rotate_rows(destination, begin, end); }, [done] { done(false); });
+          rotation.walk.rows, rope::detail::row_cost(bytes_per_row()), [rotation](Index begin, Index end) { rotation.rows(begin, end); },
+          [done] { done(false); });
     });
   }
 #endif
 
   void cleanup() { x_.cleanup(); }
 
-  CoeffReturnType coeff(Index index) const {
-    const rope::detail::RowPlan& plan = parameters_.plan;
-    const Index row = index / plan.row_length;
-    const Index begin = row * plan.row_length;
-    const Index slot = index - begin - plan.offset;
-    if (slot < 0 || slot >= plan.rotary_dims) return static_cast<Scalar>(x_.coeff(index));
-    return rotated(begin, slot, rope::detail::place_of_row(walk_, row).table);
-  }
+  CoeffReturnType coeff(Index index) const { return rope::detail::rotated_coefficient<Scalar, XScalar>(*plan_, x_, index); }
 
   template <int LoadMode>
   EIGEN_ALWAYS_INLINE PacketReturnType packet(Index index) const {
-    return rope::detail::rotate_packet<PacketReturnType>(parameters_, *search_, x_, index, [this](Index i) { return gather(i); });
+    return rope::detail::rotated_packet<PacketReturnType>(*plan_, x_, index);
   }
 
   TensorOpCost costPerCoeff(bool vectorized) const {
-    // Two members of x, two coefficients, four operations, and finding the row.
-    const double row_search = 8.0 / (vectorized ? PacketSize : 1);
-    return x_.costPerCoeff(vectorized) + x_.costPerCoeff(vectorized) +
-           TensorOpCost(2.0 * sizeof(TableScalar), 0, 4.0 + row_search, vectorized, PacketSize);
+    // Partners and table rows have just been read: they cost cycles, not memory. Other arguments than raw ones are evaluated twice.
+    const double cycles = vectorized ? 9 : 15;
+    const TensorOpCost rotation(0, 0, cycles, vectorized, PacketSize);
+    const TensorOpCost argument = x_.costPerCoeff(vectorized);
+    return bool(Argument::RawAccess) ? argument + rotation : argument + argument + rotation;
   }
 
+  // A block and its rows of x should fill the first-level cache, to spread what Eigen spends on one; but where memory sets the pace, x, the
+  // destination and whatever else the expression reads must advance together, a few rows at a time (docs/design.md).
   internal::TensorBlockResourceRequirements getResourceRequirements() const {
+    constexpr std::size_t small_block = Argument::RawAccess ? 2048 : 8192;
+    const std::size_t cache = device_.firstLevelCacheSize();
+    const bool is_small = static_cast<std::size_t>(dimensions_.TotalSize()) * sizeof(Scalar) <= 8 * cache;
+    const std::size_t row = static_cast<std::size_t>(row_length()) * sizeof(Scalar);
     return internal::TensorBlockResourceRequirements::merge(
-        internal::TensorBlockResourceRequirements::skewed<Scalar>(device_.firstLevelCacheSize()), x_.getResourceRequirements());
+        internal::TensorBlockResourceRequirements::skewed<Scalar>(numext::maxi(row, is_small ? cache / 2 : small_block)),
+        x_.getResourceRequirements());
   }
 
   TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch, bool root_of_expr_ast = false) const {
@@ -115,118 +120,105 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     // The destination is ours only as the whole right-hand side: a cast around us hands down one of another scalar.
     if (!root_of_expr_ast) descriptor.DropDestinationBuffer();
     const rope::Shape shape = rope::detail::shape_of<Layout>(descriptor.dimensions());
-    if (shape[0] != parameters_.plan.row_length) return block_of_coefficients(descriptor, shape, scratch);
+    if (shape[0] != row_length()) return block_of_coefficients(descriptor, shape, scratch);
 
-    const rope::Shape outer = shape.outer();
-    rope::detail::Strides x_strides;
+    const OuterAxes outer = rope::detail::outer_axes_of<Layout>(descriptor.dimensions());
+    OuterAxes x_strides;
     const XScalar* x = raw_x();
     if (x != nullptr) {
       x += descriptor.offset();
-      x_strides = dense_x_strides();
+      x_strides = strides_;
     } else {
       x = rows_of_argument(descriptor, scratch);
-      x_strides = rope::detail::dense_strides(shape[0], outer);
+      x_strides = rope::detail::dense_strides<NumDims>(shape[0], outer);
     }
 
     const auto storage = TensorBlock::prepareStorage(descriptor, scratch, /*allow_strided_storage=*/true);
-    const rope::detail::Strides y_strides = outer_strides(storage.strides());
+    const OuterAxes y_strides = rope::detail::outer_axes_of<Layout>(storage.strides());
 
     // The table keeps its own extents; only where the block begins in it, and how far it runs, differ.
-    const TableBlock table = table_of_block(descriptor.offset(), outer);
-    const rope::detail::Walk walk = rope::detail::make_walk(outer, x_strides, y_strides, table.strides);
-    rope::detail::rotate_walk(parameters_.plan, walk, x, storage.data(), parameters_.table.cos + table.begin,
-                              parameters_.table.sin + table.begin, 0, walk.rows);
+    const Index table = plan_->search.place_in_table(descriptor.offset());
+    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(outer, x_strides, y_strides, table_strides_);
+    rope::detail::rotate_walk(plan_->row, walk, x, storage.data(), plan_->cos + table, plan_->sin + table, 0, walk.rows);
     return storage.AsTensorMaterializedBlock();
   }
 
   EvaluatorPointerType data() const { return nullptr; }
 
  private:
-  struct TableBlock {
-    Index begin;
-    rope::detail::Strides strides;
-  };
+  using Parameters = typename XprType::Parameters;
+  using Plan = std::conditional_t<PacketAccess, rope::detail::PacketPlan<TableScalar>, rope::detail::CoefficientPlan<TableScalar>>;
+  using OuterAxes = rope::detail::OuterAxes<NumDims>;
 
   const XScalar* raw_x() const { return x_.data(); }
 
-  /// What evaluation needs and construction does not: Eigen also makes evaluators only to ask for dimensions.
-  void prepare(EvaluatorPointerType destination) {
-    const rope::Shape outer = rope::detail::shape_of<Layout>(dimensions_).outer();
-    const rope::detail::Strides dense = rope::detail::dense_strides(parameters_.plan.row_length, outer);
-    walk_ = rope::detail::make_walk(outer, dense, dense, rope::detail::table_strides(parameters_.table.width, parameters_.table.outer));
-    if (PacketAccess && !direct(destination) && dimensions_.TotalSize() > 0) search_.emplace(parameters_.plan.row_length, walk_);
+  static EIGEN_DONT_INLINE Plan make_plan(const Parameters& parameters, const OuterAxes& extents, const OuterAxes& strides) {
+    bool empty = parameters.plan.row_length == 0;
+    for (int axis = 0; axis < NumDims - 1; ++axis) empty = empty || extents[static_cast<std::size_t>(axis)] == 0;
+    if (empty) return Plan();
+    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, strides, strides, parameters.table_strides);
+    const rope::detail::RowSearch search(parameters.plan.row_length, walk);
+    return Plan(rope::detail::CoefficientPlan<TableScalar>{parameters.plan, parameters.cos, parameters.sin, search});
   }
 
-  bool direct(EvaluatorPointerType destination) const { return destination != nullptr && raw_x() != nullptr; }
+  /// What construction does not need: Eigen also makes evaluators only to ask for dimensions. From copies: Eigen's loop holds the evaluator
+  /// in a local variable, of which compilers lose sight once its address is passed to a function.
+  EIGEN_ALWAYS_INLINE void prepare() {
+    const Parameters parameters = *parameters_;
+    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
+    const OuterAxes strides = rope::detail::dense_strides<NumDims>(parameters.plan.row_length, extents);
+    const Plan plan = make_plan(parameters, extents, strides);
+    strides_ = strides;
+    table_strides_ = parameters.table_strides;
+    plan_.emplace(plan);
+  }
+
+  EIGEN_DONT_INLINE bool evaluate_into(EvaluatorPointerType destination) {
+    refuse_overlap(destination);
+    x_.evalSubExprsIfNeeded(nullptr);
+    if (raw_x() == nullptr) {
+      prepare();
+      return true;
+    }
+    const DirectRotation rotation = make_direct(destination);
+    rope::Device(device_).for_range(rotation.walk.rows, bytes_per_row(),
+                                    [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
+    return false;
+  }
 
   void refuse_overlap(const Scalar* destination) const {
     if (destination == nullptr) return;
     const Index size = dimensions_.TotalSize();
     rope::detail::refuse_partial_overlap(raw_x(), destination, size);
-    const Index table_size = parameters_.table.width * parameters_.table.outer.size();
-    rope::detail::refuse_table_overlap(parameters_.table.cos, table_size, destination, size);
-    rope::detail::refuse_table_overlap(parameters_.table.sin, table_size, destination, size);
+    rope::detail::refuse_table_overlap(parameters_->cos, parameters_->table_size, destination, size);
+    rope::detail::refuse_table_overlap(parameters_->sin, parameters_->table_size, destination, size);
   }
 
-  double bytes_per_row() const { return static_cast<double>(parameters_.plan.row_length) * (sizeof(XScalar) + sizeof(Scalar)); }
+  Index row_length() const { return dimensions_[Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1]; }
+  double bytes_per_row() const { return static_cast<double>(row_length()) * (sizeof(XScalar) + sizeof(Scalar)); }
 
-  void rotate_rows(Scalar* destination, Index begin, Index end) const {
-    rope::detail::rotate_walk(parameters_.plan, walk_, raw_x(), destination, parameters_.table.cos, parameters_.table.sin, begin, end);
-  }
+  /// From the raw data of x to the destination, both dense.
+  struct DirectRotation {
+    rope::detail::RowPlan plan;
+    const XScalar* x;
+    Scalar* y;
+    const TableScalar* cos;
+    const TableScalar* sin;
+    rope::detail::Walk walk;
 
-  /// A packet that straddles an edge.
-  EIGEN_DONT_INLINE PacketReturnType gather(Index index) const {
-    EIGEN_ALIGN_MAX Scalar values[PacketSize];
-    for (int i = 0; i < PacketSize; ++i) values[i] = coeff(index + i);
-    return internal::pload<PacketReturnType>(values);
-  }
+    void rows(Index begin, Index end) const { rope::detail::rotate_walk(plan, walk, x, y, cos, sin, begin, end); }
+  };
 
-  /// The result in `slot` of the window of the row that begins at `begin`.
-  Scalar rotated(Index begin, Index slot, Index table) const {
-    using C = rope::detail::ComputeScalar<XScalar, TableScalar>;
-    const rope::detail::RowPlan& plan = parameters_.plan;
-    const rope::PairKind kind = plan.kind;
-    const bool forward = plan.direction == rope::Direction::forward;
-    const rope::PairKind written = forward && plan.permutes() ? rope::PairKind::half : kind;
-    const rope::SlotOwner owner = rope::slot_owner(written, slot, plan.rotary_dims);
-    const rope::PairSlots slots = rope::pair_slots(kind, owner.pair, plan.rotary_dims);
-    const Index window = begin + plan.offset;
-    const Index table_a = table + (plan.full_width ? slots.A : owner.pair);
-    const Index table_b = table + (plan.full_width ? slots.B : owner.pair);
-    const C a = static_cast<C>(x_.coeff(window + (forward ? slots.a : slots.A)));
-    const C b = static_cast<C>(x_.coeff(window + (forward ? slots.b : slots.B)));
-    const C cos_a = static_cast<C>(parameters_.table.cos[table_a]);
-    const C cos_b = static_cast<C>(parameters_.table.cos[table_b]);
-    const C sin_a = static_cast<C>(parameters_.table.sin[table_a]);
-    const C sin_b = static_cast<C>(parameters_.table.sin[table_b]);
-    C out_a, out_b;
-    rope::detail::rotate_pair<C>(plan.direction, a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
-    // Not a conditional expression: differentiable scalars may have expression types of their own.
-    if (owner.second) return static_cast<Scalar>(out_b);
-    return static_cast<Scalar>(out_a);
-  }
-
-  rope::detail::Strides dense_x_strides() const {
-    return rope::detail::dense_strides(parameters_.plan.row_length, rope::detail::shape_of<Layout>(dimensions_).outer());
-  }
-
-  rope::detail::Strides outer_strides(const Dimensions& strides) const {
-    rope::detail::Strides result{};
-    for (int axis = 1; axis < NumDims; ++axis) {
-      result[static_cast<std::size_t>(axis - 1)] = strides[Layout == static_cast<int>(ColMajor) ? axis : NumDims - 1 - axis];
-    }
-    return result;
-  }
-
-  TableBlock table_of_block(Index offset, const rope::Shape& block_outer) const {
-    const rope::Shape x_outer = rope::detail::shape_of<Layout>(dimensions_).outer();
-    TableBlock block{0, rope::detail::table_strides(parameters_.table.width, parameters_.table.outer)};
-    Index row = offset / parameters_.plan.row_length;
-    for (int axis = 0; axis < block_outer.rank(); ++axis) {
-      block.begin += row % x_outer[axis] * block.strides[static_cast<std::size_t>(axis)];
-      row /= x_outer[axis];
-    }
-    return block;
+  DirectRotation make_direct(Scalar* destination) const {
+    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
+    const OuterAxes dense = rope::detail::dense_strides<NumDims>(row_length(), extents);
+    const Parameters& parameters = *parameters_;
+    DirectRotation rotation{parameters.plan, raw_x(),
+                            destination,     parameters.cos,
+                            parameters.sin,  rope::detail::make_walk<NumDims>(extents, dense, dense, parameters.table_strides)};
+    const double bytes = static_cast<double>(rotation.walk.rows) * bytes_per_row();
+    rotation.walk.stores = rope::detail::stores_for(rotation.x, rotation.y, bytes);
+    return rotation;
   }
 
   /// The argument's rows under the block, dense, in scratch or wherever the argument already has them.
@@ -267,9 +259,11 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
 
   Argument x_;
   Dimensions dimensions_;
-  rope::detail::NodeParameters<TableScalar> parameters_;
-  rope::detail::Walk walk_;
-  std::optional<rope::detail::RowSearch> search_;
+  // Of the expression, which an asynchronous evaluation outlives: what is needed after evalSubExprsIfNeeded is copied there.
+  const Parameters* parameters_;
+  std::optional<Plan> plan_;  // this and the next two only where the node is nested
+  OuterAxes strides_;         // of x's rows
+  OuterAxes table_strides_;
   const Device EIGEN_DEVICE_REF device_;
 };
 

@@ -6,6 +6,7 @@
 // assignment, so evaluators only copy what is decided here.
 #pragma once
 
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -26,25 +27,42 @@ class RotateOp;
 namespace detail {
 
 /// All a node knows besides x.
-template <class TableScalar>
+template <class TableScalar, int rank>
 struct NodeParameters {
   RowPlan plan;
-  TableView<TableScalar> table;
+  const TableScalar* cos;
+  const TableScalar* sin;
+  /// Entries of either.
+  Index table_size;
+  OuterAxes<rank> table_strides;
 };
 
-template <class TableScalar>
-NodeParameters<TableScalar> make_parameters(const Shape& x, const TableView<TableScalar>& table, Pairing pairing, Direction direction) {
-  const NodeParameters<TableScalar> parameters{make_row_plan(x[0], table.width, pairing, direction), table};
-  check_table_broadcasts(x.outer(), table.outer);
+/// \param x  extents, the feature axis first
+template <class TableScalar, std::size_t rank>
+NodeParameters<TableScalar, static_cast<int>(rank)> make_parameters(const std::array<Index, rank>& x, const TableView<TableScalar>& table,
+                                                                    const Pairing& pairing, Direction direction) {
+  NodeParameters<TableScalar, static_cast<int>(rank)> parameters{
+      make_row_plan(x[0], table.width, pairing, direction), table.cos, table.sin, table.width * table.outer.size(), {}};
+  Index stride = table.width;
+  bool broadcasts = table.outer.rank() < static_cast<int>(rank);
+  for (std::size_t axis = 1; axis < rank; ++axis) {
+    const Index extent = table.outer[static_cast<int>(axis) - 1];
+    broadcasts = broadcasts && (extent == 1 || extent == x[axis]);
+    parameters.table_strides[axis - 1] = extent == 1 ? 0 : stride;
+    stride *= extent;
+  }
+  if (!broadcasts) {
+    Shape outer;
+    for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(x[axis]);
+    check_table_broadcasts(outer, table.outer);
+  }
   if (direction == Direction::inverse) require_invertible(parameters.plan, table);
   return parameters;
 }
 
 template <class X, class TableScalar>
-auto make_node(const X& x, const TableView<TableScalar>& table, Pairing pairing, Direction direction) {
-  const Eigen::TensorEvaluator<const X, Eigen::DefaultDevice> evaluator(x, Eigen::DefaultDevice());
-  constexpr int layout = Eigen::internal::traits<X>::Layout;
-  return RotateOp<const X, TableScalar>(x, make_parameters(shape_of<layout>(evaluator.dimensions()), table, pairing, direction));
+auto make_node(const X& x, const TableView<TableScalar>& table, const Pairing& pairing, Direction direction) {
+  return RotateOp<const X, TableScalar>(x, table, pairing, direction);
 }
 
 template <int layout, class Map>
@@ -92,14 +110,22 @@ class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Ei
   using Index = typename Traits::Index;
   using Nested = typename Eigen::internal::ref_selector<RotateOp>::type;
 
-  RotateOp(const XExpression& x, const detail::NodeParameters<TableScalar>& parameters) : x_(x), parameters_(parameters) {}
+  using Parameters = detail::NodeParameters<TableScalar, Traits::NumDimensions>;
+
+  RotateOp(const XExpression& x, const TableView<TableScalar>& table, const Pairing& pairing, Direction direction)
+      : x_(x), parameters_(detail::make_parameters(extents_of(x), table, pairing, direction)) {}
 
   const std::remove_const_t<std::remove_reference_t<typename XExpression::Nested>>& expression() const { return x_; }
-  const detail::NodeParameters<TableScalar>& parameters() const { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
 
  private:
+  static std::array<rope::Index, Traits::NumDimensions> extents_of(const XExpression& x) {
+    const Eigen::TensorEvaluator<const XExpression, Eigen::DefaultDevice> evaluator(x, Eigen::DefaultDevice());
+    return detail::extents_of<Traits::Layout>(evaluator.dimensions());
+  }
+
   typename XExpression::Nested x_;
-  detail::NodeParameters<TableScalar> parameters_;
+  Parameters parameters_;
 };
 
 }  // namespace rope

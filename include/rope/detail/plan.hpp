@@ -49,6 +49,6 @@ Runs runs_of(const RowPlan& plan);
 
 /// Throws rope::Error where the window does not fit a row of `row_length`, or `table_width` is neither one entry per pair nor one per
 /// rotated element.
-RowPlan make_row_plan(Index row_length, Index table_width, Pairing pairing, Direction direction);
+RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing, Direction direction);
 
 }  // namespace rope::detail

@@ -8,11 +8,16 @@
 //   any of these   wider          the wider      that of x, rounded once
 //   AD<T>          T or AD<T>     AD<T>          AD<T>          any differentiable scalar, on either side
 //
+// and how: two products and a sum, each rounded, except that 16-bit x computed in float has its first product fused with the sum, on
+// every machine (processors with a fused instruction convert and add 16-bit values with the same units, which are short).
+//
 // 16-bit types are recognised by their size and Eigen's NumTraits, so that this header needs only Eigen/Core.
 #pragma once
 
 #include <Eigen/Core>
 #include <type_traits>
+
+#include "rope/detail/rounding.hpp"
 
 namespace rope::detail {
 
@@ -44,5 +49,17 @@ using ComputeScalar = typename Scalars<XScalar, TableScalar>::Compute;
 
 template <class XScalar, class TableScalar>
 using ResultScalar = typename Scalars<XScalar, TableScalar>::Result;
+
+/// p a + q b for x of XScalar.
+template <class XScalar, class C>
+C sum_of_products(const C& p, const C& a, const C& q, const C& b) {
+  if constexpr (is_16_bit<XScalar> && std::is_same_v<C, float>) {
+    // The product of a float and a 16-bit number is exact in double; a sum rounded to odd there is rounded to float only once.
+    const float second = q * b;
+    return static_cast<float>(to_odd_double(two_sum(static_cast<double>(p) * static_cast<double>(a), static_cast<double>(second))));
+  } else {
+    return p * a + q * b;
+  }
+}
 
 }  // namespace rope::detail

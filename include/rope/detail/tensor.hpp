@@ -9,21 +9,42 @@
 #include <unsupported/Eigen/CXX11/Tensor>
 #endif
 
+#include <array>
+
+#include "rope/detail/walk.hpp"
 #include "rope/shape.hpp"
 
 namespace rope::detail {
 
 /// Extents of an Eigen tensor with the feature axis first, whatever its layout.
-template <int layout, class Dimensions>
-Shape shape_of(const Dimensions& dimensions) {
-  constexpr int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value);
+template <int layout, class Dimensions, int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
+std::array<Index, static_cast<std::size_t>(rank)> extents_of(const Dimensions& dimensions) {
   static_assert(rank >= 1, "[rope] x must have at least the feature axis");
   static_assert(rank <= max_rank, "[rope] x must have at most rope::max_rank axes");
-  Shape shape;
+  std::array<Index, static_cast<std::size_t>(rank)> extents;
   for (int axis = 0; axis < rank; ++axis) {
-    shape.push_back(static_cast<Index>(dimensions[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis]));
+    extents[static_cast<std::size_t>(axis)] =
+        static_cast<Index>(dimensions[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis]);
   }
+  return extents;
+}
+
+template <int layout, class Dimensions>
+Shape shape_of(const Dimensions& dimensions) {
+  Shape shape;
+  for (const Index extent : extents_of<layout>(dimensions)) shape.push_back(extent);
   return shape;
+}
+
+/// The outer ones of them, fastest first; of strides likewise.
+template <int layout, class Dimensions, int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
+OuterAxes<rank> outer_axes_of(const Dimensions& dimensions) {
+  OuterAxes<rank> outer{};
+  for (int axis = 1; axis < rank; ++axis) {
+    outer[static_cast<std::size_t>(axis - 1)] =
+        static_cast<Index>(dimensions[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis]);
+  }
+  return outer;
 }
 
 #ifdef EIGEN_USE_THREADS

@@ -12,6 +12,7 @@
 
 #include "rope/detail/rows.hpp"
 #include "rope/shape.hpp"
+#include "rope/streaming.hpp"
 
 namespace rope::detail {
 
@@ -19,9 +20,10 @@ namespace rope::detail {
 using Strides = std::array<Index, max_rank>;
 
 struct Walk {
-  std::array<RowSteps, max_rank> levels;  // the first `count` of them
+  std::array<RowSteps, max_rank - 1> levels;  // the first `count` of them
   int count;
   Index rows;
+  Stores stores = Stores::cached;
 };
 
 /// The strides of a dense tensor with rows of `row_length`.
@@ -36,13 +38,37 @@ Strides table_strides(Index width, const Shape& table_outer);
 /// Merged levels for rows with these outer extents and strides.
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table);
 
-/// Where the row with linear index `row` lies.
-struct RowPlace {
-  Index x = 0;
-  Index y = 0;
-  Index table = 0;
-};
+/// Numbers for the outer axes of arrays whose rank is known when compiling, fastest axis first: what an expression carries must be small.
+template <int rank>
+using OuterAxes = std::array<Index, rank >= 2 ? rank - 1 : 1>;
 
+/// The same for `axes` outer axes.
+Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table);
+
+template <int rank>
+Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y, const OuterAxes<rank>& table) {
+  return make_walk(rank - 1, extents.data(), x.data(), y.data(), table.data());
+}
+
+template <int rank>
+OuterAxes<rank> dense_strides(Index row_length, const OuterAxes<rank>& extents) {
+  OuterAxes<rank> strides;
+  Index stride = row_length;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    strides[axis] = stride;
+    stride *= extents[axis];
+  }
+  return strides;
+}
+
+/// How a whole rotation of so many bytes, read and written together, should store. To be asked once, by the calling thread.
+template <class XScalar, class YScalar>
+Stores stores_for(const XScalar* x, const YScalar* y, double bytes) {
+  const bool in_place = static_cast<const void*>(x) == static_cast<const void*>(y);
+  return !in_place && streams(static_cast<std::size_t>(bytes)) ? Stores::streaming : Stores::cached;
+}
+
+/// Where the row with linear index `row` lies.
 inline RowPlace place_of_row(const Walk& walk, Index row) {
   RowPlace place;
   for (int i = 0; i < walk.count; ++i) {
@@ -61,12 +87,18 @@ inline RowPlace place_of_row(const Walk& walk, Index row) {
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin,
                  Index first, Index last) {
+  if (first >= last) return;
   constexpr RowSteps single{1, 0, 0, 0};
-  const RowSteps inner = walk.count > 0 ? walk.levels[0] : single;
-  const RowSteps outer = walk.count > 1 ? walk.levels[1] : single;
+  const RowSteps& inner = walk.count > 0 ? walk.levels[0] : single;
+  const RowSteps& outer = walk.count > 1 ? walk.levels[1] : single;
+  if (first == 0 && last == walk.rows && walk.count <= 2) {
+    rotate_rows(plan, RowBlock<XScalar, TableScalar, YScalar>{x, y, cos, sin, inner, outer, walk.stores});
+    return;
+  }
   while (first < last) {
     const RowPlace place = place_of_row(walk, first);
-    RowBlock<XScalar, TableScalar, YScalar> block{x + place.x, y + place.y, cos + place.table, sin + place.table, inner, outer};
+    RowBlock<XScalar, TableScalar, YScalar> block{x + place.x, y + place.y, cos + place.table, sin + place.table,
+                                                  inner,       outer,       walk.stores};
     const Index into_inner = first % inner.count;
     if (into_inner != 0 || last - first < inner.count) {
       block.inner.count = std::min(inner.count - into_inner, last - first);

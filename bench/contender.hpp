@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A contender: a name, what is timed, and whether it is right.
+//
+// `prepare` is called once with the Case and returns the action to time, so that a contender may own further arrays; `correct` runs that
+// action and compares what it left with rope::reference. Each add_* function lives in the file of its kind, contenders_<kind>.cpp; which
+// contenders exist for a shape is decided there.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "case.hpp"
+
+namespace bench {
+
+using Action = std::function<void()>;
+
+/// `few` is for what takes a hundred times as long as memcpy.
+enum class Repetitions { many, few };
+
+struct Prepared {
+  Action run;
+  std::function<bool()> correct;
+};
+
+template <class T>
+struct Contender {
+  std::string implementation;
+  std::function<Prepared(Case<T>&)> prepare;
+  int threads = 1;
+  Repetitions repetitions = Repetitions::many;
+};
+
+template <class T>
+using Contenders = std::vector<Contender<T>>;
+
+/// memcpy with one and two threads.
+template <class T>
+void add_copies(Contenders<T>& list, const CaseShape& shape);
+/// expr with one and two threads.
+template <class T>
+void add_expressions(Contenders<T>& list, const CaseShape& shape);
+/// inplace, transpose, inverse, bnsd, full_width.
+template <class T>
+void add_rotations(Contenders<T>& list, const CaseShape& shape);
+/// reference, loop_o2, loop_native, composed, complex.
+template <class T>
+void add_stock(Contenders<T>& list, const CaseShape& shape, rope::Pairing pairing);
+/// nested, two_statements, plain; float.
+void add_nested(Contenders<float>& list, const CaseShape& shape);
+/// qkv_strided, qkv_slice, shuffle, shuffle_expr; float.
+void add_views(Contenders<float>& list, const CaseShape& shape);
+
+/// The threads of every contender that has two.
+Eigen::ThreadPoolDevice& two_threads();
+
+}  // namespace bench

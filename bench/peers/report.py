@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns measurements.json and recorded.json into the tables, docs/peers.md and the data of the plot."""
+
+import argparse
+import json
+import string
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from measure import PAIRINGS, SCALARS, SHAPES
+
+HERE = Path(__file__).parent
+Spread = tuple[float, float, float]  # quartiles of the ratio to memcpy
+
+SHAPE_TITLES = {
+    "decode": "decode, 1 token",
+    "tok16": "16 tokens",
+    "prefill512": "512 tokens",
+    "prefill4096": "4096 tokens",
+    "partial512": "512, partial",
+}
+SCALAR_TITLES = {"f32": "float", "f16": "float16", "bf16": "bfloat16"}
+
+# What the short table and the plot show: of several ways to ask the same of a peer, the fastest.
+ROWS: list[tuple[str, str, list[str]]] = [
+    ("rope", "`y = rope::rotate(x)`", ["rope/expr"]),
+    ("rope_inplace", "`x = rope::rotate(x)`, in place", ["rope/inplace"]),
+    ("onnxruntime", "ONNX Runtime {version}", ["onnxruntime/microsoft_4d", "onnxruntime/microsoft_3d", "onnxruntime/onnx23_4d", "onnxruntime/onnx23_3d"]),
+    ("torch_compiled", "PyTorch {version}, compiled", ["torch/compiled"]),
+    ("torch_eager", "PyTorch {version}, eager", ["torch/eager", "torch/complex"]),
+    ("ggml", "ggml {version}", ["ggml/rope_ext"]),
+    ("ggml_inplace", "ggml {version}, in place", ["ggml/rope_ext_inplace"]),
+]
+PLOT_TITLES = {
+    "rope": "eigen-rope",
+    "onnxruntime": "ONNX Runtime {version}",
+    "torch_compiled": "PyTorch {version}, compiled",
+    "torch_eager": "PyTorch {version}, eager",
+    "ggml": "ggml {version}",
+}
+CONTENDERS = {
+    "rope/expr": "rope, `y = rope::rotate(x)`",
+    "rope/inplace": "rope, `x = rope::rotate(x)`",
+    "onnxruntime/microsoft_4d": "ONNX Runtime, com.microsoft, [1, heads, tokens, head]",
+    "onnxruntime/microsoft_3d": "ONNX Runtime, com.microsoft, [1, tokens, heads * head]",
+    "onnxruntime/onnx23_4d": "ONNX Runtime, ai.onnx 23, [1, heads, tokens, head]",
+    "onnxruntime/onnx23_3d": "ONNX Runtime, ai.onnx 23, [1, tokens, heads * head]",
+    "torch/eager": "PyTorch, `x * cos + rotate_half(x) * sin`",
+    "torch/compiled": "PyTorch, the same through `torch.compile`",
+    "torch/complex": "PyTorch, `view_as_complex(x) * table`",
+    "torch/package": "PyTorch, rotary-embedding-torch",
+    "ggml/rope_ext": "ggml, `ggml_rope_ext`",
+    "ggml/rope_ext_inplace": "ggml, `ggml_rope_ext_inplace`",
+}
+
+
+class Results:
+    def __init__(self, measurements: dict[str, Any], recorded: dict[str, Any]) -> None:
+        self.measurements = measurements
+        self.recorded = recorded
+        self.cases = {(case["shape"], case["scalar"], case["pairing"]): case for case in measurements["cases"]}
+
+    def measured(self, peer: str) -> bool:
+        return any(name.startswith(peer + "/") for case in self.cases.values() for name in case["contenders"])
+
+    def shapes(self) -> list[str]:
+        return [shape for shape in SHAPES if any(key[0] == shape for key in self.cases)]
+
+    def scalars(self) -> list[str]:
+        return [scalar for scalar in SCALARS if any(key[1] == scalar for key in self.cases)]
+
+    def spread(self, key: tuple[str, str, str], contender: str) -> Spread | None:
+        found = self.cases.get(key, {}).get("contenders", {}).get(contender)
+        return tuple(found["ratio"]) if found else None
+
+    def is_recorded(self, contenders: list[str]) -> bool:
+        """Whether the recorded figure stands in for a peer that could not be measured; there are none for in-place forms."""
+        peer = contenders[0].split("/")[0]
+        return not self.measured(peer) and peer in self.recorded and contenders[0] != "ggml/rope_ext_inplace"
+
+    def best(self, key: tuple[str, str, str], contenders: list[str]) -> Spread | None:
+        if self.is_recorded(contenders):
+            shape, scalar, pairing = key
+            ratio = self.recorded[contenders[0].split("/")[0]]["ratios"].get(shape, {}).get(scalar, {}).get(pairing)
+            return (ratio, ratio, ratio) if ratio else None
+        spreads = [spread for spread in (self.spread(key, contender) for contender in contenders) if spread]
+        return min(spreads, key=lambda spread: spread[1]) if spreads else None
+
+    def version(self, peer: str) -> str:
+        source = self.measurements["peers"] if self.measured(peer) else self.recorded
+        return source.get(peer, {}).get("version", "").split("+")[0]
+
+    def title(self, title: str, contenders: list[str]) -> str:
+        title = title.format(version=self.version(contenders[0].split("/")[0]))
+        return title + " (recorded)" if self.is_recorded(contenders) else title
+
+
+def number(value: float) -> str:
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def cell(spreads: list[Spread | None], quartiles: bool) -> str:
+    def one(spread: Spread | None) -> str:
+        if spread is None:
+            return "-"
+        return f"{number(spread[1])} ({number(spread[0])} - {number(spread[2])})" if quartiles else number(spread[1])
+
+    return " / ".join(one(spread) for spread in spreads) if any(spreads) else "-"
+
+
+def line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def short_table(results: Results) -> str:
+    lines: list[str] = []
+    for scalar in results.scalars():
+        lines.append(line([f"**{SCALAR_TITLES[scalar]}**", *(SHAPE_TITLES[shape] for shape in results.shapes())]))
+        if len(lines) == 1:
+            lines.append(line(["---"] * (len(results.shapes()) + 1)))
+        for _, title, contenders in ROWS:
+            cells = [
+                cell([results.best((shape, scalar, pairing), contenders) for pairing in PAIRINGS], quartiles=False) for shape in results.shapes()
+            ]
+            if any(text != "-" for text in cells):
+                lines.append(line([results.title(title, contenders), *cells]))
+    return "\n".join(lines)
+
+
+def full_table(results: Results, scalar: str) -> str:
+    lines = [line(["", *(SHAPE_TITLES[shape] for shape in results.shapes())]), line(["---"] * (len(results.shapes()) + 1))]
+    for contender, title in CONTENDERS.items():
+        cells = [cell([results.spread((shape, scalar, pairing), contender) for pairing in PAIRINGS], quartiles=True) for shape in results.shapes()]
+        if any(text != "-" for text in cells):
+            lines.append(line([title, *cells]))
+    return "\n".join(lines)
+
+
+def recorded_table(results: Results) -> str:
+    shapes = [shape for shape in SHAPES if shape != "tok16"]
+    lines = [line(["recorded", *(SHAPE_TITLES[shape] for shape in shapes)]), line(["---"] * (len(shapes) + 1))]
+    for peer, record in results.recorded.items():
+        for scalar in ("f32", "f16"):
+            ratios = [record["ratios"][shape][scalar] for shape in shapes]
+            cells = [f"{ratio['half']:g} / {ratio['interleaved']:g}" for ratio in ratios]
+            lines.append(line([f"{peer} {record['version']}, {SCALAR_TITLES[scalar]}", *cells]))
+    lines.append("")
+    lines += [f"- {peer} {record['version']}: {record['how']}." for peer, record in results.recorded.items()]
+    return "\n".join(lines)
+
+
+def copies_table(results: Results) -> str:
+    """memcpy in microseconds, which every process measures for itself: whether they saw the same machine."""
+    peers = list(results.measurements["peers"])
+    lines = [line(["memcpy, microseconds", *peers]), line(["---"] * (len(peers) + 1))]
+    for shape in results.shapes():
+        for scalar in ("f32", "f16"):
+            case = results.cases.get((shape, scalar, "half"))
+            if case:
+                found = [case["contenders"].get(f"{peer}/memcpy") for peer in peers]
+                cells = [f"{copy['microseconds']:.3g}" if copy else "-" for copy in found]
+                lines.append(line([f"{SHAPE_TITLES[shape]}, {SCALAR_TITLES[scalar]}", *cells]))
+    return "\n".join(lines)
+
+
+def refusals(results: Results) -> str:
+    reasons: dict[str, list[str]] = {}
+    for (shape, scalar, pairing), case in results.cases.items():
+        for name, reason in case["refused"].items():
+            kind = reason.rsplit(": ", 1)[0] if "differs" in reason else reason
+            reasons.setdefault(f"{name.split('/')[0]}: {kind}", []).append(f"{shape} {scalar} {pairing}")
+    lines = [f"- {peer}: not measured: {reason}" for peer, reason in results.measurements["missing"].items()]
+    lines += [f"- {reason} ({', '.join(cases)})" for reason, cases in reasons.items()]
+    return "\n".join(lines) if lines else "- none"
+
+
+def versions(results: Results) -> str:
+    return "\n".join(f"- {name} {hello['version']}: {hello['note']}" for name, hello in results.measurements["peers"].items())
+
+
+def plotted(results: Results) -> list[tuple[str, list[str]]]:
+    """Titles and contenders of the peers there are figures for."""
+    keys = [(shape, scalar, pairing) for shape in results.shapes() for scalar in ("f32", "f16") for pairing in PAIRINGS]
+    return [(PLOT_TITLES[name], contenders) for name, _, contenders in ROWS if name in PLOT_TITLES and any(results.best(key, contenders) for key in keys)]
+
+
+def draw(results: Results, out: Path, images: Path) -> None:
+    for scalar in ("f32", "f16"):
+        (out / f"plot_{scalar}.dat").write_text(plot_data(results, scalar))
+    rows = plotted(results)
+    recorded = ",".join(str(i) for i, (_, contenders) in enumerate(rows, start=1) if results.is_recorded(contenders))
+    for terminal in ("svg", "png"):
+        subprocess.run(["gnuplot", "-c", str(HERE / "peers.gnuplot"), str(out), str(images / f"peers.{terminal}"), terminal, str(len(rows)), recorded or "none"], check=True)
+
+
+def plot_data(results: Results, scalar: str) -> str:
+    """A column of ratios for each plotted peer, half then interleaved; the columns' titles first."""
+    rows = plotted(results)
+    titles = [results.title(title, contenders) for title, contenders in rows]
+    lines = ["shape " + " ".join(f'"{title}" "{title}"' for title in titles)]
+    for shape in results.shapes():
+        values: list[str] = []
+        for _, contenders in rows:
+            for pairing in PAIRINGS:
+                spread = results.best((shape, scalar, pairing), contenders)
+                values.append(str(spread[1]) if spread else "?")
+        lines.append(f'"{SHAPE_TITLES[shape]}" ' + " ".join(values))
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder of measurements.json; tables and plot data are written there")
+    parser.add_argument("--page", type=Path, required=True, help="docs/peers.md")
+    parser.add_argument("--images", type=Path, required=True, help="where peers.svg and peers.png go")
+    options = parser.parse_args()
+    recorded = json.loads((HERE / "recorded.json").read_text())
+    results = Results(json.loads((options.out / "measurements.json").read_text()), recorded)
+
+    table = short_table(results)
+    (options.out / "readme_table.md").write_text(table + "\n")
+    print(table)
+    if results.shapes() != list(SHAPES) or results.scalars() != SCALARS:
+        print(f"not every shape and scalar was measured: {options.page} and its picture are left as they are")
+        return 0
+    draw(results, options.out, options.images)
+    page = string.Template((HERE / "page.md.in").read_text())
+    full = "\n\n".join(f"### {SCALAR_TITLES[scalar]}\n\n{full_table(results, scalar)}" for scalar in results.scalars())
+    options.page.write_text(
+        page.substitute(
+            machine=results.measurements["machine"],
+            versions=versions(results),
+            short=table,
+            full=full,
+            recorded=recorded_table(results),
+            refusals=refusals(results),
+            copies=copies_table(results),
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

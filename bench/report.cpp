@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads what the benchmarks wrote; prints the table of ratios, compares with the targets, and writes the data of the plots.
+//
+//   rotate_report [--out DIR] [--targets FILE [--check]] RESULTS.json...
+//
+// Into DIR: table.txt; results.json, all files as one in Google Benchmark's form; plot_<scalar>_<pairing>.dat and targets.dat. Exit code:
+// 0, 1 if --check finds a target missed or not measured, 2 for unusable input.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "check.hpp"
+#include "plot_data.hpp"
+#include "ratios.hpp"
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files{};
+  std::string out{};
+  std::string targets{};
+  bool check = false;
+};
+
+void write(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  if (!out.flush()) throw std::runtime_error("cannot write " + file);
+}
+
+/// One file in Google Benchmark's form; the context is the first one's.
+nlohmann::json merged(const std::vector<std::string>& files) {
+  nlohmann::json all;
+  for (const std::string& file : files) {
+    std::ifstream in(file);
+    nlohmann::json one = nlohmann::json::parse(in);
+    if (all.is_null()) {
+      all = std::move(one);
+    } else {
+      for (nlohmann::json& result : one.at("benchmarks")) all["benchmarks"].push_back(std::move(result));
+    }
+  }
+  return all;
+}
+
+std::string header_of(const bench::Results& results) {
+  std::string text = "Times over memcpy of the same bytes in the same run; medians, with quartiles.\n";
+  for (const bench::Program& p : results.programs()) {
+    if (p.kernel_target.empty()) continue;
+    fmt::format_to(std::back_inserter(text), "{}: kernels {}; own code {}; Eigen {}; compiler {}\n", p.file, p.kernel_target,
+                   p.eigen_vectors, p.eigen, p.compiler);
+  }
+  return text + '\n';
+}
+
+/// Prints a line per target and closes with the misses; whether all were met.
+bool print_check(const std::vector<bench::Verdict>& verdicts, const bench::Results& results) {
+  std::string misses;
+  std::size_t missed = 0;
+  for (const bench::Verdict& verdict : verdicts) {
+    const std::string line = line_of(verdict) + '\n';
+    fmt::print("{}", line);
+    if (verdict.passed()) continue;
+    ++missed;
+    misses += line;
+  }
+  const std::string note = instruction_set_note(results);
+  if (!note.empty()) fmt::print("{}\n", note);
+  fmt::print("{} of {} targets met\n{}", verdicts.size() - missed, verdicts.size(), misses);
+  return missed == 0;
+}
+
+int run(const Arguments& arguments) {
+  bench::Results results;
+  for (const std::string& file : arguments.files) results.load(file);
+  const std::string table = header_of(results) + table_of(results);
+  fmt::print("{}", table);
+  std::vector<bench::Target> targets;
+  if (!arguments.targets.empty()) targets = bench::read_targets(arguments.targets);
+  const std::vector<bench::Verdict> verdicts = check(targets, results);
+  if (!arguments.out.empty()) {
+    write(arguments.out + "/table.txt", table);
+    write(arguments.out + "/results.json", merged(arguments.files).dump(1) + '\n');
+    for (const auto& [name, text] : bench::ratio_plots(results)) write(arguments.out + '/' + name, text);
+    if (!targets.empty()) write(arguments.out + "/targets.dat", bench::target_plot(verdicts));
+  }
+  if (!arguments.check) return 0;
+  return print_check(verdicts, results) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Ratios to memcpy from the benchmarks' results, and the targets against them.", "rotate_report");
+  Arguments arguments;
+  app.add_option("results", arguments.files, "Google Benchmark's JSON")->required();
+  app.add_option("--out", arguments.out, "An existing folder for table.txt, results.json and the data of the plots");
+  CLI::Option* targets = app.add_option("--targets", arguments.targets, "The file of targets");
+  app.add_flag("--check", arguments.check, "Print every target with what was measured; exit with 1 if one is missed")->needs(targets);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "check.hpp"
+#include "rope/kernel_target.hpp"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What does not fit into a cache: one call is a repetition, and there is nothing to warm.
+bool is_large(const Entry& entry) { return entry.bytes > (std::size_t{48} << 20); }
+
+struct Effort {
+  int repetitions;
+  double seconds;  // at least, for one repetition
+};
+
+Effort effort_of(const Entry& entry, Pace pace) {
+  if (entry.repetitions == Repetitions::few) return {pace == Pace::quick ? 1 : 3, 1e-6};
+  if (pace == Pace::quick) return {5, 0.002};
+  return {31, is_large(entry) ? 1e-6 : 0.002};
+}
+
+/// Seconds of one call, from as many in a row as take half a millisecond: the clock itself takes part of a small copy's time.
+double seconds_of(const Entry& entry, const Action& action) {
+  if (!is_large(entry)) action();
+  for (int calls = 1;; calls *= 4) {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < calls; ++i) {
+      action();
+      benchmark::ClobberMemory();
+    }
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    if (elapsed.count() >= 0.0005) return elapsed.count() / calls;
+  }
+}
+
+void time_entry(benchmark::State& state, const Entry& entry) {
+  if (entry.memcpy) state.counters["memcpy_us"] = seconds_of(entry, entry.memcpy) * 1e6;
+  if (!is_large(entry) && entry.repetitions == Repetitions::many) entry.prepared.run();
+  for (auto _ : state) {
+    entry.prepared.run();
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(entry.bytes));
+}
+
+/// Google Benchmark appends its settings to a name ("/repeats:31/real_time"); only an aggregate's suffix is kept.
+void strip_settings(nlohmann::json& result) {
+  const std::string full = result.at("run_name");
+  const std::string name = full.substr(0, full.find('/', full.find("threads:")));
+  result["run_name"] = name;
+  result["name"] = result.contains("aggregate_name") ? name + "_" + result.at("aggregate_name").get<std::string>() : name;
+}
+
+void initialize_google_benchmark() {
+  static std::string arguments[] = {"rotate_bench", "--benchmark_enable_random_interleaving=true"};
+  char* pointers[] = {arguments[0].data(), arguments[1].data()};
+  int count = 2;
+  benchmark::Initialize(&count, pointers);
+}
+
+}  // namespace
+
+Session::Session(SessionOptions options) : options_(std::move(options)), filter_(options_.filter) {
+  initialize_google_benchmark();
+  benchmark::AddCustomContext("rope_kernel_target", rope::kernel_target());
+  benchmark::AddCustomContext("compiler", __VERSION__);
+  benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+  benchmark::AddCustomContext("eigen_vectors", Eigen::SimdInstructionSetsInUse());
+}
+
+std::string Session::name(const std::string& implementation, const std::string& scalar, const std::string& pairing,
+                          const std::string& shape, int threads) const {
+  return fmt::format("rotate/{}{}/{}/{}/{}/threads:{}", implementation, options_.suffix, scalar, pairing, shape, threads);
+}
+
+bool Session::wants(const std::string& name) const {
+  if (options_.only && options_.only->count(name) == 0) return false;
+  return std::regex_search(name, filter_);
+}
+
+void Session::run(const std::string& title, const std::vector<Entry>& entries) {
+  fmt::print("{:<32}", title);
+  std::fflush(stdout);
+  const Clock::time_point start = Clock::now();
+  for (const Entry& entry : entries) {
+    if (!entry.prepared.correct()) {
+      fmt::print(stderr, "\nerror: {} differs from the reference and is not timed\n", entry.name);
+      differed_ = true;
+      continue;
+    }
+    const Effort effort = effort_of(entry, options_.pace);
+    benchmark::RegisterBenchmark(entry.name.c_str(), [&entry](benchmark::State& state) { time_entry(state, entry); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMicrosecond)
+        ->Repetitions(effort.repetitions)
+        ->MinTime(effort.seconds);
+  }
+  std::ostringstream text;
+  benchmark::JSONReporter reporter;
+  reporter.SetOutputStream(&text);
+  benchmark::RunSpecifiedBenchmarks(&reporter, std::string("."));
+  benchmark::ClearRegisteredBenchmarks();
+
+  nlohmann::json group = nlohmann::json::parse(text.str());
+  for (nlohmann::json& result : group.at("benchmarks")) strip_settings(result);
+  // Google Benchmark reports whichever was finished first.
+  auto& list = group.at("benchmarks").get_ref<nlohmann::json::array_t&>();
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.at("family_index") < b.at("family_index"); });
+  if (results_.is_null()) {
+    results_ = std::move(group);
+  } else {
+    for (nlohmann::json& result : group.at("benchmarks")) results_["benchmarks"].push_back(std::move(result));
+  }
+  const std::chrono::duration<double> seconds = Clock::now() - start;
+  fmt::print("{:>3} contenders {:>6.1f} s\n", entries.size(), seconds.count());
+}
+
+int Session::finish() const {
+  if (results_.is_null()) {
+    fmt::print(stderr, "error: no contender is wanted\n");
+    return 2;
+  }
+  std::ofstream file(options_.out);
+  file << results_.dump(1) << '\n';
+  if (!file.flush()) {
+    fmt::print(stderr, "error: cannot write {}\n", options_.out);
+    return 2;
+  }
+  return differed_ ? 1 : 0;
+}
+
+int session_main(int argc, char** argv, const std::string& suffix, const std::function<void(Session&)>& groups) {
+  CLI::App app("Times rotations against memcpy, contenders interleaved. Results: Google Benchmark's JSON.");
+  SessionOptions options;
+  options.suffix = suffix;
+  std::string targets;
+  bool quick = false;
+  app.add_option("--out", options.out, "The JSON file to write")->required();
+  app.add_option("--filter", options.filter, "Run only names in which this regular expression is found");
+  app.add_option("--targets", targets, "Run only what this file of targets needs")->check(CLI::ExistingFile);
+  app.add_flag("--quick", quick, "Few repetitions, no large tensors: a look, not a measurement");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (quick) options.pace = Pace::quick;
+    if (!targets.empty()) options.only = needed_names(read_targets(targets));
+    Session session(std::move(options));
+    fmt::print("kernels: {}; the program's own code: {}\n", rope::kernel_target(), Eigen::SimdInstructionSetsInUse());
+    groups(session);
+    return session.finish();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace bench

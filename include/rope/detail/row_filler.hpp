@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a table, written where the caller says: m cos(position * rate_k) and m sin(position * rate_k) for every pair k.
+//
+//   cos[i * pairs + k] = m cos((first + i) * rate_k)                          fill_range: `count` consecutive integer positions
+//   cos[k]             = m cos(position * rate_k)                             fill_one
+//   cos[k]             = m cos(positions[k] * rate_k)                         fill_mixed: every pair has a position of its own
+//
+// What the rates cost is paid once, in the constructor. Entries have the error bound of rope/cache.hpp. 16- and 32-bit entries are formed
+// in double with a known error e; where rounding v - e and v + e gives one value, that is the entry, and otherwise (about once in a
+// million) it is formed in double-double (Ziv 1991). So every way to an entry gives the same bits, on every instruction set. Not a
+// table: it owns none of the rows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "rope/detail/aligned.hpp"
+#include "rope/double_double.hpp"
+#include "rope/frequencies.hpp"
+#include "rope/shape.hpp"
+
+namespace rope::detail {
+
+/// m sin(pi/2 x) = x (sin[0] + sin[1] x^2 + ...) and m cos(pi/2 x) = cos[0] + cos[1] x^2 + ... for |x| <= 0.501, each with a relative
+/// error below 2^-51.
+struct QuarterTurnSeries {
+  std::array<double, 7> sin;
+  std::array<double, 7> cos;
+};
+
+struct TableRates;
+
+/// Immutable: any number of threads may fill different rows. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16.
+class RowFiller {
+ public:
+  /// Throws rope::Error if a rate is larger than 2^40 in size.
+  explicit RowFiller(const Frequencies& frequencies);
+
+  Index pairs() const { return static_cast<Index>(turns_.size()); }
+
+  /// Rows of positions first, first + 1, ... Every position must fit int64. cos and sin must not overlap. Allocates nothing.
+  template <class Scalar>
+  void fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const;
+
+  /// One row; |position| <= 2^63.
+  template <class Scalar>
+  void fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const;
+
+  /// One row, pairs() positions, each at most 2^63 in size.
+  template <class Scalar>
+  void fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* sin) const;
+
+ private:
+  /// Whether double arithmetic with a known error can form this row (for 16- and 32-bit scalars).
+  bool reaches(DoubleDouble position) const;
+  /// `count` pairs from `first`, a multiple of table_lanes, for the kernels.
+  TableRates kernel_rates(Index first, Index count) const;
+
+  std::vector<DoubleDouble> turns_;
+  DoubleDouble m_;
+  /// The size of the largest position that `reaches`; -1 if none does.
+  double reach_ = -1;
+  /// Quarter turns per token, high and low parts; then cos and sin of small offsets. See src/table_kernels.hpp.
+  QuarterTurnSeries series_{};
+  AlignedVector<double> rates_;
+  AlignedVector<double> offsets_;
+};
+
+}  // namespace rope::detail

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Measures rotations against memcpy, compares with the targets, draws. Everything goes under out/bench/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+usage="usage: scripts/bench.sh [--check] [--quick] [--filter REGEX]
+  installs what is missing, builds the preset release, measures, prints the ratios to memcpy, and writes out/bench/: Google Benchmark's
+  JSON, table.txt and plots; about 5 minutes, on an otherwise idle machine
+  --check         measure only what bench/targets.json needs, print every target with what was measured, exit 1 naming each miss;
+                  about 3 minutes
+  --quick         few repetitions, no large tensors: a look, not a measurement
+  --filter REGEX  measure only names rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n> that match; no compile times"
+check=() filter=() pace=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --check) check=(--check) ;;
+    --quick) pace=(--quick) ;;
+    --filter)
+      [ $# -ge 2 ] || die "--filter needs a regular expression"
+      filter=(--filter "$2")
+      shift
+      ;;
+    -h | --help)
+      echo "$usage"
+      exit 0
+      ;;
+    *) die "unknown argument '$1'; see scripts/bench.sh --help" ;;
+  esac
+  shift
+done
+if [ ${#check[@]} -gt 0 ] && [ $((${#filter[@]} + ${#pace[@]})) -gt 0 ]; then
+  die "--check measures what the targets need: it takes no --filter and no --quick"
+fi
+
+require_packages "${build_packages[@]}" libbenchmark-dev libcli11-dev nlohmann-json3-dev gnuplot-nox pkg-config
+say "configuring build/release"
+configure release -DROPE_BUILD_BENCH=ON
+say "building"
+cmake --build --preset release --target rotate_bench rotate_bench_native rotate_report ||
+  die "the build failed; the compiler's messages are above"
+
+out=out/bench
+mkdir -p "$out"
+rm -f "$out"/*.json "$out"/*.dat "$out"/*.svg "$out"/*.png "$out"/table.txt
+needed=()
+[ ${#check[@]} -eq 0 ] || needed=(--targets bench/targets.json)
+
+# measure PROGRAM FILE
+results=()
+measure() {
+  say "measuring: $1"
+  local code=0
+  "build/release/bin/$1" --out "$out/$2" "${needed[@]}" "${filter[@]}" "${pace[@]}" || code=$?
+  case "$code" in
+    0) ;;
+    1) die "$1: a contender's result differs from the reference" ;;
+    2) [ ${#filter[@]} -gt 0 ] || die "$1 could not measure" ;; # a filter may leave one of the programs nothing to do
+    *) die "$1 ended with code $code" ;;
+  esac
+  [ ! -e "$out/$2" ] || results+=("$out/$2")
+}
+measure rotate_bench rotate.json
+measure rotate_bench_native rotate_native.json
+[ ${#results[@]} -gt 0 ] || die "nothing was measured"
+if [ ${#filter[@]} -eq 0 ]; then
+  say "measuring compile times"
+  scripts/compile_time.sh || [ -e "$out/compile_time.json" ] || die "compile times could not be measured"
+  results+=("$out/compile_time.json")
+fi
+
+code=0
+build/release/bin/rotate_report --out "$out" --targets bench/targets.json "${check[@]}" "${results[@]}" || code=$?
+[ "$code" -le 1 ] || die "the results could not be read"
+gnuplot -e "folder='$out'" bench/plot.gnuplot || die "gnuplot could not draw"
+say "results: $out/results.json, $out/table.txt, $out/*.svg, $out/*.png"
+exit "$code"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_float.cpp"
+#include <hwy/foreach_target.h>
+
+#include "dispatch.hpp"
+#include "kernel_rows-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace rope::detail::HWY_NAMESPACE {
+
+void rotate_float(const RowPlan& plan, const RowBlock<float, float>& block) { rotate_block(plan, block); }
+
+}  // namespace rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rope::detail {
+
+void rotate_rows(const RowPlan& plan, const RowBlock<float, float>& block) {
+  static constexpr auto for_targets = ROPE_VERSIONS(rotate_float);
+  for_targets[chosen_version()](plan, block);
+}
+
+}  // namespace rope::detail
+#endif  // HWY_ONCE

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_half.cpp"
+#include <hwy/foreach_target.h>
+
+#include "dispatch.hpp"
+#include "kernel_rows-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace rope::detail::HWY_NAMESPACE {
+
+void rotate_half(const RowPlan& plan, const RowBlock<Eigen::half, float>& block) { rotate_block(plan, block); }
+
+}  // namespace rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rope::detail {
+
+void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::half, float>& block) {
+  static constexpr auto for_targets = ROPE_VERSIONS(rotate_half);
+  for_targets[chosen_version()](plan, block);
+}
+
+}  // namespace rope::detail
+#endif  // HWY_ONCE

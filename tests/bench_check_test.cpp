@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bench's checker: a target met, missed, not measured; medians of paired ratios; what two threads owe; the project's own targets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "check.hpp"
+#include "plot_data.hpp"
+#include "ratios.hpp"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string name(const std::string& implementation, int threads = 1) {
+  return Name{implementation, "f32", "half", "decode", threads}.text();
+}
+
+/// Repetitions of one benchmark as Google Benchmark writes them: microseconds, and those of the memcpy before each.
+struct Times {
+  std::vector<double> own, memcpy;
+};
+
+Results results_of(const std::map<std::string, Times>& measured, const std::string& kernel_target = "AVX3") {
+  json file{{"context", {{"rope_kernel_target", kernel_target}}}, {"benchmarks", json::array()}};
+  for (const auto& [run_name, times] : measured) {
+    for (std::size_t i = 0; i < times.own.size(); ++i) {
+      json result{{"run_name", run_name}, {"run_type", "iteration"}, {"real_time", times.own[i]}, {"time_unit", "us"}};
+      if (!times.memcpy.empty()) result["memcpy_us"] = times.memcpy[i];
+      file["benchmarks"].push_back(result);
+    }
+    // An aggregate must not count as a repetition.
+    file["benchmarks"].push_back({{"run_name", run_name}, {"run_type", "aggregate"}, {"real_time", 1e9}, {"time_unit", "us"}});
+  }
+  Results results;
+  results.add(file, "test");
+  return results;
+}
+
+json target(const std::string& contender, const std::string& over) {
+  return {{"target", "a target"}, {"contender", contender}, {"over", over},
+          {"scalars", {"f32"}},   {"pairings", {"half"}},   {"shapes", {"decode"}}};
+}
+
+std::vector<Target> at_most(double bound) {
+  json one = target("expr", "memcpy");
+  one["at_most"] = bound;
+  return parse_targets({{"targets", json::array({one})}});
+}
+
+Verdict only(const std::vector<Target>& targets, const Results& results) {
+  const std::vector<Verdict> verdicts = check(targets, results);
+  EXPECT_EQ(verdicts.size(), 1U);
+  return verdicts.at(0);
+}
+
+const std::map<std::string, Times> twice_memcpy{{name("expr"), {{2, 2, 2}, {1, 1, 1}}}, {name("memcpy"), {{1, 1, 1}, {1, 1, 1}}}};
+
+TEST(BenchCheck, PassesWhatIsWithinTheBound) {
+  const std::vector<Target> targets = at_most(2.0);
+  const Verdict verdict = only(targets, results_of(twice_memcpy));
+  EXPECT_EQ(verdict.outcome, Outcome::met);
+  EXPECT_DOUBLE_EQ(verdict.measured, 2.0);
+  EXPECT_EQ(line_of(verdict).rfind("ok", 0), 0U);
+}
+
+TEST(BenchCheck, NamesAMissWithMeasuredAndAllowed) {
+  const std::vector<Target> targets = at_most(1.999);
+  const Verdict verdict = only(targets, results_of(twice_memcpy));
+  EXPECT_EQ(verdict.outcome, Outcome::missed);
+  EXPECT_FALSE(verdict.passed());
+  const std::string line = line_of(verdict);
+  EXPECT_EQ(line.rfind("MISS", 0), 0U);
+  EXPECT_THAT(line, HasSubstr(name("expr")));
+  EXPECT_THAT(line, HasSubstr("2.000"));
+  EXPECT_THAT(line, HasSubstr("1.999"));
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+TEST(BenchCheck, ARenamedContenderOrDenominatorIsAMiss) {
+  const std::vector<Target> targets = at_most(100);
+  for (const char* renamed : {"expr", "memcpy"}) {
+    std::map<std::string, Times> measured = twice_memcpy;
+    measured[name("other")] = measured.at(name(renamed));
+    measured.erase(name(renamed));
+    const Verdict verdict = only(targets, results_of(measured));
+    EXPECT_EQ(verdict.outcome, Outcome::not_measured);
+    EXPECT_FALSE(verdict.passed());
+    EXPECT_THAT(line_of(verdict), HasSubstr(name(renamed)));
+    EXPECT_THAT(line_of(verdict), HasSubstr("not measured"));
+  }
+}
+
+TEST(BenchCheck, AContenderThatFailedIsNotMeasured) {
+  json file{{"benchmarks", json::array()}};
+  file["benchmarks"].push_back({{"run_name", name("expr")}, {"run_type", "iteration"}, {"error_occurred", true}});
+  Results results;
+  results.add(file, "test");
+  const std::vector<Target> targets = at_most(100);
+  EXPECT_EQ(only(targets, results).outcome, Outcome::not_measured);
+}
+
+TEST(BenchCheck, EveryScalarPairingAndShapeHasItsVerdict) {
+  json one = target("expr", "memcpy");
+  one["at_most"] = 1;
+  one["scalars"] = {"f16", "bf16"};
+  one["pairings"] = {"half", "interleaved"};
+  one["shapes"] = {"decode", "tok16", "prefill512"};
+  const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
+  EXPECT_EQ(check(targets, Results()).size(), 12U);
+  EXPECT_EQ(needed_names(targets).size(), 24U);
+}
+
+// The machine becomes twice as slow halfway: each repetition has its own memcpy, so the ratio does not move.
+TEST(BenchRatios, AreTakenRepetitionByRepetition) {
+  const Results results = results_of({{name("expr"), {{3, 3, 6, 6, 6}, {2, 2, 4, 4, 4}}}});
+  const Measurement* expr = results.find(name("expr"));
+  ASSERT_NE(expr, nullptr);
+  ASSERT_TRUE(expr->over_memcpy.has_value());
+  EXPECT_DOUBLE_EQ(expr->over_memcpy->median, 1.5);
+  EXPECT_DOUBLE_EQ(expr->over_memcpy->lower, 1.5);
+  EXPECT_DOUBLE_EQ(expr->over_memcpy->upper, 1.5);
+  EXPECT_EQ(expr->repetitions, 5);
+}
+
+TEST(BenchRatios, MedianAndQuartiles) {
+  const Results results = results_of({{name("libm"), {{5, 1, 4, 2, 3}, {}}}});
+  const Measurement* libm = results.find(name("libm"));
+  ASSERT_NE(libm, nullptr);
+  EXPECT_FALSE(libm->over_memcpy.has_value());
+  EXPECT_DOUBLE_EQ(libm->seconds.median, 3e-6);
+  EXPECT_DOUBLE_EQ(libm->seconds.lower, 2e-6);
+  EXPECT_DOUBLE_EQ(libm->seconds.upper, 4e-6);
+  EXPECT_DOUBLE_EQ(libm->time(), 3e-6);
+}
+
+TEST(BenchRatios, RefuseNamesOfAnotherForm) {
+  EXPECT_THROW(Name::parse("rotate/expr/f32/half/decode"), std::runtime_error);
+  EXPECT_EQ(Name::parse(name("expr", 2)).text(), name("expr", 2));
+}
+
+// One thread takes 10; two threads take `rotation` and `copy`.
+Verdict two_threads(double rotation, double copy) {
+  json one = target("expr", "expr");
+  one["threads"] = 2;
+  one["speedup_at_least"] = 1.7;
+  one["or_that_of"] = "memcpy";
+  static std::vector<Target> targets;
+  targets = parse_targets({{"targets", json::array({one})}});
+  return only(targets, results_of({{name("expr"), {{10}, {}}},
+                                   {name("expr", 2), {{rotation}, {}}},
+                                   {name("memcpy"), {{10}, {}}},
+                                   {name("memcpy", 2), {{copy}, {}}}}));
+}
+
+TEST(BenchCheck, TwoThreadsOweNoMoreThanMemcpyGains) {
+  EXPECT_TRUE(two_threads(5.5, 5).passed());
+  EXPECT_FALSE(two_threads(6, 5).passed());
+  EXPECT_DOUBLE_EQ(two_threads(6, 5).allowed, 1.7);
+  EXPECT_TRUE(two_threads(7.9, 8).passed());
+  EXPECT_FALSE(two_threads(8.1, 8).passed());
+  EXPECT_DOUBLE_EQ(two_threads(8, 8).allowed, 1.25);
+}
+
+TEST(BenchCheck, SaysWhenTheInstructionSetIsAnother) {
+  EXPECT_EQ(instruction_set_note(results_of(twice_memcpy, "AVX3")), "");
+  EXPECT_EQ(instruction_set_note(results_of(twice_memcpy, "AVX3_ZEN4")), "");
+  EXPECT_THAT(instruction_set_note(results_of(twice_memcpy, "AVX2")), HasSubstr("AVX2"));
+}
+
+TEST(BenchCheck, RefusesTargetsThatSayNothing) {
+  json neither = target("expr", "memcpy");
+  json both = neither;
+  both["at_most"] = 1;
+  both["speedup_at_least"] = 1;
+  json nowhere = neither;
+  nowhere["at_most"] = 1;
+  nowhere["shapes"] = json::array();
+  for (const json& wrong : {neither, both, nowhere}) {
+    EXPECT_THROW(parse_targets({{"targets", json::array({wrong})}}), std::runtime_error);
+  }
+  EXPECT_THROW(parse_targets({{"targets", json::array()}}), std::runtime_error);
+}
+
+// Nothing measured at all: every target of the project is a miss, and every contender is one the programs' names can have.
+TEST(BenchTargets, OfTheProjectCanBeReadAndAllNeedMeasuring) {
+  const std::vector<Target> targets = read_targets(ROPE_BENCH_TARGETS);
+  const std::vector<Verdict> verdicts = check(targets, Results());
+  EXPECT_GT(verdicts.size(), 100U);
+  for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.outcome, Outcome::not_measured) << verdict.name;
+  for (const std::string& needed : needed_names(targets)) EXPECT_EQ(Name::parse(needed).text(), needed);
+}
+
+TEST(BenchPlots, ShowRatiosAndShares) {
+  const Results results = results_of(twice_memcpy);
+  const std::vector<Target> targets = at_most(4);
+  const auto plots = ratio_plots(results);
+  ASSERT_EQ(plots.count("plot_f32_half.dat"), 1U);
+  EXPECT_THAT(plots.at("plot_f32_half.dat"), HasSubstr("2.0000"));
+  EXPECT_EQ(target_plot(check(targets, results)), "\"a target\" 0.5000 0.5000\n");
+}
+
+}  // namespace
+}  // namespace bench
