@@ -4,7 +4,7 @@
 //
 //   x [D, H, S] -> y [D, H, S]        one table row per token; D = head size, H = 32 heads, S tokens
 //
-// Where arrays lie decides more than who writes them, so they are placed: each begins on a page of its own, a quarter of a page apart, and
+// Where arrays lie decides more than who writes them, so they are placed: each begins on a page of its own, as large allocations do, and
 // is written before anything is timed. memcpy and every contender use the same x and y. Scalars: float, double, Eigen::half,
 // Eigen::bfloat16; the table is double for double and float for the rest.
 #pragma once
@@ -53,15 +53,15 @@ inline constexpr const char* scalar_name<Eigen::bfloat16> = "bf16";
 
 inline std::string pairing_name(rope::Pairing pairing) { return pairing.kind() == rope::PairKind::half ? "half" : "interleaved"; }
 
-/// Uninitialised memory that begins `quarter` quarters of a page behind a page's beginning.
+/// Uninitialised memory that begins on a page.
 template <class T>
 class PlacedArray {
  public:
-  PlacedArray(Index size, int quarter) {
+  explicit PlacedArray(Index size) {
     const std::size_t bytes = (static_cast<std::size_t>(size) * sizeof(T) + page - 1) / page * page + page;
     memory_.reset(std::aligned_alloc(page, bytes));
     if (!memory_) throw std::bad_alloc();
-    data_ = reinterpret_cast<T*>(static_cast<char*>(memory_.get()) + static_cast<std::size_t>(quarter) * page / 4);
+    data_ = static_cast<T*>(memory_.get());
   }
   T* data() const { return data_; }
 
@@ -92,8 +92,8 @@ struct Case {
   Case(const CaseShape& s, rope::Pairing kind)
       : shape(s),
         pairing(kind.with_rotary_dims(s.rotary_dims)),
-        x_memory(s.size(), 0),
-        y_memory(s.size(), 1),
+        x_memory(s.size()),
+        y_memory(s.size()),
         x(x_memory.data(), s.head_size, heads, s.tokens),
         y(y_memory.data(), s.head_size, heads, s.tokens),
         cache(rope::Frequencies::powers({s.rotary_dims}), rope::Positions::range(0, s.tokens), rope::Layout::tnd()) {
@@ -104,7 +104,7 @@ struct Case {
   /// A third array of the same shape, for whichever contenders add one.
   Map b() {
     if (!b_memory) {
-      b_memory.emplace(shape.size(), 2);
+      b_memory.emplace(shape.size());
       fill(b_memory->data(), shape.size(), 3);
     }
     return Map(b_memory->data(), D(), heads, S());

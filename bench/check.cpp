@@ -25,6 +25,10 @@ Needed needed_of(const Target& t, const std::string& scalar, const std::string& 
     result.other_slow = name(t.or_that_of, 1);
     result.other_fast = name(t.or_that_of, t.threads);
   }
+  if (!t.times_that_of.empty()) {
+    result.other_slow = name(t.times_that_of, 1);
+    result.other_fast = name(t.times_that_of_over, 1);
+  }
   return result;
 }
 
@@ -48,6 +52,7 @@ Verdict judge(const Target& target, const Needed& needed, const Results& results
   if (target.at_most) {
     verdict.measured = ratio(needed.contender, needed.over);
     verdict.allowed = *target.at_most;
+    if (!needed.other_slow.empty()) verdict.allowed *= ratio(needed.other_slow, needed.other_fast);
     if (verdict.measured <= verdict.allowed) verdict.outcome = Outcome::met;
   } else {
     verdict.measured = ratio(needed.over, needed.contender);
@@ -74,6 +79,11 @@ std::vector<Target> parse_targets(const nlohmann::json& json) {
     if (entry.contains("at_most")) t.at_most = entry.at("at_most").get<double>();
     if (entry.contains("speedup_at_least")) t.speedup_at_least = entry.at("speedup_at_least").get<double>();
     t.or_that_of = entry.value("or_that_of", "");
+    t.times_that_of = entry.value("times_that_of", "");
+    t.times_that_of_over = entry.value("times_that_of_over", "");
+    if (t.times_that_of.empty() != t.times_that_of_over.empty()) {
+      throw std::runtime_error(t.title + ": times_that_of and times_that_of_over belong together");
+    }
     if (t.at_most.has_value() == t.speedup_at_least.has_value()) {
       throw std::runtime_error(t.title + ": a target has either at_most or speedup_at_least");
     }

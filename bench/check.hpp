@@ -4,7 +4,8 @@
 //
 // targets.json says, for each target, whose time (`contender`) may be at most `at_most` times whose (`over`), for which scalars, pairings
 // and shapes; or how much faster two threads must be (`speedup_at_least`), unless two threads copy no better (`or_that_of`: the
-// implementation whose own gain is enough). A contender that was not measured is a miss: renaming one must not pass unseen.
+// implementation whose own gain is enough). `times_that_of` and `times_that_of_over` name two contenders by whose quotient at_most is
+// multiplied: what memory asks of anyone. A contender that was not measured is a miss: renaming one must not pass unseen.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,6 +26,7 @@ struct Target {
   /// Exactly one of the two is given.
   std::optional<double> at_most, speedup_at_least;
   std::string or_that_of{};
+  std::string times_that_of{}, times_that_of_over{};
 };
 
 enum class Outcome { met, missed, not_measured };

@@ -50,7 +50,7 @@ template <class T>
 void add_stock(Contenders<T>& list, const CaseShape& shape, rope::Pairing pairing);
 /// nested, two_statements, plain; float.
 void add_nested(Contenders<float>& list, const CaseShape& shape);
-/// qkv_strided, qkv_slice, shuffle, shuffle_expr; float.
+/// qkv_strided, qkv_slice, pass, pass_strided, shuffle, shuffle_expr; float.
 void add_views(Contenders<float>& list, const CaseShape& shape);
 
 /// The threads of every contender that has two.

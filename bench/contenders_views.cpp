@@ -19,7 +19,7 @@ constexpr Index all_heads = heads + 2 * kv_heads;
 
 /// A fused buffer [D, Hq + 2 Hkv, S].
 struct Fused {
-  explicit Fused(Case<float>& c) : memory(c.D() * all_heads * c.S(), 3), qkv(memory.data(), c.D(), all_heads, c.S()) {
+  explicit Fused(Case<float>& c) : memory(c.D() * all_heads * c.S()), qkv(memory.data(), c.D(), all_heads, c.S()) {
     fill(qkv.data(), qkv.size(), 4);
   }
 
@@ -59,6 +59,26 @@ Prepared slice_assignment(Case<float>& c, const std::shared_ptr<Fused>& fused) {
     fused->qkv.slice(first, extent) = rope::rotate(fused->qkv.slice(first, extent), c.cache, c.pairing);
   };
   return {run, [&c, fused, run] { return fused->correct(c, run); }};
+}
+
+/// One element of each cache line is changed: what the memory asks for passing q in place, whoever does it.
+void touch(float* rows, Index count, Index length, Index stride) {
+  constexpr Index line = 64 / sizeof(float);
+  for (Index row = 0; row < count; ++row) {
+    for (Index i = 0; i < length; i += line) rows[row * stride + i] = -rows[row * stride + i];
+  }
+}
+
+/// An even number of passes leaves what there was.
+Prepared pass(const std::shared_ptr<Fused>& fused, Index count, Index length, Index stride) {
+  const Action run = [fused, count, length, stride] { touch(fused->qkv.data(), count, length, stride); };
+  return {run, [fused, run] {
+            const std::vector<float> before(fused->qkv.data(), fused->qkv.data() + fused->qkv.size());
+            run();
+            const bool changed = fused->qkv.data()[0] == -before[0];
+            run();
+            return changed && std::equal(before.begin(), before.end(), fused->qkv.data());
+          }};
 }
 
 std::vector<float> rotated_heads_outermost(Case<float>& c) {
@@ -103,6 +123,8 @@ void add_views(Contenders<float>& list, const CaseShape& shape) {
   const auto shared = std::make_shared<Shared>();
   list.push_back({"qkv_strided", [shared](Case<float>& c) { return strided(c, shared->of(c)); }});
   list.push_back({"qkv_slice", [shared](Case<float>& c) { return slice_assignment(c, shared->of(c)); }});
+  list.push_back({"pass", [shared](Case<float>& c) { return pass(shared->of(c), 1, c.shape.size(), 0); }});
+  list.push_back({"pass_strided", [shared](Case<float>& c) { return pass(shared->of(c), c.S(), c.D() * heads, c.D() * all_heads); }});
   if (shape.tokens == 1) return;
   list.push_back({"shuffle", &shuffle});
   list.push_back({"shuffle_expr", &shuffle_expression});

@@ -135,6 +135,8 @@ struct ApartKernel {
   static constexpr Index out_step = out == Members::separate ? 1 : 2;
   static constexpr Index pairs_per_lane = 1;
   static constexpr bool two_stores = out == Members::separate;
+  /// Highway's own interleaved stores of float and double go through the cache.
+  static constexpr bool streams_adjacent = is_16_bit<Scalar>;
   template <class D>
   using Column = Coefficients<width, hn::Vec<D>>;
   template <class D>
@@ -183,6 +185,7 @@ struct EvenOddKernel {
   static constexpr Index out_step = 1;
   static constexpr Index pairs_per_lane = 2;
   static constexpr bool two_stores = true;
+  static constexpr bool streams_adjacent = true;
   template <class D>
   struct Column {
     static constexpr int registers = 2 * Coefficients<width, hn::Vec<D>>::registers;
@@ -239,6 +242,7 @@ struct NeighbourKernel {
   static constexpr Index out_step = 2;
   static constexpr Index pairs_per_lane = 1;
   static constexpr bool two_stores = false;
+  static constexpr bool streams_adjacent = true;
   /// direct * v + cross * swapped(v)
   template <class V>
   struct Cross {

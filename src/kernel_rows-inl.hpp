@@ -47,6 +47,12 @@ HWY_INLINE void copy(const T* from, T* to, Index count) {
   auto* target = reinterpret_cast<Bits*>(to);
   Index i = 0;
   for (; i + lanes <= count; i += lanes) store_bits<stores>(hn::LoadU(d, source + i), d, target + i);
+  if constexpr (stores == Stores::streaming) {
+    // A line written half past the cache and half through it costs hundreds of nanoseconds.
+    const hn::CappedTag<Bits, 16 / sizeof(Bits)> piece;
+    constexpr Index piece_lanes = 16 / sizeof(Bits);
+    for (; i + piece_lanes <= count; i += piece_lanes) store_bits<stores>(hn::LoadU(piece, source + i), piece, target + i);
+  }
   if (i == count) return;
   if (count >= lanes) {
     hn::StoreU(hn::LoadU(d, source + count - lanes), d, target + count - lanes);
@@ -109,10 +115,9 @@ HWY_INLINE void rotate_columns(D d, const RowPlan& plan, const Run& run, Index k
 }
 
 /// Rows whose window is exactly some columns, passed once, in the order of memory.
-template <class Kernel, Stores stores, Outside outside, std::size_t count>
-void rotate_whole_rows(const RowPlan& plan, const Run& run, const RowBlock<typename Kernel::T, Widened<typename Kernel::T>>& block) {
+template <class Kernel, Stores stores, Outside outside, std::size_t count, class D>
+void rotate_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<typename Kernel::T, Widened<typename Kernel::T>>& block) {
   using T = typename Kernel::T;
-  const hn::ScalableTag<Widened<T>> d;
   const RowSteps outer = block.outer;
   Rows<T> rows{block.x + plan.offset, block.y + plan.offset, block.cos, block.sin, block.inner.count, block.inner.x, block.inner.y, 0};
   for (Index o = 0; o < outer.count; ++o) {
@@ -227,30 +232,35 @@ void rotate_copies(const RowPlan& plan, const Runs& runs, const RowBlock<T, Wide
 /// Rows that are passed several times should stay in the first-level cache.
 constexpr Index tile_bytes = 8 * 1024;
 
-template <class Kernel, Stores stores, std::size_t count, class T>
-void rotate_whole_rows(const RowPlan& plan, const Run& run, const RowBlock<T, Widened<T>>& block) {
+template <class Kernel, Stores stores, std::size_t count, class D, class T>
+void rotate_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<T, Widened<T>>& block) {
   if (block.x != block.y && plan.rotary_dims < plan.row_length) {
-    rotate_whole_rows<Kernel, stores, Outside::copied, count>(plan, run, block);
+    rotate_whole_rows<Kernel, stores, Outside::copied, count>(d, plan, run, block);
   } else {
-    rotate_whole_rows<Kernel, stores, Outside::untouched, count>(plan, run, block);
+    rotate_whole_rows<Kernel, stores, Outside::untouched, count>(d, plan, run, block);
   }
 }
 
 /// Calls rotate_whole_rows if windows are 1, 2, 4 or 8 columns that registers can hold.
 template <class Kernel, Stores stores, class D, class T>
-bool rotated_whole_rows(D, const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+bool rotated_whole_rows(D d, const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   constexpr int most = std::max(1, coefficient_registers / Kernel::template Column<D>::registers);
   constexpr Index column_dims = 2 * static_cast<Index>(hn::MaxLanes(D())) * Kernel::pairs_per_lane;
   if (block.inner.table != 0 || runs.count != 1) return false;
   const Run& run = *runs.begin();
   if (plan.rotary_dims == column_dims) {
-    rotate_whole_rows<Kernel, stores, 1>(plan, run, block);
+    rotate_whole_rows<Kernel, stores, 1>(d, plan, run, block);
   } else if (most >= 2 && plan.rotary_dims == 2 * column_dims) {
-    rotate_whole_rows<Kernel, stores, std::min(most, 2)>(plan, run, block);
+    rotate_whole_rows<Kernel, stores, std::min(most, 2)>(d, plan, run, block);
   } else if (most >= 4 && plan.rotary_dims == 4 * column_dims) {
-    rotate_whole_rows<Kernel, stores, std::min(most, 4)>(plan, run, block);
+    rotate_whole_rows<Kernel, stores, std::min(most, 4)>(d, plan, run, block);
   } else if (most >= 8 && plan.rotary_dims == 8 * column_dims) {
-    rotate_whole_rows<Kernel, stores, std::min(most, 8)>(plan, run, block);
+    rotate_whole_rows<Kernel, stores, std::min(most, 8)>(d, plan, run, block);
+  } else if constexpr (Kernel::pairs_per_lane == 2 && stores == Stores::cached && hn::MaxLanes(D()) >= 8) {
+    // A column of half a vector, where a full one holds more pairs than there are.
+    const hn::CappedTag<Widened<T>, hn::MaxLanes(D()) / 2> shorter;
+    if (2 * plan.rotary_dims != column_dims) return false;
+    rotate_whole_rows<Kernel, stores, 1>(shorter, plan, run, block);
   } else {
     return false;
   }
@@ -302,22 +312,25 @@ void rotate_in_some_order(const RowPlan& plan, const Runs& runs, const RowBlock<
   tables_repeat ? rotate_together<Kernel, stores>(plan, runs, block) : rotate_levels<Kernel, stores>(plan, runs, block);
 }
 
-/// Whether every store of 16 bytes would be aligned.
-template <class T>
+/// Whether every store would be one of 16 aligned bytes: no line may be written partly through the cache.
+template <class Kernel, class T>
 bool can_stream(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+  const hn::ScalableTag<Widened<T>> d;
+  constexpr Index column_pairs = static_cast<Index>(hn::MaxLanes(d)) * Kernel::pairs_per_lane;
   const auto aligned = [](Index elements) { return elements * static_cast<Index>(sizeof(T)) % 16 == 0; };
   for (const Run& run : runs) {
-    if (!aligned(run.out_a) || (run.out_step == 1 && !aligned(run.out_b))) return false;
+    if (run.count % column_pairs != 0 || !aligned(run.out_a) || (run.out_step == 1 && !aligned(run.out_b))) return false;
   }
+  if (Kernel::out_step == 2 && !Kernel::streams_adjacent) return false;
   return reinterpret_cast<std::uintptr_t>(block.y) % 16 == 0 && aligned(block.inner.y) && aligned(block.outer.y) && aligned(plan.offset) &&
-         aligned(plan.rotary_dims);
+         aligned(plan.rotary_dims) && aligned(plan.row_length);
 }
 
 template <class Kernel, class T>
 void rotate_with(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
   const Runs runs = runs_of(plan);
   if (block.x == block.y && plan.permutes()) return rotate_copies<Kernel>(plan, runs, block);
-  if (block.stores == Stores::streaming && can_stream(plan, runs, block)) {
+  if (block.stores == Stores::streaming && can_stream<Kernel>(plan, runs, block)) {
     rotate_in_some_order<Kernel, Stores::streaming>(plan, runs, block);
     hwy::FlushStream();
   } else {

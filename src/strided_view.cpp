@@ -23,6 +23,7 @@ Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, S
 
   // From the smallest stride up, each must step over all that lies inside it. Rows laid out otherwise but still apart are refused too.
   std::vector<std::pair<Index, Index>> axes;
+  axes.reserve(static_cast<std::size_t>(outer_axes));
   for (int axis = 0; axis < outer_axes; ++axis) {
     const Index stride = strides[static_cast<std::size_t>(axis)];
     if (stride == std::numeric_limits<Index>::min()) fail("strides must fit 63 bits", static_cast<std::int64_t>(stride));

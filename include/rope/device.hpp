@@ -7,6 +7,7 @@
 // depend on how a range was split.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -41,7 +42,12 @@ class Device {
     if constexpr (detail::has_parallel_for<EigenDevice>) {
       device_ = &device;
       split_ = [](const void* threads, Index count, double bytes, const Work& work) {
-        static_cast<const EigenDevice*>(threads)->parallelFor(count, {bytes / 2, bytes / 2, bytes / 16}, work);
+        // One range for each thread, the calling one included: rows are all alike, and with more ranges than threads Eigen leaves the
+        // caller idle and wakes all others.
+        const auto& pool = *static_cast<const EigenDevice*>(threads);
+        const Index share = (count + pool.numThreads() - 1) / pool.numThreads();
+        pool.parallelFor(
+            count, {bytes / 2, bytes / 2, bytes / 16}, [share](Index size) { return std::max(size, share); }, work);
       };
     } else {
       static_assert(std::is_same_v<EigenDevice, Eigen::DefaultDevice>, "[rope] the device must be DefaultDevice or ThreadPoolDevice");

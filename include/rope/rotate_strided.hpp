@@ -53,8 +53,9 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   static_assert(std::is_same_v<detail::ResultScalar<XScalar, TableScalar>, Y>, "[rope] the destination cannot hold the result's scalar");
   if (x.shape.rank() == 0) detail::fail("a strided view must have at least the feature axis, got rank 0");
   if (x.shape != y.shape) detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
-  const detail::Strides x_strides = detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
   const detail::Strides y_strides = detail::checked_strides(y.shape, y.strides, detail::SharedElements::refused);
+  const detail::Strides x_strides =
+      x.strides == y.strides ? y_strides : detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
   const Shape outer = x.shape.outer();
   const detail::RowPlan plan = detail::make_row_plan(x.shape[0], entries.width, pairing, direction);
   detail::check_table_broadcasts(outer, entries.outer);

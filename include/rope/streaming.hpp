@@ -3,7 +3,7 @@
 // From which size on a rotation out of place writes past the cache.
 //
 // A store that bypasses the cache (non-temporal) saves reading the destination's lines first, which pays when x and y together do not
-// fit the last-level cache, and costs when they do: y is then no longer in the cache for whoever reads it next. What processors and
+// fit half of the last-level cache, and costs when they do: y is then no longer in the cache for whoever reads it next. What processors and
 // systems say of that cache cannot be trusted (a virtual machine may report hundreds of MB, or share what it has), so it is measured, once,
 // at the first rotation that reads and writes more than 4 MiB; no smaller one ever waits for that. The environment variable
 // ROPE_STREAM_BYTES gives the number instead: 0 always bypasses, a huge one never does. Results are the same bits either way. Not for
