@@ -59,20 +59,22 @@ std::string header_of(const bench::Results& results) {
   return text + '\n';
 }
 
-/// Prints a line per target and closes with the misses; whether all were met.
+/// Prints a line per target and closes with the misses; whether none went beyond what is explained.
 bool print_check(const std::vector<bench::Verdict>& verdicts, const bench::Results& results) {
   std::string misses;
   std::size_t missed = 0;
+  std::size_t explained = 0;
   for (const bench::Verdict& verdict : verdicts) {
     const std::string line = line_of(verdict) + '\n';
     fmt::print("{}", line);
-    if (verdict.passed()) continue;
-    ++missed;
+    if (verdict.outcome == bench::Outcome::met) continue;
+    ++(verdict.passed() ? explained : missed);
     misses += line;
   }
   const std::string note = instruction_set_note(results);
   if (!note.empty()) fmt::print("{}\n", note);
-  fmt::print("{} of {} targets met\n{}", verdicts.size() - missed, verdicts.size(), misses);
+  fmt::print("{} of {} targets met, {} missed within the limits that docs/performance.md explains (near), {} missed\n{}",
+             verdicts.size() - missed - explained, verdicts.size(), explained, missed, misses);
   return missed == 0;
 }
 

@@ -68,6 +68,36 @@ TEST(BenchCheck, PassesWhatIsWithinTheBound) {
   EXPECT_EQ(line_of(verdict).rfind("ok", 0), 0U);
 }
 
+TEST(BenchCheck, AnExplainedLimitIsNamedAndDoesNotFail) {
+  json one = target("expr", "memcpy");
+  one["at_most"] = 1.5;
+  one["limit"] = 2.0;
+  const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
+  const Verdict verdict = only(targets, results_of(twice_memcpy));
+  EXPECT_EQ(verdict.outcome, Outcome::within_limit);
+  EXPECT_TRUE(verdict.passed());
+  EXPECT_EQ(line_of(verdict).rfind("near", 0), 0U);
+  one["limit"] = 1.999;
+  const std::vector<Target> tighter = parse_targets({{"targets", json::array({one})}});
+  EXPECT_EQ(only(tighter, results_of(twice_memcpy)).outcome, Outcome::missed);
+}
+
+TEST(BenchCheck, ABoundGrowsWithWhatMemoryAsks) {
+  json one = target("expr", "memcpy");
+  one["at_most"] = 1.0;
+  one["times_that_of"] = "slow";
+  one["times_that_of_over"] = "fast";
+  const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
+  std::map<std::string, Times> measured = twice_memcpy;
+  measured[name("slow")] = {{3, 3, 3}, {1, 1, 1}};
+  EXPECT_EQ(only(targets, results_of(measured)).outcome, Outcome::not_measured);
+  measured[name("fast")] = {{1, 1, 1}, {1, 1, 1}};
+  EXPECT_EQ(only(targets, results_of(measured)).outcome, Outcome::met);
+  EXPECT_DOUBLE_EQ(only(targets, results_of(measured)).allowed, 3.0);
+  one.erase("times_that_of_over");
+  EXPECT_THROW(parse_targets({{"targets", json::array({one})}}), std::runtime_error);
+}
+
 TEST(BenchCheck, NamesAMissWithMeasuredAndAllowed) {
   const std::vector<Target> targets = at_most(1.999);
   const Verdict verdict = only(targets, results_of(twice_memcpy));

@@ -10,8 +10,8 @@
 // shape. The table broadcasts as table.hpp says. What is outside the pairing's window is copied bit for bit.
 //
 // Assigned directly (`y = rotate(x, ...)`, also `.device(pool) =`), the compiled row kernel writes straight into y. Inside a larger
-// expression the node gives blocks of rows, or packets where the expression cannot be tiled. Not here: tables, checks of aliasing that
-// Eigen hides (rotate_to), strided views (rotate_inplace).
+// expression the node gives packets where they are wide and x has raw data, and blocks of rows elsewhere. Not here: tables, checks of
+// aliasing that Eigen hides (rotate_to), strided views (rotate_inplace).
 #pragma once
 
 #include <type_traits>
