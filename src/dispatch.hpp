@@ -4,7 +4,10 @@
 //
 // A file of kernels includes itself once per target (Highway's foreach_target) and ends, under HWY_ONCE, with
 //
-//   void rotate(...) { static constexpr auto versions = ROPE_VERSIONS(rotate_for_target); versions[chosen_version()](...); }
+//   void rotate(...) {
+//     static constexpr auto for_targets = ROPE_VERSIONS(rotate_for_target);
+//     for_targets[chosen_version()](...);
+//   }
 //
 // Highway's own HWY_DYNAMIC_DISPATCH keeps its choice in a global shared with every other user of Highway in the process; ours is ours.
 // Private to the library.

@@ -3,8 +3,8 @@
 // The row kernels: one block of rows (rope/detail/rows.hpp), rotated with the vectors of one target.
 //
 // The coefficients of as many columns as registers hold stay there while the rows pass that share a table row; a row of 128 floats is one
-// such pass where there are 32 registers of 16 floats. Rows that need several passes go in tiles of first-level-cache size; rows with a
-// table row each load it once per row, and tables that serve several outer steps are tiled. Tails take shorter vectors, then single pairs:
+// such pass where there are 32 registers of 16 floats. Rows that need several passes go in tiles of first-level-cache size. Where heads lie
+// outside tokens, a few heads go together, so that they too share a token's table row. Tails take shorter vectors, then single pairs:
 // nothing outside a row is read or written. Compiled once per target. Not here: which rows (walk.hpp), 16-bit tables (rows.hpp).
 #if defined(ROPE_KERNEL_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ROPE_KERNEL_ROWS_INL_HPP
@@ -312,7 +312,21 @@ void rotate_in_some_order(const RowPlan& plan, const Runs& runs, const RowBlock<
   tables_repeat ? rotate_together<Kernel, stores>(plan, runs, block) : rotate_levels<Kernel, stores>(plan, runs, block);
 }
 
-/// Whether every store would be one of 16 aligned bytes: no line may be written partly through the cache.
+/// Whether a row of y ends where the next begins, or every row is whole cache lines.
+template <class T>
+bool fills_lines(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
+  const RowSteps& inner = block.inner;
+  const RowSteps& outer = block.outer;
+  const Index length = plan.row_length;
+  const bool joined_inside = inner.count == 1 || inner.y == length;
+  const bool joined_outside = outer.count == 1 || outer.y == inner.count * length;
+  if (joined_inside && joined_outside) return true;
+  const auto whole = [](Index elements) { return elements * static_cast<Index>(sizeof(T)) % 64 == 0; };
+  return reinterpret_cast<std::uintptr_t>(block.y) % 64 == 0 && whole(length) && whole(inner.y) && whole(outer.y);
+}
+
+/// Whether every store would be one of 16 aligned bytes and every line would be filled: one written partly past the cache costs hundreds of
+/// nanoseconds.
 template <class Kernel, class T>
 bool can_stream(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   const hn::ScalableTag<Widened<T>> d;
@@ -321,7 +335,7 @@ bool can_stream(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened
   for (const Run& run : runs) {
     if (run.count % column_pairs != 0 || !aligned(run.out_a) || (run.out_step == 1 && !aligned(run.out_b))) return false;
   }
-  if (Kernel::out_step == 2 && !Kernel::streams_adjacent) return false;
+  if ((Kernel::out_step == 2 && !Kernel::streams_adjacent) || !fills_lines(plan, block)) return false;
   return reinterpret_cast<std::uintptr_t>(block.y) % 16 == 0 && aligned(block.inner.y) && aligned(block.outer.y) && aligned(plan.offset) &&
          aligned(plan.rotary_dims) && aligned(plan.row_length);
 }
