@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "rope/kernel_target.hpp"
+#include "only_target.hpp"
 #include "rope/reference.hpp"
 #include "rope/rotate_strided.hpp"
 #include "rope/streaming.hpp"
@@ -76,7 +76,7 @@ void rotate_guarded(Against against) {
 template <class Scalar, class TableScalar>
 void rotate_guarded_everywhere() {
   for (const std::string& target : kernel_targets()) {
-    set_kernel_target(target);
+    const OnlyTarget only(target);
     for (const std::size_t threshold : {std::size_t{0}, ~std::size_t{0}}) {
       set_streaming_threshold(threshold);
       for (const Against against : {Against::end, Against::beginning}) {
@@ -86,7 +86,6 @@ void rotate_guarded_everywhere() {
     }
   }
   reset_streaming_threshold();
-  set_kernel_target("");
 }
 
 TEST(RotateGuard, Float) { rotate_guarded_everywhere<float, float>(); }

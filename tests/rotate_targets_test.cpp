@@ -3,8 +3,8 @@
 // Every instruction set that this machine has and the kernels were compiled for gives the reference's bits.
 #include <gtest/gtest.h>
 
+#include "only_target.hpp"
 #include "rope/detail/aligned.hpp"
-#include "rope/kernel_target.hpp"
 #include "rope/reference.hpp"
 #include "rope/rotate_to.hpp"
 #include "rope/streaming.hpp"
@@ -12,15 +12,6 @@
 
 namespace rope::test {
 namespace {
-
-/// Makes the library use this target until the end of the scope.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(const std::string& name) { set_kernel_target(name); }
-  ~OnlyTarget() { set_kernel_target(""); }
-  OnlyTarget(const OnlyTarget&) = delete;
-  OnlyTarget& operator=(const OnlyTarget&) = delete;
-};
 
 /// Rows that take one pass of registers, several, or more than a tile, with and without tails.
 std::vector<Case> cases_of_kernels() {

@@ -13,23 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "only_target.hpp"
 #include "rope/cache.hpp"
 #include "rope/detail/row_filler.hpp"
-#include "rope/kernel_target.hpp"
 #include "table_kernels.hpp"
 #include "turns.hpp"
 
 namespace rope {
 namespace {
 
-/// Makes the library use this target until the end of the scope.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(const std::string& name) { set_kernel_target(name); }
-  ~OnlyTarget() { set_kernel_target(""); }
-  OnlyTarget(const OnlyTarget&) = delete;
-  OnlyTarget& operator=(const OnlyTarget&) = delete;
-};
+using test::OnlyTarget;
 
 struct Case {
   std::string name;

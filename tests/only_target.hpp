@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One kernel target for the length of a scope.
+#pragma once
+
+#include <string>
+
+#include "rope/kernel_target.hpp"
+
+namespace rope::test {
+
+class OnlyTarget {
+ public:
+  explicit OnlyTarget(const std::string& name) { set_kernel_target(name); }
+  ~OnlyTarget() { set_kernel_target(""); }
+  OnlyTarget(const OnlyTarget&) = delete;
+  OnlyTarget& operator=(const OnlyTarget&) = delete;
+};
+
+}  // namespace rope::test
