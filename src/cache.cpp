@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rope/cache.hpp"
 
-#include <fmt/format.h>
-
 #include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
@@ -13,20 +11,14 @@
 namespace rope::detail {
 namespace {
 
-// Beyond these the products of turns could not keep the table's error bound, or would overflow.
-constexpr double max_rate = 1099511627776.0;            // 2^40
-constexpr double max_position = 9223372036854775808.0;  // 2^63
-
 void check_sizes(const Frequencies& frequencies, const Positions& positions) {
   for (std::size_t k = 0; k < frequencies.rates().size(); ++k) {
-    const double rate = frequencies.rates()[k].high;
-    if (std::abs(rate) > max_rate) fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", k), rate);
+    require_table_rate(k, frequencies.rates()[k].high);
   }
   for (int axis = 0; axis < positions.axes(); ++axis) {
     for (Index b = 0; b < positions.batches(); ++b) {
       for (Index s = 0; s < positions.tokens(); ++s) {
-        const double position = positions.at(axis, b, s).high;
-        if (std::abs(position) > max_position) fail("positions must be at most 2^63 in size for a table", position);
+        require_table_position(positions.at(axis, b, s).high);
       }
     }
   }

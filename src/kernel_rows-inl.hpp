@@ -91,11 +91,6 @@ HWY_INLINE void rotate_columns(D d, const RowPlan& plan, const Run& run, Index k
   const Index B = run.out_b + k * Kernel::out_step;
   Column columns[] = {Kernel::column(d, rows, run, k + static_cast<Index>(i) * pairs, direction)...};
   for (Index row = 0; row < rows.count; ++row) {
-    if constexpr (table_rows == TableRows::own) {
-      ((columns[i] = Kernel::column(d, rows, run, k + static_cast<Index>(i) * pairs, direction)), ...);
-      rows.cos += rows.table_step;
-      rows.sin += rows.table_step;
-    }
     const T* x = rows.x;
     T* y = rows.y;
     if constexpr (stores == Stores::streaming && Kernel::two_stores) {
@@ -111,6 +106,12 @@ HWY_INLINE void rotate_columns(D d, const RowPlan& plan, const Run& run, Index k
     if constexpr (outside == Outside::copied) copy_outside<stores>(plan, x, y);
     rows.x += rows.x_step;
     rows.y += rows.y_step;
+    if constexpr (table_rows == TableRows::own) {
+      if (row + 1 == rows.count) break;
+      rows.cos += rows.table_step;
+      rows.sin += rows.table_step;
+      ((columns[i] = Kernel::column(d, rows, run, k + static_cast<Index>(i) * pairs, direction)), ...);
+    }
   }
 }
 

@@ -25,12 +25,43 @@ HWY_BEFORE_NAMESPACE();
 namespace rope::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET != HWY_SCALAR
-
 template <class D>
 using Bits16 = hn::Rebind<std::uint16_t, D>;
 template <class D>
 using Bits32 = hn::RebindToUnsigned<D>;
+
+// Rounded by arithmetic, on every target.
+
+/// The half next to v, in lanes of 32 bits.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> half_bits(D d, hn::Vec<D> v) {
+  const hn::RebindToSigned<D> di;
+  const auto u = hn::BitCast(di, v);
+  const auto magnitude = hn::And(u, hn::Set(di, 0x7fffffff));
+  const auto sign = hn::And(hn::BitCast(di, hn::ShiftRight<16>(hn::BitCast(Bits32<D>(), u))), hn::Set(di, 0x8000));
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 1));
+  const auto normal = hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, hn::Set(di, 0x0fff - (112 << 23))), odd));
+  // The last bit of a float near 1/2 is that of a subnormal half.
+  const auto half = hn::Set(d, 0.5F);
+  const auto subnormal = hn::Sub(hn::BitCast(di, hn::Add(hn::BitCast(d, magnitude), half)), hn::BitCast(di, half));
+  const auto nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 0x03ff)), hn::Set(di, 0x7e00));
+  auto result = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 113 << 23)), subnormal, normal);
+  result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477fefff)), hn::Set(di, 0x7c00), result);
+  result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7f800000)), nan, result);
+  return hn::Or(result, sign);
+}
+
+/// The bfloat16 next to v in the upper 16 bits; the lower ones are not cleared. A NaN whose lower 16 bits are zero stays one: so are those
+/// that processors make, and those of bfloat16 inputs; coefficients are seen to by without_payload.
+template <class D>
+HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
+  const Bits32<D> du;
+  const auto u = hn::BitCast(du, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(u), hn::Set(du, 1));
+  return hn::Add(hn::Add(u, hn::Set(du, 0x7fff)), odd);
+}
+
+#if HWY_TARGET != HWY_SCALAR
 
 inline const std::uint16_t* bits(const Eigen::half* p) { return reinterpret_cast<const std::uint16_t*>(p); }
 inline const std::uint16_t* bits(const Eigen::bfloat16* p) { return reinterpret_cast<const std::uint16_t*>(p); }
@@ -119,20 +150,7 @@ HWY_INLINE hn::Vec<D> float_of_half(D d, U16 halves) {
 
 template <class D>
 HWY_INLINE hn::Vec<Bits16<D>> half_of_float(D d, hn::Vec<D> v) {
-  const hn::RebindToSigned<D> di;
-  const auto u = hn::BitCast(di, v);
-  const auto magnitude = hn::And(u, hn::Set(di, 0x7fffffff));
-  const auto sign = hn::And(hn::BitCast(di, hn::ShiftRight<16>(hn::BitCast(Bits32<D>(), u))), hn::Set(di, 0x8000));
-  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 1));
-  const auto normal = hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, hn::Set(di, 0x0fff - (112 << 23))), odd));
-  // The last bit of a float near 1/2 is that of a subnormal half.
-  const auto half = hn::Set(d, 0.5F);
-  const auto subnormal = hn::Sub(hn::BitCast(di, hn::Add(hn::BitCast(d, magnitude), half)), hn::BitCast(di, half));
-  const auto nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 0x03ff)), hn::Set(di, 0x7e00));
-  auto result = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 113 << 23)), subnormal, normal);
-  result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477fefff)), hn::Set(di, 0x7c00), result);
-  result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7f800000)), nan, result);
-  return hn::DemoteTo(Bits16<D>(), hn::Or(result, sign));
+  return hn::DemoteTo(Bits16<D>(), half_bits(d, v));
 }
 #else
 /// The processor's own conversions, which follow the same rules.
@@ -148,16 +166,6 @@ HWY_INLINE hn::Vec<Bits16<D>> half_of_float(D, hn::Vec<D> v) {
 #endif
 
 // Float and bfloat16.
-
-/// The bfloat16 next to v in the upper 16 bits; the lower ones are not cleared. A NaN whose lower 16 bits are zero stays one: so are those
-/// that processors make, and those of bfloat16 inputs; coefficients are seen to by without_payload.
-template <class D>
-HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
-  const Bits32<D> du;
-  const auto u = hn::BitCast(du, v);
-  const auto odd = hn::And(hn::ShiftRight<16>(u), hn::Set(du, 1));
-  return hn::Add(hn::Add(u, hn::Set(du, 0x7fff)), odd);
-}
 
 /// Twice as many bfloat16 as d has lanes: those at even places and those at odd ones.
 template <class D>

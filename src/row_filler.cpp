@@ -17,8 +17,9 @@
 namespace rope::detail {
 namespace {
 
-// Beyond it the products of turns could not keep the table's error bound, or would overflow.
-constexpr double max_rate = 1099511627776.0;  // 2^40
+// Beyond these the products of turns could not keep the table's error bound, or would overflow.
+constexpr double max_rate = 0x1p40;
+constexpr double max_position = 0x1p63;
 
 // What the kernels ask of rates, magnitude and positions.
 constexpr double least_rate = 0x1p-60;
@@ -34,9 +35,15 @@ constexpr Index worthwhile_run = 3;
 template <class Scalar>
 constexpr bool has_kernel = sizeof(Scalar) <= sizeof(float);
 
-Index padded(Index pairs) { return (pairs + table_lanes - 1) / table_lanes * table_lanes; }
-
 }  // namespace
+
+void require_table_rate(std::size_t pair, double rate) {
+  if (std::abs(rate) > max_rate) fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", pair), rate);
+}
+
+void require_table_position(double position) {
+  if (std::abs(position) > max_position) fail("positions must be at most 2^63 in size for a table", position);
+}
 
 template <class Scalar>
 void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scalar& cos, Scalar& sin) {
@@ -46,16 +53,14 @@ void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scal
 }
 
 RowFiller::RowFiller(const Frequencies& frequencies) : m_(frequencies.attention_factor()) {
-  const auto width = static_cast<std::size_t>(padded(frequencies.pairs()));
+  const auto width = static_cast<std::size_t>(padded_pairs(frequencies.pairs()));
   turns_.reserve(static_cast<std::size_t>(frequencies.pairs()));
   rates_.resize(2 * width);
   double largest = 0;
   bool representable = std::abs(m_.high) >= least_magnitude && std::abs(m_.high) <= largest_magnitude;
   for (const DoubleDouble rate : frequencies.rates()) {
     const std::size_t k = turns_.size();
-    if (std::abs(rate.high) > max_rate) {
-      fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", k), rate.high);
-    }
+    require_table_rate(k, rate.high);
     const DoubleDouble turns = rate_in_turns(rate);
     turns_.push_back(turns);
     rates_[k] = 4 * turns.high;
@@ -78,7 +83,7 @@ bool RowFiller::reaches(DoubleDouble position) const {
 }
 
 TableRates RowFiller::kernel_rates(Index first, Index count) const {
-  return {count, rates_.data() + first, rates_.data() + padded(pairs()) + first, series_, turns_.data() + first, m_};
+  return {count, rates_.data() + first, rates_.data() + padded_pairs(pairs()) + first, series_, turns_.data() + first, m_};
 }
 
 template <class Scalar>

@@ -18,6 +18,7 @@
 #include <hwy/highway.h>
 
 #include "dispatch.hpp"
+#include "kernel_values-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace rope::detail::HWY_NAMESPACE {
@@ -105,7 +106,6 @@ struct Rounding<float> {
 struct Rounding16 {
   static constexpr double least_error = 0x1p-23;
   using Lanes = Words;
-  static HWY_INLINE hn::Vec<Words> float_bits(V v) { return hn::BitCast(Words(), hn::DemoteTo(Floats(), v)); }
   template <class Scalar>
   static HWY_INLINE void store(hn::Vec<Words> v, Scalar* to) {
     const hn::Rebind<std::uint16_t, D> halves;
@@ -115,32 +115,12 @@ struct Rounding16 {
 
 template <>
 struct Rounding<Eigen::bfloat16> : Rounding16 {
-  static HWY_INLINE hn::Vec<Words> round(V v) {
-    const Words d;
-    const auto bits = float_bits(v);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
-    return hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(d, 0x7fff)), odd));
-  }
+  static HWY_INLINE hn::Vec<Words> round(V v) { return hn::ShiftRight<16>(upper_half_of(Floats(), hn::DemoteTo(Floats(), v))); }
 };
 
 template <>
 struct Rounding<Eigen::half> : Rounding16 {
-  static HWY_INLINE hn::Vec<Words> round(V v) {
-    const Words d;
-    const hn::Rebind<std::int32_t, D> integers;
-    const auto bits = float_bits(v);
-    const auto size = hn::And(bits, hn::Set(d, 0x7fffffff));
-    const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000));
-    // Normal numbers: 13 bits less, and the exponent counted from -15 instead of -127.
-    const auto odd = hn::And(hn::ShiftRight<13>(size), hn::Set(d, 1));
-    const auto shifted = hn::ShiftRight<13>(hn::Add(hn::Add(hn::Sub(size, hn::Set(d, 0x38000000)), hn::Set(d, 0xfff)), odd));
-    const auto normal = hn::Min(hn::BitCast(integers, shifted), hn::Set(integers, 0x7c00));
-    // Subnormal ones are multiples of 2^-24, which is what adding 1/2 rounds a float to.
-    const auto summed = hn::BitCast(d, hn::Add(hn::BitCast(Floats(), size), hn::Set(Floats(), 0.5F)));
-    const auto subnormal = hn::BitCast(integers, hn::Sub(summed, hn::Set(d, 0x3f000000)));
-    const auto is_normal = hn::Gt(hn::BitCast(integers, size), hn::Set(integers, 0x387fffff));
-    return hn::Or(hn::BitCast(d, hn::IfThenElse(is_normal, normal, subnormal)), sign);
-  }
+  static HWY_INLINE hn::Vec<Words> round(V v) { return hn::BitCast(Words(), half_bits(Floats(), hn::DemoteTo(Floats(), v))); }
 };
 
 /// Some entries of a row, at most a vector's, from pair `first` on.
@@ -228,11 +208,9 @@ void fill_row(const TableRates& rates, const double* positions, RowPositions kin
   }
 }
 
-Index padded(Index pairs) { return (pairs + table_lanes - 1) / table_lanes * table_lanes; }
-
 void fill_offsets(const TableRates& rates, double* offsets) {
   const D d;
-  const Index width = padded(rates.pairs);
+  const Index width = padded_pairs(rates.pairs);
   double* cos = offsets;
   double* sin = offsets + table_offsets * width;
   for (Index i = 0; i < table_offsets; ++i) {
@@ -259,7 +237,7 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   const D d;
   const auto step = static_cast<Index>(hn::Lanes(d));
   const Index pairs = rates.pairs;
-  const Index width = padded(pairs);
+  const Index width = padded_pairs(pairs);
   const double m = std::max(rates.m.high, -rates.m.high);
   const V relative = hn::Set(d, turned_error);
   const V cos_error = hn::Set(d, m * (turned_error + 0x1p-53));  // product_error of a product up to 2^44 is less than 2^-53

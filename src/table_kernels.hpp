@@ -15,6 +15,7 @@ namespace rope::detail {
 
 /// The arrays of rates are padded with zeros to a multiple of this many pairs, the most doubles a vector holds.
 inline constexpr Index table_lanes = 8;
+inline Index padded_pairs(Index pairs) { return (pairs + table_lanes - 1) / table_lanes * table_lanes; }
 /// A run of consecutive positions is this many offsets added to each of its base positions.
 inline constexpr Index table_offsets = 16;
 

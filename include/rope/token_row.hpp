@@ -76,7 +76,8 @@ class TokenRow {
 
  private:
   TokenRow(const Frequencies& frequencies, const std::optional<Sections>& sections)
-      : filler_(std::make_shared<const detail::RowFiller>(frequencies)), axes_(sections ? sections->axes() : 1),
+      : filler_(std::make_shared<const detail::RowFiller>(frequencies)),
+        axes_(sections ? sections->axes() : 1),
         determinants_(detail::determinants_for(frequencies.attention_factor().high)) {
     const auto pairs = static_cast<std::size_t>(frequencies.pairs());
     cos_.resize(pairs);
@@ -97,9 +98,8 @@ class TokenRow {
       return from_integer(static_cast<std::int64_t>(position));
     } else {
       const auto value = static_cast<double>(position);
-      constexpr double largest = 9223372036854775808.0;  // 2^63
       detail::require_finite("position", value);
-      if (std::abs(value) > largest) detail::fail("positions must be at most 2^63 in size for a table", value);
+      detail::require_table_position(value);
       return value;
     }
   }

@@ -3,7 +3,7 @@
 // The expression class behind rope::rotate: parameters, no evaluation (that is evaluator.hpp).
 //
 // Everything that can be refused is refused here, once, when the expression is made; Eigen builds an evaluator twice for every
-// assignment, so evaluators only copy what is decided here.
+// assignment, so evaluators only read what is decided here.
 #pragma once
 
 #include <array>

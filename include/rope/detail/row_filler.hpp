@@ -32,6 +32,11 @@ struct QuarterTurnSeries {
 
 struct TableRates;
 
+/// Throws rope::Error for rates (the number of the pair is named) and positions beyond which entries could not keep their error bound: 2^40
+/// radians per token and 2^63.
+void require_table_rate(std::size_t pair, double rate);
+void require_table_position(double position);
+
 /// Immutable: any number of threads may fill different rows. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16.
 class RowFiller {
  public:
