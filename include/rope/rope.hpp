@@ -29,6 +29,7 @@
 #include "rope/operators/onnx_node.hpp"
 #include "rope/pairing.hpp"
 #include "rope/positions.hpp"
+#include "rope/rates.hpp"
 #include "rope/reference.hpp"
 #include "rope/rotate.hpp"
 #include "rope/rotate_strided.hpp"
