@@ -10,6 +10,7 @@
 // table that grows: it is immutable, so any number of threads may read it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "rope/detail/uninitialised.hpp"
@@ -61,7 +62,7 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
 }  // namespace detail
 
 /// Owns a half-width table. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16; other (differentiable) scalars through
-/// from_rates. Movable and copyable; views point into it, so it must outlive them and every expression made from them.
+/// from_rates and from_angles. Movable and copyable; views point into it, so it must outlive them and every expression made from them.
 template <class Scalar>
 class CosSinCache {
  public:
@@ -93,6 +94,33 @@ class CosSinCache {
         entry[cache.sin_begin_] = attention_factor * s;
       }
     });
+    return cache;
+  }
+
+  /// A table from angles, for positions that are themselves differentiable: cos and sin of each angle, times m. In Scalar's own arithmetic:
+  /// the error is that of its cos and sin and one rounding, and the angle's own is up to the caller (a double angle t is good to |t|
+  /// 2^-53).
+  ///
+  /// \param angles  radians; the pair fastest, then outer's axes: pairs * outer.size() of them
+  /// \param outer   extents outside the feature axis, fastest first, each x's or 1: [1, tokens, 1] for x[D, H, S, B]
+  /// \throws rope::Error if pairs is not positive or the number of angles is another
+  static CosSinCache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor, Index pairs, const Shape& outer) {
+    using std::cos;
+    using std::sin;
+    if (pairs <= 0) detail::fail("the number of pairs must be positive", static_cast<std::int64_t>(pairs));
+    const Index size = detail::checked_product("the number of entries in the table", pairs, outer.size());
+    if (static_cast<Index>(angles.size()) != size) {
+      detail::fail("angles must be one per pair and row of the table (" + std::to_string(size) + ")",
+                   static_cast<std::int64_t>(angles.size()));
+    }
+    CosSinCache cache(pairs, outer, 0);
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+      const Scalar c = cos(angles[i]);
+      const Scalar s = sin(angles[i]);
+      Scalar* entry = cache.values_.data() + i;
+      entry[0] = attention_factor * c;
+      entry[cache.sin_begin_] = attention_factor * s;
+    }
     return cache;
   }
 
