@@ -75,14 +75,14 @@ Name Name::parse(const std::string& text) {
 
 std::string Name::text() const { return fmt::format("rotate/{}/{}/{}/{}/threads:{}", implementation, scalar, pairing, shape, threads); }
 
-void Results::load(const std::string& file) {
+void Results::load(const std::string& file, Repeated repeated) {
   std::ifstream in(file);
   const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
   if (json.is_discarded() || !json.contains("benchmarks")) throw std::runtime_error("cannot read results from " + file);
-  add(json, file);
+  add(json, file, repeated);
 }
 
-void Results::add(const nlohmann::json& json, const std::string& file) {
+void Results::add(const nlohmann::json& json, const std::string& file, Repeated repeated) {
   std::map<std::string, Repetitions> repetitions;
   std::vector<std::string> order;
   for (const nlohmann::json& result : json.at("benchmarks")) {
@@ -92,8 +92,14 @@ void Results::add(const nlohmann::json& json, const std::string& file) {
     repetitions[name].add(result);
   }
   for (const std::string& name : order) {
-    if (!index_.emplace(name, measurements_.size()).second) throw std::runtime_error(name + " was measured twice");
-    measurements_.push_back(repetitions.at(name).measurement(name));
+    const auto [known, is_new] = index_.emplace(name, measurements_.size());
+    if (is_new) {
+      measurements_.push_back(repetitions.at(name).measurement(name));
+    } else if (repeated == Repeated::replaces) {
+      measurements_[known->second] = repetitions.at(name).measurement(name);
+    } else {
+      throw std::runtime_error(name + " was measured twice");
+    }
   }
   const nlohmann::json context = json.value("context", nlohmann::json::object());
   const auto text = [&](const char* key) { return context.value(key, std::string()); };

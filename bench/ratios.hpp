@@ -46,12 +46,15 @@ struct Program {
   std::string file, cpu, kernel_target, compiler, eigen, eigen_vectors;
 };
 
+/// What becomes of a name that was measured before.
+enum class Repeated { refused, replaces };
+
 class Results {
  public:
   /// Adds a file of Google Benchmark's JSON. Throws std::runtime_error if it cannot be read or has no results.
-  void load(const std::string& file);
+  void load(const std::string& file, Repeated repeated = Repeated::refused);
   /// The same, from parsed JSON; `file` is only a name.
-  void add(const nlohmann::json& json, const std::string& file);
+  void add(const nlohmann::json& json, const std::string& file, Repeated repeated = Repeated::refused);
 
   /// nullptr if there is none.
   const Measurement* find(const std::string& name) const;

@@ -7,13 +7,18 @@
 // Into DIR: table.txt; results.json, all files as one in Google Benchmark's form; plot_<scalar>_<pairing>.dat and targets.dat. Exit code:
 // 0, 1 if --check finds a target missed or not measured, 2 for unusable input.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "check.hpp"
 #include "plot_data.hpp"
@@ -23,7 +28,9 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> files{};
+  std::vector<std::string> again{};
   std::string out{};
+  std::string missed{};
   std::string targets{};
   bool check = false;
 };
@@ -34,19 +41,37 @@ void write(const std::string& file, const std::string& text) {
   if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
-/// One file in Google Benchmark's form; the context is the first one's.
-nlohmann::json merged(const std::vector<std::string>& files) {
+/// One file in Google Benchmark's form; the context is the first one's, and of a name measured again the last results.
+nlohmann::json merged(const Arguments& arguments) {
   nlohmann::json all;
-  for (const std::string& file : files) {
+  const auto join = [&](const std::string& file) {
     std::ifstream in(file);
     nlohmann::json one = nlohmann::json::parse(in);
     if (all.is_null()) {
       all = std::move(one);
-    } else {
-      for (nlohmann::json& result : one.at("benchmarks")) all["benchmarks"].push_back(std::move(result));
+      return;
     }
-  }
+    std::set<std::string> names;
+    for (const nlohmann::json& result : one.at("benchmarks")) names.insert(result.at("run_name").get<std::string>());
+    auto& list = all.at("benchmarks").get_ref<nlohmann::json::array_t&>();
+    list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& result) { return names.count(result.at("run_name")) != 0; }),
+               list.end());
+    for (nlohmann::json& result : one.at("benchmarks")) list.push_back(std::move(result));
+  };
+  for (const std::string& file : arguments.files) join(file);
+  for (const std::string& file : arguments.again) join(file);
   return all;
+}
+
+/// What finds the groups of missed targets, as --filter of the benchmarks takes it; empty without any.
+std::string groups_missed(const std::vector<bench::Verdict>& verdicts) {
+  std::set<std::string> groups;
+  for (const bench::Verdict& verdict : verdicts) {
+    if (verdict.outcome != bench::Outcome::missed) continue;
+    const bench::Name name = bench::Name::parse(verdict.name);
+    groups.insert('/' + name.scalar + '/' + name.pairing + '/' + name.shape + '/');
+  }
+  return fmt::format("{}", fmt::join(groups, "|"));
 }
 
 std::string header_of(const bench::Results& results) {
@@ -81,6 +106,7 @@ bool print_check(const std::vector<bench::Verdict>& verdicts, const bench::Resul
 int run(const Arguments& arguments) {
   bench::Results results;
   for (const std::string& file : arguments.files) results.load(file);
+  for (const std::string& file : arguments.again) results.load(file, bench::Repeated::replaces);
   const std::string table = header_of(results) + table_of(results);
   fmt::print("{}", table);
   std::vector<bench::Target> targets;
@@ -88,10 +114,11 @@ int run(const Arguments& arguments) {
   const std::vector<bench::Verdict> verdicts = check(targets, results);
   if (!arguments.out.empty()) {
     write(arguments.out + "/table.txt", table);
-    write(arguments.out + "/results.json", merged(arguments.files).dump(1) + '\n');
+    write(arguments.out + "/results.json", merged(arguments).dump(1) + '\n');
     for (const auto& [name, text] : bench::ratio_plots(results)) write(arguments.out + '/' + name, text);
     if (!targets.empty()) write(arguments.out + "/targets.dat", bench::target_plot(verdicts));
   }
+  if (!arguments.missed.empty()) write(arguments.missed, groups_missed(verdicts));
   if (!arguments.check) return 0;
   return print_check(verdicts, results) ? 0 : 1;
 }
@@ -102,8 +129,11 @@ int main(int argc, char** argv) {
   CLI::App app("Ratios to memcpy from the benchmarks' results, and the targets against them.", "rotate_report");
   Arguments arguments;
   app.add_option("results", arguments.files, "Google Benchmark's JSON")->required();
+  app.add_option("--again", arguments.again, "The same of groups measured again: their results count instead");
   app.add_option("--out", arguments.out, "An existing folder for table.txt, results.json and the data of the plots");
   CLI::Option* targets = app.add_option("--targets", arguments.targets, "The file of targets");
+  app.add_option("--missed", arguments.missed, "Write what finds the groups of missed targets, for the benchmarks' --filter")
+      ->needs(targets);
   app.add_flag("--check", arguments.check, "Print every target with what was measured; exit with 1 if one is missed")->needs(targets);
   CLI11_PARSE(app, argc, argv);
   try {

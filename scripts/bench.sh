@@ -70,9 +70,27 @@ if [ ${#filter[@]} -eq 0 ]; then
   results+=("$out/compile_time.json")
 fi
 
-code=0
-build/release/bin/rotate_report --out "$out" --targets bench/targets.json "${check[@]}" "${results[@]}" || code=$?
-[ "$code" -le 1 ] || die "the results could not be read"
+again=()
+report() {
+  code=0
+  build/release/bin/rotate_report --out "$out" --targets bench/targets.json --missed "$out/missed.txt" "${check[@]}" "${results[@]}" \
+    ${again[@]+--again "${again[@]}"} >"$out/report.txt" || code=$?
+  [ "$code" -le 1 ] || die "the results could not be read"
+}
+report
+# A neighbour on a shared machine can disturb a whole group: a miss counts if it is there again.
+for round in 1 2; do
+  [ "$code" -eq 1 ] && [ -s "$out/missed.txt" ] || break
+  filter=(--filter "$(cat "$out/missed.txt")")
+  results_so_far=("${results[@]}")
+  results=()
+  measure rotate_bench "again_$round.json"
+  measure rotate_bench_native "again_${round}_native.json"
+  again+=("${results[@]}")
+  results=("${results_so_far[@]}")
+  report
+done
+cat "$out/report.txt"
 gnuplot -e "folder='$out'" bench/plot.gnuplot || die "gnuplot could not draw"
 say "results: $out/results.json, $out/table.txt, $out/*.svg, $out/*.png"
 exit "$code"
