@@ -11,19 +11,8 @@
 // gradient with respect to x (that is transpose()), and not that of the parameters the table was made from.
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-#include "rope/detail/determinant.hpp"
-#include "rope/detail/overlap.hpp"
+#include "rope/detail/backward.hpp"
 #include "rope/detail/rounding.hpp"
-#include "rope/detail/walk.hpp"
-#include "rope/device.hpp"
-#include "rope/pairing.hpp"
-#include "rope/strided_view.hpp"
-#include "rope/table.hpp"
 
 namespace rope {
 
@@ -39,49 +28,6 @@ struct TableGradient {
 
 namespace detail {
 
-/// A sum of products. 16- and 32-bit terms are exact products summed in double; double terms are summed with their rounding errors
-/// (Neumaier 1974); anything else in its own arithmetic.
-template <class C, bool floating = std::is_floating_point_v<C>>
-class ProductSum {
- public:
-  void add(const C& a, const C& b) { sum_ = sum_ + a * b; }
-  void subtract(const C& a, const C& b) { sum_ = sum_ - a * b; }
-  const C& value() const { return sum_; }
-
- private:
-  C sum_ = C(0);
-};
-
-template <>
-class ProductSum<float, true> {
- public:
-  void add(float a, float b) { sum_ += static_cast<double>(a) * static_cast<double>(b); }
-  void subtract(float a, float b) { sum_ -= static_cast<double>(a) * static_cast<double>(b); }
-  double value() const { return sum_; }
-
- private:
-  double sum_ = 0;
-};
-
-template <class C>
-class ProductSum<C, true> {
- public:
-  void add(C a, C b) { add(a * b); }
-  void subtract(C a, C b) { add(-(a * b)); }
-  C value() const { return sum_ + rest_; }
-
- private:
-  void add(C term) {
-    const C sum = sum_ + term;
-    using std::abs;
-    rest_ += abs(sum_) >= abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
-    sum_ = sum;
-  }
-
-  C sum_ = 0;
-  C rest_ = 0;
-};
-
 /// The sum as the gradient's scalar, rounded once.
 template <class Scalar, class Sum>
 Scalar rounded_sum(const Sum& sum) {
@@ -92,21 +38,16 @@ Scalar rounded_sum(const Sum& sum) {
   }
 }
 
-/// Adds one row's products to the sums of its table row.
-template <class C, class X, class G>
-void add_row(const Runs& runs, const X* x, const G* g, ProductSum<C>* cos, ProductSum<C>* sin) {
-  for (const Run& run : runs) {
-    for (Index k = 0; k < run.count; ++k) {
-      const C a = static_cast<C>(x[run.in_a + k * run.in_step]);
-      const C b = static_cast<C>(x[run.in_b + k * run.in_step]);
-      const C g_a = static_cast<C>(g[run.out_a + k * run.out_step]);
-      const C g_b = static_cast<C>(g[run.out_b + k * run.out_step]);
-      const Index table_a = run.table_a + k * run.table_step;
-      const Index table_b = run.table_b + k * run.table_step;
-      cos[table_a].add(g_a, a);
-      cos[table_b].add(g_b, b);
-      sin[table_a].subtract(g_a, b);
-      sin[table_b].add(g_b, a);
+/// A row's share of dL/dcos and dL/dsin: put(slot or pair, dcos, dsin).
+template <class C, class Put>
+void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Put& put) {
+  for (Index k = 0; k < plan.rotary_dims / 2; ++k) {
+    const PairSlots slots = pair_slots(plan.kind, k, plan.rotary_dims);
+    if (plan.full_width) {
+      put(slots.A, sums.direct(slots.A), -sums.crossed(slots.A));
+      put(slots.B, sums.direct(slots.B), sums.crossed(slots.B));
+    } else {
+      put(k, sums.dot(slots), sums.cross(slots));
     }
   }
 }
@@ -125,62 +66,25 @@ void add_row(const Runs& runs, const X* x, const G* g, ProductSum<C>* cos, Produ
 template <class Scalar, class X, class G>
 void table_gradient(const TableGradient<Scalar>& gradient, const StridedView<X>& x, const StridedView<G>& g, Pairing pairing,
                     const Device& device = Device()) {
-  using C = detail::ComputeScalar<std::remove_const_t<X>, std::remove_const_t<G>>;
-  if (x.shape.rank() == 0) detail::fail("a strided view must have at least the feature axis, got rank 0");
-  if (x.shape != g.shape) detail::fail("g must have x's shape " + x.shape.text(), g.shape.text());
-  const detail::Strides x_strides = detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
-  const detail::Strides g_strides = detail::checked_strides(g.shape, g.strides, detail::SharedElements::allowed);
-  const Shape outer = x.shape.outer();
-  const detail::RowPlan plan = detail::make_row_plan(x.shape[0], gradient.width, pairing, Direction::forward);
-  detail::check_table_broadcasts(outer, gradient.outer);
+  const auto pass = detail::make_backward_pass(detail::Side::input, x, g, {}, gradient.width, gradient.outer, pairing);
   const Index size = detail::checked_product("the number of entries in the table", gradient.width, gradient.outer.size());
   if (size == 0) return;
   if (gradient.cos == nullptr || gradient.sin == nullptr) detail::fail("the table's gradient must have data, got a null pointer");
-  const detail::Span nothing{0, -1};
-  const bool empty = x.shape.size() == 0;
-  if (!empty && (x.data == nullptr || g.data == nullptr)) detail::fail("a strided view must have data, got a null pointer");
-  const detail::Span x_span = empty ? nothing : detail::span_of(x.shape, x_strides);
-  const detail::Span g_span = empty ? nothing : detail::span_of(g.shape, g_strides);
-  const auto bytes = [](Index count, std::size_t element) { return static_cast<std::size_t>(count) * element; };
+  const auto bytes = static_cast<std::size_t>(size) * sizeof(Scalar);
   for (const Scalar* part : {gradient.cos, gradient.sin}) {
-    if (detail::overlap(part, bytes(size, sizeof(Scalar)), x.data + x_span.first, bytes(x_span.last - x_span.first + 1, sizeof(X))) ||
-        detail::overlap(part, bytes(size, sizeof(Scalar)), g.data + g_span.first, bytes(g_span.last - g_span.first + 1, sizeof(G)))) {
+    if (detail::overlaps_rows(part, bytes, x, pass.u_strides) || detail::overlaps_rows(part, bytes, g, pass.g_strides)) {
       detail::fail("the table's gradient must not overlap x or g");
     }
   }
-  if (detail::overlap(gradient.cos, bytes(size, sizeof(Scalar)), gradient.sin, bytes(size, sizeof(Scalar)))) {
-    detail::fail("the gradients of cos and sin must not overlap");
-  }
-
-  // Two walks: over the table's rows, and over the rows of x that share one.
-  Shape kept;
-  Shape summed;
-  for (int axis = 0; axis < outer.rank(); ++axis) {
-    const bool broadcast = gradient.outer[axis] == 1;
-    kept.push_back(broadcast ? 1 : outer[axis]);
-    summed.push_back(broadcast ? outer[axis] : 1);
-  }
-  const detail::Walk rows = detail::make_walk(kept, x_strides, g_strides, detail::table_strides(gradient.width, gradient.outer));
-  const detail::Walk sharing = detail::make_walk(summed, x_strides, g_strides, detail::Strides{});
-  const detail::Runs runs = detail::runs_of(plan);
-  const double bytes_per_row = static_cast<double>(x.shape[0] * sharing.rows) * (sizeof(X) + sizeof(G));
-  device.for_range(rows.rows, bytes_per_row, [&](Index first, Index last) {
-    const auto width = static_cast<std::size_t>(gradient.width);
-    std::vector<detail::ProductSum<C>> cos(width);
-    std::vector<detail::ProductSum<C>> sin(width);
-    for (Index row = first; row < last; ++row) {
-      const detail::RowPlace at = detail::place_of_row(rows, row);
-      std::fill(cos.begin(), cos.end(), detail::ProductSum<C>());
-      std::fill(sin.begin(), sin.end(), detail::ProductSum<C>());
-      for (Index i = 0; i < sharing.rows; ++i) {
-        const detail::RowPlace within = detail::place_of_row(sharing, i);
-        detail::add_row<C>(runs, x.data + at.x + within.x + plan.offset, g.data + at.y + within.y + plan.offset, cos.data(), sin.data());
-      }
-      for (std::size_t k = 0; k < width; ++k) {
-        gradient.cos[at.table + static_cast<Index>(k)] = detail::rounded_sum<Scalar>(cos[k].value());
-        gradient.sin[at.table + static_cast<Index>(k)] = detail::rounded_sum<Scalar>(sin[k].value());
-      }
-    }
+  if (detail::overlap(gradient.cos, bytes, gradient.sin, bytes)) detail::fail("the gradients of cos and sin must not overlap");
+  const TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
+  detail::run_backward(pass, shape, detail::Products::all, true, device, [&](Index row, const auto& sums) {
+    Scalar* cos = gradient.cos + row * gradient.width;
+    Scalar* sin = gradient.sin + row * gradient.width;
+    detail::for_each_table_entry(pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
+      cos[entry] = detail::rounded_sum<Scalar>(dcos);
+      sin[entry] = detail::rounded_sum<Scalar>(dsin);
+    });
   });
 }
 

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums of pairs' products (rope/detail/pair_sums.hpp) with the vectors of one target.
+//
+// A column of as many pairs as a vector holds doubles has its sums in registers while the rows pass; a few columns go together, because a
+// sum that waits for the one before it takes four cycles. Every sum takes its terms in the order of the template, so the bits are its bits.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_pair_sums.cpp"
+#include <hwy/foreach_target.h>
+
+#include "dispatch.hpp"
+#include "kernel_columns-inl.hpp"
+#include "rope/detail/pair_sums.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace rope::detail::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+
+template <Members members, class T>
+HWY_INLINE Two<V> load_members(const T* a, const T* b) {
+  const D d;
+  if constexpr (std::is_same_v<T, double>) {
+    if constexpr (members == Members::separate) return {hn::LoadU(d, a), hn::LoadU(d, b)};
+    Two<V> both;
+    hn::LoadInterleaved2(d, a, both.first, both.second);
+    return both;
+  } else {
+    const hn::Rebind<float, D> floats;
+    if constexpr (members == Members::separate) return {hn::PromoteTo(d, load(floats, a)), hn::PromoteTo(d, load(floats, b))};
+    hn::Vec<decltype(floats)> even, odd;
+    load_apart(floats, a, even, odd);
+    return {hn::PromoteTo(d, even), hn::PromoteTo(d, odd)};
+  }
+}
+
+/// A running sum of products of T.
+template <class T>
+struct Sum {
+  V value;
+  HWY_INLINE void add(V a, V b) { value = hn::MulAdd(a, b, value); }
+};
+
+template <>
+struct Sum<double> {
+  V value, rest;
+  HWY_INLINE void add(V a, V b) {
+    const V term = hn::Mul(a, b);
+    const V next = hn::Add(value, term);
+    const V added = hn::Sub(next, value);
+    rest = hn::Add(rest, hn::Add(hn::Sub(value, hn::Sub(next, added)), hn::Sub(term, added)));
+    value = next;
+  }
+};
+
+template <class T>
+HWY_INLINE Sum<T> load_sum(const double* values, [[maybe_unused]] const double* rests, Index at) {
+  const D d;
+  if constexpr (std::is_same_v<T, double>)
+    return {hn::LoadU(d, values + at), hn::LoadU(d, rests + at)};
+  else
+    return {hn::LoadU(d, values + at)};
+}
+
+/// Where sums lie, by the step of the result's slots: separate arrays for A and B, or pairs next to each other.
+template <Members members, class T>
+struct SumPair {
+  Sum<T> a, b;
+
+  static HWY_INLINE SumPair load(const double* values, const double* rests, Index A, Index B) {
+    if constexpr (members == Members::separate) return {load_sum<T>(values, rests, A), load_sum<T>(values, rests, B)};
+    const D d;
+    SumPair pair;
+    hn::LoadInterleaved2(d, values + A, pair.a.value, pair.b.value);
+    if constexpr (std::is_same_v<T, double>) hn::LoadInterleaved2(d, rests + A, pair.a.rest, pair.b.rest);
+    return pair;
+  }
+
+  HWY_INLINE void store(double* values, [[maybe_unused]] double* rests, Index A, Index B) const {
+    const D d;
+    if constexpr (members == Members::separate) {
+      hn::StoreU(a.value, d, values + A);
+      hn::StoreU(b.value, d, values + B);
+      if constexpr (std::is_same_v<T, double>) {
+        hn::StoreU(a.rest, d, rests + A);
+        hn::StoreU(b.rest, d, rests + B);
+      }
+    } else {
+      hn::StoreInterleaved2(a.value, b.value, d, values + A);
+      if constexpr (std::is_same_v<T, double>) hn::StoreInterleaved2(a.rest, b.rest, d, rests + A);
+    }
+  }
+};
+
+template <Products products, Members in, Members out, class T, class Sums, std::size_t... i>
+HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
+  constexpr Index in_step = in == Members::separate ? 1 : 2;
+  constexpr Index out_step = out == Members::separate ? 1 : 2;
+  const Index a = run.in_a + k * in_step;
+  const Index b = run.in_b + k * in_step;
+  const Index A = run.out_a + k * out_step;
+  const Index B = run.out_b + k * out_step;
+  constexpr Index u_width = lanes * in_step;
+  constexpr Index g_width = lanes * out_step;
+  using Pair = SumPair<out, T>;
+  const auto place = [](Index first, std::size_t column) { return first + static_cast<Index>(column) * g_width; };
+  Pair crossed[] = {Pair::load(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i))...};
+  Pair direct[sizeof...(i)];
+  if constexpr (products == Products::all) {
+    ((direct[i] = Pair::load(sums.direct(), sums.direct_rest(), place(A, i), place(B, i))), ...);
+  }
+  const auto add = [](const Two<V>& u, const Two<V>& g, Pair& across, [[maybe_unused]] Pair& along) HWY_ATTR {
+    across.a.add(u.second, g.first);
+    across.b.add(u.first, g.second);
+    if constexpr (products == Products::all) {
+      along.a.add(u.first, g.first);
+      along.b.add(u.second, g.second);
+    }
+  };
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    const T* u = rows.u + o * rows.outer.x;
+    const T* g = rows.g + o * rows.outer.y;
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      (add(load_members<in>(u + a + static_cast<Index>(i) * u_width, u + b + static_cast<Index>(i) * u_width),
+           load_members<out>(g + place(A, i), g + place(B, i)), crossed[i], direct[i]),
+       ...);
+      u += rows.inner.x;
+      g += rows.inner.y;
+    }
+  }
+  (crossed[i].store(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i)), ...);
+  if constexpr (products == Products::all) {
+    (direct[i].store(sums.direct(), sums.direct_rest(), place(A, i), place(B, i)), ...);
+  }
+}
+
+/// u_a g_B - u_b g_A of floats, in float, summed in double.
+template <Members in, Members out, class T, class Sums, std::size_t... i>
+HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
+  const hn::ScalableTag<float> d;
+  const hn::Half<decltype(d)> half;
+  const D wide;
+  using F = hn::Vec<decltype(d)>;
+  constexpr Index in_step = in == Members::separate ? 1 : 2;
+  constexpr Index out_step = out == Members::separate ? 1 : 2;
+  constexpr Index u_width = 2 * lanes * in_step;
+  constexpr Index g_width = 2 * lanes * out_step;
+  const Index a = run.in_a + k * in_step;
+  const Index b = run.in_b + k * in_step;
+  const Index A = run.out_a + k * out_step;
+  const Index B = run.out_b + k * out_step;
+  const auto operands = [d](auto apart, const T* first, const T* second) HWY_ATTR {
+    Two<F> both;
+    if constexpr (decltype(apart)::value) {
+      both.first = load(d, first);
+      both.second = load(d, second);
+    } else {
+      load_apart(d, first, both.first, both.second);
+    }
+    return both;
+  };
+  // Sums of pairs next to each other lie among those of A, which stay as they are.
+  double* const target = sums.crossed() + (out == Members::separate ? B : A);
+  const auto load_sums = [&](Index at) HWY_ATTR {
+    if constexpr (out == Members::separate) return hn::LoadU(wide, target + at);
+    V first, second;
+    hn::LoadInterleaved2(wide, target + at, first, second);
+    return second;
+  };
+  V lower[] = {load_sums(static_cast<Index>(i) * g_width)...};
+  V upper[] = {load_sums(static_cast<Index>(i) * g_width + g_width / 2)...};
+  const auto add = [&](const Two<F>& u, const Two<F>& g, V& low, V& high) HWY_ATTR {
+    const F difference = hn::Sub(hn::Mul(u.first, g.second), hn::Mul(u.second, g.first));
+    low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
+    high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
+  };
+  using Apart_u = std::bool_constant<in == Members::separate>;
+  using Apart_g = std::bool_constant<out == Members::separate>;
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    const T* u = rows.u + o * rows.outer.x;
+    const T* g = rows.g + o * rows.outer.y;
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      (add(operands(Apart_u(), u + a + static_cast<Index>(i) * u_width, u + b + static_cast<Index>(i) * u_width),
+           operands(Apart_g(), g + A + static_cast<Index>(i) * g_width, g + B + static_cast<Index>(i) * g_width), lower[i], upper[i]),
+       ...);
+      u += rows.inner.x;
+      g += rows.inner.y;
+    }
+  }
+  const auto store_sums = [&](const V& v, Index at) HWY_ATTR {
+    if constexpr (out == Members::separate) {
+      hn::StoreU(v, wide, target + at);
+    } else {
+      hn::StoreInterleaved2(hn::Zero(wide), v, wide, target + at);
+    }
+  };
+  (store_sums(lower[i], static_cast<Index>(i) * g_width), ...);
+  (store_sums(upper[i], static_cast<Index>(i) * g_width + g_width / 2), ...);
+}
+
+/// Columns whose sums fit in registers beside two pairs of operands.
+template <Products products, class T>
+constexpr std::size_t columns_together() {
+  constexpr int registers = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 16 : 8;
+  constexpr int each = (products == Products::all ? 4 : 2) * (std::is_same_v<T, double> ? 2 : 1);
+  return std::max(1, std::min(4, registers / each));
+}
+
+template <Products products, Members in, Members out, class T, class Sums>
+void add_run(const Run& run, const PairRows<T, T>& rows, Sums& sums) {
+  Index k = 0;
+  if constexpr (products == Products::difference && !std::is_same_v<T, double>) {
+    constexpr Index column = 2 * lanes;
+    for (; k + 4 * column <= run.count; k += 4 * column) {
+      add_differences<in, out>(run, k, rows, sums, std::make_index_sequence<4>());
+    }
+    for (; k + column <= run.count; k += column) add_differences<in, out>(run, k, rows, sums, std::index_sequence<0>());
+  } else {
+    constexpr std::size_t together = columns_together<products, T>();
+    constexpr auto most = static_cast<Index>(together) * lanes;
+    for (; k + most <= run.count; k += most) {
+      add_columns<products, in, out>(run, k, rows, sums, std::make_index_sequence<together>());
+    }
+    for (; k + lanes <= run.count; k += lanes) add_columns<products, in, out>(run, k, rows, sums, std::index_sequence<0>());
+  }
+  if (k == run.count) return;
+  Runs rest{{run}, 1};
+  Run& tail = rest.run[0];
+  tail.in_a += k * run.in_step;
+  tail.in_b += k * run.in_step;
+  tail.out_a += k * run.out_step;
+  tail.out_b += k * run.out_step;
+  tail.count -= k;
+  add_pairs_plainly(rest, rows, sums);
+}
+
+template <Products products, class T, class Sums>
+void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  for (const Run& run : runs) {
+    if (run.out_step == 2) {
+      add_run<products, Members::adjacent, Members::adjacent>(run, rows, sums);
+    } else if (run.in_step == 2) {
+      add_run<products, Members::adjacent, Members::separate>(run, rows, sums);
+    } else {
+      add_run<products, Members::separate, Members::separate>(run, rows, sums);
+    }
+  }
+}
+
+template <class T, class Sums>
+void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  if (sums.products() == Products::all) {
+    add_runs<Products::all>(runs, rows, sums);
+  } else {
+    add_runs<Products::difference>(runs, rows, sums);
+  }
+}
+
+#else
+
+template <class T, class Sums>
+void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  add_pairs_plainly(runs, rows, sums);
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+void add_float(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
+void add_double(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) { add_all(runs, rows, sums); }
+void add_half(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
+void add_bfloat16(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  add_all(runs, rows, sums);
+}
+
+}  // namespace rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace rope::detail {
+
+void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_float);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_double);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_half);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_bfloat16);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+}  // namespace rope::detail
+#endif  // HWY_ONCE

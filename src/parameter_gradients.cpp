@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rope/parameter_gradients.hpp"
+
+#include "rope/cache.hpp"
+#include "rope/error.hpp"
+
+namespace rope {
+namespace {
+
+/// A sum of doubles that carries what it rounds off.
+class Sum {
+ public:
+  void add(double term) { detail::add_compensated(value_, rest_, term); }
+  double value() const { return value_ + rest_; }
+
+ private:
+  double value_ = 0;
+  double rest_ = 0;
+};
+
+Frequencies any_frequencies(Index pairs) { return Frequencies::explicit_rates(std::vector<double>(static_cast<std::size_t>(pairs), 0.0)); }
+
+/// Throws unless d's table is one of these positions.
+void check_table(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
+  const Shape expected = detail::table_outer(any_frequencies(d.pairs), positions, layout);
+  if (d.outer != expected) {
+    detail::fail("the gradients must be of a table with the outer extents these positions give " + expected.text(), d.outer.text());
+  }
+}
+
+void require_angle(const Gradients<double>& d) {
+  if (d.angle.empty()) detail::fail("the gradients must be made with Wanted::angle, got none of angles");
+}
+
+}  // namespace
+
+std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
+  check_table(d, positions, layout);
+  if (d.outer.size() == 0) return std::vector<double>(static_cast<std::size_t>(d.pairs), 0.0);
+  require_angle(d);
+  std::vector<Sum> sums(static_cast<std::size_t>(d.pairs));
+  detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+    for (Index k = 0; k < d.pairs; ++k) {
+      const auto position = static_cast<double>(positions.at(positions.axis(k), batch, token));
+      sums[static_cast<std::size_t>(k)].add(position * d.angle[static_cast<std::size_t>(row * d.pairs + k)]);
+    }
+  });
+  std::vector<double> result;
+  result.reserve(sums.size());
+  for (const Sum& sum : sums) result.push_back(sum.value());
+  return result;
+}
+
+std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
+                                       const Layout& layout) {
+  if (frequencies.pairs() != d.pairs) {
+    detail::fail("frequencies must have as many pairs as the gradients (" + std::to_string(d.pairs) + ")",
+                 static_cast<std::int64_t>(frequencies.pairs()));
+  }
+  check_table(d, positions, layout);
+  const Index places = positions.batches() * positions.tokens();
+  std::vector<Sum> sums(static_cast<std::size_t>(positions.axes() * places));
+  if (!sums.empty()) require_angle(d);
+  detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+    for (Index k = 0; k < d.pairs; ++k) {
+      const Index place = positions.axis(k) * places + batch * positions.tokens() + token;
+      const double rate = static_cast<double>(frequencies.rates()[static_cast<std::size_t>(k)]);
+      sums[static_cast<std::size_t>(place)].add(rate * d.angle[static_cast<std::size_t>(row * d.pairs + k)]);
+    }
+  });
+  std::vector<double> result;
+  result.reserve(sums.size());
+  for (const Sum& sum : sums) result.push_back(sum.value());
+  return result;
+}
+
+double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
+                                 const Layout& layout) {
+  check_table(d, positions, layout);
+  if (d.outer.size() == 0) return 0;
+  const auto m = static_cast<double>(frequencies.attention_factor());
+  Sum sum;
+  if (m != 0) {
+    if (d.log_magnitude.empty()) detail::fail("the gradients must be made with Wanted::log_magnitude, got none of magnitudes");
+    for (const double term : d.log_magnitude) sum.add(term);
+    return sum.value() / m;
+  }
+  if (d.cos.empty() || d.width != d.pairs || frequencies.pairs() != d.pairs) {
+    detail::fail(
+        "with attention factor 0 the gradients must be made from rope::input(x) with Wanted::table and a half-width table, got none of it");
+  }
+  const CosSinCache<double> unit(Frequencies::explicit_rates(frequencies.rates(), 1), positions, layout);
+  for (std::size_t i = 0; i < d.cos.size(); ++i) {
+    sum.add(unit.cos()[i] * d.cos[i]);
+    sum.add(unit.sin()[i] * d.sin[i]);
+  }
+  return sum.value();
+}
+
+}  // namespace rope
