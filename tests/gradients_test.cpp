@@ -251,6 +251,28 @@ TEST(Gradients, TakeRowsAnywhere) {
   }
 }
 
+// Three broadcast axes with others between them: no two can be walked as one.
+TEST(Gradients, SumOverScatteredAxes) {
+  const Shape shape{6, 2, 3, 2, 3, 2};
+  auto y = random_values<double>(shape.size(), 8);
+  auto g = random_values<double>(shape.size(), 9);
+  const auto table = random_table<double>(3, Shape{1, 3, 1, 3, 1}, 10);
+  std::vector<double> dx(y.size()), transposed(y.size());
+  const auto d =
+      gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, interleaved, Wanted::angle, dense(dx.data(), shape));
+  rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, interleaved, Direction::transpose);
+  EXPECT_EQ(dx, transposed);
+  std::vector<double> expected(d.angle.size());
+  for (std::size_t row = 0; row < y.size() / 6; ++row) {
+    const std::size_t table_row = row / 2 % 3 + 3 * (row / 12 % 3);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t a = row * 6 + 2 * k;
+      expected[table_row * 3 + k] += y[a] * g[a + 1] - y[a + 1] * g[a];
+    }
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(d.angle[i], expected[i], 16 * 8 * 0x1p-52) << "entry " << i;
+}
+
 TEST(Gradients, TakeEigenTensorsInEitherLayout) {
   Eigen::Tensor<float, 3> y(8, 2, 3), g(8, 2, 3), dx(8, 2, 3);
   y.setRandom();
