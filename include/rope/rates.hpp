@@ -285,7 +285,7 @@ BasicRates<S> power_rates(const BasicPowers<S>& powers) {
 }
 
 /// YaRN's blend. Error: as power_rates, but relative to f_k max(1, linear_scale)(1 + 2 |ext_factor|), since the blend can cancel; with
-/// exact ends the ramp adds |ext_factor| times its place's error, (4 dims / (high - low)) u.
+/// exact ends 10 u |ext_factor| dims (ln original_context + |ln beta| + 2) / (|ln base| (high - low)) more, relative to the same.
 ///
 /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0; rounded ends have derivative 0. At
 /// ext_factor 0 the rates are smooth, but m jumps: its dependence on ext_factor and linear_scale is left out there.
@@ -316,7 +316,8 @@ BasicRates<S> yarn_rates(const BasicPowers<S>& powers, const BasicYarn<S>& yarn)
   return {std::move(rates), magnitude};
 }
 
-/// Llama 3.1's three bands. Error: as power_rates, plus (high + low)/(high - low) max(1, 1/factor) times a few u in the smooth band.
+/// Llama 3.1's three bands. Error: twice that of power_rates; in the smooth band relative to f_k linear_scale max(1, 1/factor) and
+/// 1 + high_freq_factor / (high_freq_factor - low_freq_factor) times as much.
 ///
 /// Kinks: on a band's edge the derivative is that of the smooth band.
 template <class S>
