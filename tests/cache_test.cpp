@@ -16,6 +16,7 @@
 #include <limits>
 #include <vector>
 
+#include "error_of.hpp"
 #include "real_number.hpp"
 
 namespace rope {
@@ -198,6 +199,60 @@ TEST(CosSinCache, DerivativesFlowThroughFromRates) {
       EXPECT_NEAR(sin.derivatives()[2], std::sin(p * rate), double_rounding);
     }
   }
+}
+
+TEST(CosSinCache, FromAnglesIsFromRatesWhereAnglesArePositionsTimesRates) {
+  const std::vector<double> rates{1, 0.5, -0.125};
+  const std::vector<int> ids{0, 1, -2, 7};
+  const auto expected = CosSinCache<double>::from_rates(rates, 1.5, Positions::per_batch(ids, Batches{2}), Layout::bsnd());
+  std::vector<double> angles;
+  for (const int id : ids)
+    for (const double rate : rates) angles.push_back(id * rate);
+  expect_same_table(CosSinCache<double>::from_angles(angles, 1.5, 3, Shape{1, 2, 2}), expected);
+}
+
+TEST(CosSinCache, FromAnglesTakesAnyOuterShape) {
+  const auto cache = CosSinCache<float>::from_angles({0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, -2, 2, Shape{3});
+  EXPECT_EQ(cache.pairs(), 2);
+  EXPECT_EQ(cache.outer(), (Shape{3}));
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(cache.cos()[i], -2 * std::cos(static_cast<float>(i)));
+    EXPECT_EQ(cache.sin()[i], -2 * std::sin(static_cast<float>(i)));
+  }
+  EXPECT_EQ(CosSinCache<float>::from_angles({}, 1, 2, Shape{1, 0, 1}).outer(), (Shape{1, 0, 1}));
+  EXPECT_EQ(CosSinCache<float>::from_angles({1.0F}, 1, 1, Shape{}).pairs(), 1);
+}
+
+TEST(CosSinCache, FromAnglesRefusesOtherCounts) {
+  using test::error_of;
+  EXPECT_EQ(error_of([] {
+              (void)CosSinCache<double>::from_angles({1, 2, 3}, 1, 2, Shape{2});
+            }),
+            "[rope] angles must be one per pair and row of the table (4), got 3");
+  EXPECT_EQ(error_of([] { (void)CosSinCache<double>::from_angles({}, 1, 0, Shape{2}); }),
+            "[rope] the number of pairs must be positive, got 0");
+  EXPECT_EQ(error_of([] { (void)CosSinCache<double>::from_angles({}, 1, Index{1} << 32, Shape{Index{1} << 32}); }),
+            "[rope] the number of entries in the table must fit a 64-bit count, got 4294967296 x 4294967296");
+}
+
+TEST(CosSinCache, DerivativesByPositionsFlowThroughFromAngles) {
+  // One position that moves, two rates: the derivatives of m cos(p r) and m sin(p r) by p.
+  using Active = Eigen::AutoDiffScalar<Eigen::VectorXd>;
+  const Active position(3.5, 1, 0);
+  const double rates[] = {0.25, 1.5};
+  std::vector<Active> angles;
+  for (const double rate : rates) angles.push_back(position * rate);
+  const auto cache = CosSinCache<Active>::from_angles(angles, Active(1.25), 2, Shape{1});
+  for (std::size_t k = 0; k < 2; ++k) {
+    ASSERT_EQ(cache.cos()[k].derivatives().size(), 1);
+    ASSERT_EQ(cache.sin()[k].derivatives().size(), 1);
+    EXPECT_NEAR(cache.cos()[k].derivatives()[0], -1.25 * rates[k] * std::sin(3.5 * rates[k]), double_rounding);
+    EXPECT_NEAR(cache.sin()[k].derivatives()[0], 1.25 * rates[k] * std::cos(3.5 * rates[k]), double_rounding);
+  }
+}
+
+TEST(CosSinCache, FromAnglesOfMagnitudeZeroDoesNotPromiseAnInverse) {
+  EXPECT_EQ(CosSinCache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants, Determinants::unknown);
 }
 
 /// The magnitude alone, which position 0 puts into the table: a way to any double-double.
