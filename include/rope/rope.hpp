@@ -37,6 +37,7 @@
 #include "rope/rotate_strided.hpp"
 #include "rope/rotate_to.hpp"
 #include "rope/scalar_type.hpp"
+#include "rope/scaling_gradients.hpp"
 #include "rope/sections.hpp"
 #include "rope/shape.hpp"
 #include "rope/streaming.hpp"

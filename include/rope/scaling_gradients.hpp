@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the gradient of a loss L with respect to the rates to its gradient with respect to the parameters they were made from.
+//
+//   dL/dp        = sum over pairs k of dL/drate_k drate_k/dp + dL/dm dm/dp        p: base, linear scale, ext factor, beta fast, ...
+//   dL/dfactor_k = dL/drate_k drate_k/dfactor_k
+//
+// The derivatives are those of the formulas in rates.hpp, run with numbers that carry derivatives: no formula is written down twice. For
+// powers they are
+//
+//   drate_k/dbase = -2 e_k rate_k / (d base)    drate_k/dlinear_scale = rate_k / linear_scale    drate_k/dfactor_k = -rate_k / factor_k
+//
+// Kinks: where a pair or an end of YaRN's ramp meets its clamp, the derivative is that of the clamped side (0); rounded ends of the ramp
+// (RampEnds::rounded) do not move, so the betas have gradient 0; on an edge of Llama 3.1's band it is that of the band's inside. At
+// ext_factor 0, where m jumps, m's dependence on it and on the linear scale is left out.
+//
+// Error of every result: half an ulp + 2^-75 of the sum of the magnitudes of all products the chain rule adds up for it (2^-90 but for
+// exact ends and llama3), where derivatives are in double's normal range and llama3's band is at least 2^-20 of high_freq_factor wide.
+// Gradients that are not finite give results that are not. All are O(pairs), 3 microseconds a pair, allocate, and are safe to call from
+// several threads. Not here: dL/drate_k itself.
+#pragma once
+
+#include <vector>
+
+#include "rope/rates.hpp"
+
+namespace rope {
+
+/// dL/drate_k, one per pair, and dL/dm.
+struct RateGradients {
+  std::vector<double> rates;
+  double attention_factor = 0;
+};
+
+/// The gradient with respect to each member of Powers that has one.
+struct PowersGradients {
+  double base = 0;
+  double linear_scale = 0;
+  double attention_factor = 0;
+  /// One per pair, also where Powers has no factors: they count as 1 then.
+  std::vector<double> factors;
+};
+
+struct YarnGradients {
+  PowersGradients powers;
+  double ext_factor = 0;
+  double beta_fast = 0;
+  double beta_slow = 0;
+};
+
+struct Llama3Gradients {
+  PowersGradients powers;
+  double factor = 0;
+  double low_freq_factor = 0;
+  double high_freq_factor = 0;
+};
+
+/// Through power_rates(powers). Throws rope::Error as Frequencies::powers, and if the gradients are not one per pair.
+PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients);
+
+/// Through yarn_rates(powers, yarn). Throws rope::Error as Frequencies::yarn, and if the gradients are not one per pair.
+YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
+
+/// Through llama3_rates(powers, llama3). Throws rope::Error as Frequencies::llama3, and if the gradients are not one per pair.
+Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients);
+
+}  // namespace rope
