@@ -29,6 +29,9 @@ constexpr double least_position = 0x1p-20;
 constexpr double largest_product = 0x1p44;
 constexpr double largest_integer = 0x1p53;
 
+// Pairs whose positions or angles are gathered for the kernels at a time.
+constexpr Index chunk = 8 * table_lanes;
+
 // Shorter runs of consecutive positions are filled row by row.
 constexpr Index worthwhile_run = 3;
 
@@ -37,8 +40,10 @@ constexpr bool has_kernel = sizeof(Scalar) <= sizeof(float);
 
 }  // namespace
 
+bool is_table_rate(double rate) { return std::abs(rate) <= max_rate; }
+
 void require_table_rate(std::size_t pair, double rate) {
-  if (std::abs(rate) > max_rate) fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", pair), rate);
+  if (!is_table_rate(rate)) fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", pair), rate);
 }
 
 void require_table_position(double position) {
@@ -111,7 +116,6 @@ void RowFiller::fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const 
 
 template <class Scalar>
 void RowFiller::fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* sin) const {
-  constexpr Index chunk = 8 * table_lanes;
   for (Index begin = 0; begin < pairs(); begin += chunk) {
     const Index end = std::min(pairs(), begin + chunk);
     if constexpr (has_kernel<Scalar>) {
@@ -130,11 +134,37 @@ void RowFiller::fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* s
   }
 }
 
+template <class Scalar>
+void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) const {
+  constexpr double once = 1;
+  for (Index begin = 0; begin < pairs(); begin += chunk) {
+    const Index end = std::min(pairs(), begin + chunk);
+    if constexpr (has_kernel<Scalar>) {
+      alignas(static_cast<std::size_t>(cache_line)) std::array<double, chunk> high{};
+      alignas(static_cast<std::size_t>(cache_line)) std::array<double, chunk> low{};
+      bool reached = reaches(once);
+      for (Index k = begin; k < end; ++k) {
+        const DoubleDouble angle = turns[k];
+        high[static_cast<std::size_t>(k - begin)] = 4 * angle.high;
+        low[static_cast<std::size_t>(k - begin)] = 4 * angle.low;
+        reached = reached && (angle.high == 0 || std::abs(4 * angle.high) >= least_rate);
+      }
+      if (reached) {
+        fill_table_row({end - begin, high.data(), low.data(), series_, turns + begin, m_}, &once, RowPositions::one_for_all, cos + begin,
+                       sin + begin);
+        continue;
+      }
+    }
+    for (Index k = begin; k < end; ++k) exact_entry(turns[k], m_, once, cos[k], sin[k]);
+  }
+}
+
 #define ROPE_INSTANTIATE(Scalar)                                                         \
   template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&); \
   template void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const;      \
   template void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;               \
-  template void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const;
+  template void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const;      \
+  template void RowFiller::fill_turns(const DoubleDouble*, Scalar*, Scalar*) const;
 ROPE_INSTANTIATE(float)
 ROPE_INSTANTIATE(double)
 ROPE_INSTANTIATE(long double)

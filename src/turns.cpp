@@ -43,17 +43,20 @@ std::array<CosSin, steps> make_steps() {
 
 DoubleDouble rate_in_turns(DoubleDouble rate) { return rate / two_pi; }
 
-CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns) {
-  static const std::array<CosSin, steps> table = make_steps();
-
-  // Whole turns leave each exact part of the product; only the two small cross terms are rounded.
+DoubleDouble part_of_turn(DoubleDouble position, DoubleDouble turns) {
+  // Whole turns leave each exact part of the product.
   const DoubleDouble product = two_product(position.high, turns.high);
   const double cross = position.high * turns.low + position.low * turns.high;
   const double part_high = product.high - std::nearbyint(product.high);
   const double part_low = product.low - std::nearbyint(product.low);
   const double part_cross = cross - std::nearbyint(cross);
-  const DoubleDouble angle = two_sum(part_high, part_low) + DoubleDouble(part_cross);
+  return two_sum(part_high, part_low) + DoubleDouble(part_cross);
+}
 
+CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns) {
+  static const std::array<CosSin, steps> table = make_steps();
+
+  const DoubleDouble angle = part_of_turn(position, turns);
   const double k = std::nearbyint(angle.high * steps);
   const DoubleDouble rest = two_sum(angle.high - k / steps, angle.low);
   const CosSin& step = table[static_cast<std::size_t>(static_cast<int>(k) & (steps - 1))];

@@ -20,6 +20,9 @@ struct CosSin {
 /// rate / (2 pi)
 DoubleDouble rate_in_turns(DoubleDouble rate);
 
+/// position * turns less whole turns, at most 2 in size. Only the two small cross terms of the product are rounded.
+DoubleDouble part_of_turn(DoubleDouble position, DoubleDouble turns);
+
 /// cos and sin of 2 pi * position * turns.
 CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns);
 

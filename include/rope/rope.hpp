@@ -33,6 +33,7 @@
 #include "rope/positions.hpp"
 #include "rope/rates.hpp"
 #include "rope/reference.hpp"
+#include "rope/rerotate.hpp"
 #include "rope/rotate.hpp"
 #include "rope/rotate_strided.hpp"
 #include "rope/rotate_to.hpp"

@@ -5,6 +5,7 @@
 //   cos[i * pairs + k] = m cos((first + i) * rate_k)                          fill_range: `count` consecutive integer positions
 //   cos[k]             = m cos(position * rate_k)                             fill_one
 //   cos[k]             = m cos(positions[k] * rate_k)                         fill_mixed: every pair has a position of its own
+//   cos[k]             = m cos(2 pi turns[k])                                 fill_turns: and an angle of its own
 //
 // What the rates cost is paid once, in the constructor. Entries have the error bound of rope/cache.hpp. 16- and 32-bit entries are formed
 // in double with a known error e; where rounding v - e and v + e gives one value, that is the entry, and otherwise (about once in a
@@ -34,6 +35,7 @@ struct TableRates;
 
 /// Throws rope::Error for rates (the number of the pair is named) and positions beyond which entries could not keep their error bound: 2^40
 /// radians per token and 2^63.
+bool is_table_rate(double rate);
 void require_table_rate(std::size_t pair, double rate);
 void require_table_position(double position);
 
@@ -49,13 +51,18 @@ class RowFiller {
   template <class Scalar>
   void fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const;
 
-  /// One row; |position| <= 2^63.
+  /// One row; |position| <= 2^64, the largest distance of two positions.
   template <class Scalar>
   void fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const;
 
-  /// One row, pairs() positions, each at most 2^63 in size.
+  /// One row, pairs() positions, each at most 2^64 in size.
   template <class Scalar>
   void fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* sin) const;
+
+  /// One row of angles that are not a position times the rates, in turns, pairs() of them, each at most 8 in size. Only the magnitude of
+  /// the frequencies counts.
+  template <class Scalar>
+  void fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) const;
 
  private:
   /// Whether double arithmetic with a known error can form this row (for 16- and 32-bit scalars).
