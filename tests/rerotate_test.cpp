@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/math/constants/constants.hpp>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -18,8 +19,10 @@
 
 #include "bits.hpp"
 #include "error_of.hpp"
+#include "only_target.hpp"
 #include "real_formula.hpp"
 #include "real_number.hpp"
+#include "rope/detail/row_filler.hpp"
 #include "rotation_cases.hpp"
 
 namespace rope::test {
@@ -149,6 +152,34 @@ TYPED_TEST(RerotationCacheOf, FromTheOriginIsCosSinCache) {
   }
 }
 
+/// Angles as they are after a difference: of any size up to 3 turns, with low parts, near and at quarter turns; `least` besides.
+std::vector<DoubleDouble> angles(double least) {
+  std::vector<DoubleDouble> turns{
+      0.0, least, {1, 1e-18}, {-0.75, 3e-20}, {0.25, -1e-17}, {2.5, 1e-16}, {-3 + 0x1p-45, 1e-16}, {0.25 - 0x1p-40, 1e-17}};
+  Random random(11);
+  while (turns.size() < 203) turns.push_back(DoubleDouble(random(-3, 3)) + DoubleDouble(random(-1e-17, 1e-17)));
+  return turns;
+}
+
+TYPED_TEST(RerotationCacheOf, RowsOfAnglesAreRoundedOnceOnEveryTarget) {
+  const DoubleDouble m{1.2, 1e-17};
+  // With the smaller of the two, pairs beside it leave the kernels as well.
+  for (const double least : {1e-17, 1e-30}) {
+    const std::vector<DoubleDouble> turns = angles(least);
+    const detail::RowFiller rows(Frequencies::explicit_rates(std::vector<DoubleDouble>(turns.size()), m));
+    for (const std::string& target : kernel_targets()) {
+      const OnlyTarget only(target);
+      std::vector<TypeParam> cos_row(turns.size()), sin_row(turns.size());
+      rows.fill_turns(turns.data(), cos_row.data(), sin_row.data());
+      for (std::size_t k = 0; k < turns.size(); ++k) {
+        const Real angle = 2 * boost::math::constants::pi<Real>() * exactly(turns[k]);
+        ASSERT_LE(abs(exactly(cos_row[k]) - exactly(m) * cos(angle)), ulp(cos_row[k]) / 2 + two_to(-80)) << target << ", pair " << k;
+        ASSERT_LE(abs(exactly(sin_row[k]) - exactly(m) * sin(angle)), ulp(sin_row[k]) / 2 + two_to(-80)) << target << ", pair " << k;
+      }
+    }
+  }
+}
+
 TEST(RerotationCache, HasOneRowForWhatMovesTogether) {
   const Frequencies f = trained().frequencies;
   const auto outer = [&](const Positions& from, const Positions& to, const Layout& layout = Layout::bsnd()) {
@@ -194,7 +225,7 @@ template <class Scalar, int rank>
                                         Pairing pairing, long double moves, double positions_per_move) {
   const Index D = expected.dimension(0);
   const Index dims = pairing.rotary_dims(D);
-  const long double allowed = moves * (kMoveError<Scalar> * epsilon<Scalar>() + phase(positions_per_move));
+  const long double allowed = std::expm1(moves * (kMoveError<Scalar> * epsilon<Scalar>() + phase(positions_per_move)));
   for (Index row = 0; row < expected.size() / D; ++row) {
     const auto at = [&](const Eigen::Tensor<Scalar, rank>& x, Index slot) {
       return static_cast<long double>(x.data()[row * D + pairing.offset() + slot]);
@@ -266,7 +297,7 @@ TYPED_TEST(RerotateOf, ThereAndBackAndByWayOfAThirdPlace) {
   Tensor k = at_a;
   rerotate(k, a, b, half);
   EXPECT_TRUE(within_moves(k, at_b, half, 3, 2010));
-  EXPECT_FALSE(within_moves(k, at_a, half, 300, 2010));
+  EXPECT_FALSE(within_moves(k, at_a, half, 30, 2010));
   Tensor by_way = k;
   rerotate(k, b, a, half);
   EXPECT_TRUE(within_moves(k, at_a, half, 2, 2010));
@@ -304,9 +335,12 @@ TYPED_TEST(RerotateOf, AThousandMovesStayWithinTheBound) {
       const Placement next = place(i);
       rerotate(k, at, next, interleaved);
       at = next;
+      // For bfloat16 a thousand times the error of a move is no bound any more; a hundred times is.
+      if (i == 1 || i == 10 || i == 100 || i == moves) {
+        const Tensor expected = rotate(x, Table(at.frequencies, at.positions), interleaved);
+        EXPECT_TRUE(within_moves(k, expected, interleaved, i + 2, 2 * 0x1p20)) << i << " moves";
+      }
     }
-    const Tensor expected = rotate(x, Table(at.frequencies, at.positions), interleaved);
-    EXPECT_TRUE(within_moves(k, expected, interleaved, moves + 2, 2 * 0x1p20));
   }
 }
 
