@@ -45,6 +45,9 @@ void add_expressions(Contenders<T>& list, const CaseShape& shape);
 /// inplace, transpose, inverse, bnsd, full_width.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
+/// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.
+template <class T>
+void add_gradients(Contenders<T>& list, const CaseShape& shape);
 /// reference, loop_o2, loop_native, composed, complex.
 template <class T>
 void add_stock(Contenders<T>& list, const CaseShape& shape, rope::Pairing pairing);

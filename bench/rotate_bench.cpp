@@ -15,6 +15,7 @@ void run_scalar(bench::Session& session, rope::Pairing pairing) {
     bench::add_copies(contenders, shape);
     bench::add_expressions(contenders, shape);
     bench::add_rotations(contenders, shape);
+    bench::add_gradients(contenders, shape);
     bench::add_stock(contenders, shape, pairing);
     if constexpr (std::is_same_v<T, float>) {
       bench::add_nested(contenders, shape);

@@ -71,7 +71,7 @@ template <class Sum, class TableScalar>
 class GradientRow {
  public:
   GradientRow(const RowPlan& plan, const TableView<TableScalar>& table, Gradients<Sum>& result)
-      : plan_(plan), table_(table), result_(result) {}
+      : plan_(plan), runs_(runs_of(half_width(plan))), table_(table), result_(result) {}
 
   /// From x: dcos and dsin come first, and the others from them.
   template <class C>
@@ -85,8 +85,7 @@ class GradientRow {
       });
     }
     if (result_.angle.empty() && result_.log_magnitude.empty()) return;
-    for (Index k = 0; k < result_.pairs; ++k) {
-      const PairSlots slots = pair_slots(plan_.kind, k, plan_.rotary_dims);
+    for_each_pair([&](Index k, const PairSlots& slots) {
       if (plan_.full_width) {
         const Sum cos_a = static_cast<Sum>(cos[slots.A]);
         const Sum cos_b = static_cast<Sum>(cos[slots.B]);
@@ -104,29 +103,49 @@ class GradientRow {
         const Sum dsin = sums.cross(slots);
         put(row, k, c * dsin - s * dcos, c * dcos + s * dsin);
       }
-    }
+    });
   }
 
   /// From y: the table's gradient is that of angle and magnitude, turned back and divided by m^2.
   template <class C>
   void from_output(Index row, const PairSums<C>& sums) const {
-    const bool needs_dot = !result_.log_magnitude.empty() || !result_.cos.empty();
-    for (Index k = 0; k < result_.pairs; ++k) {
-      const PairSlots slots = pair_slots(plan_.kind, k, plan_.rotary_dims);
+    if (!result_.angle.empty()) {
+      for_each_pair([&](Index k, const PairSlots& slots) { result_.angle[place(row * result_.pairs + k)] = sums.cross(slots); });
+    }
+    if (!result_.log_magnitude.empty()) {
+      for_each_pair([&](Index k, const PairSlots& slots) { result_.log_magnitude[place(row * result_.pairs + k)] = sums.dot(slots); });
+    }
+    if (result_.cos.empty()) return;
+    for_each_pair([&](Index k, const PairSlots& slots) {
       const Sum angle = sums.cross(slots);
-      const Sum log_magnitude = needs_dot ? sums.dot(slots) : Sum(0);
-      put(row, k, angle, log_magnitude);
-      if (result_.cos.empty()) continue;
+      const Sum log_magnitude = sums.dot(slots);
       const Sum c = static_cast<Sum>(table_.cos[row * table_.width + k]);
       const Sum s = static_cast<Sum>(table_.sin[row * table_.width + k]);
       const Sum m2 = c * c + s * s;
       result_.cos[place(row * table_.width + k)] = (c * log_magnitude - s * angle) / m2;
       result_.sin[place(row * table_.width + k)] = (c * angle + s * log_magnitude) / m2;
-    }
+    });
   }
 
  private:
   static std::size_t place(Index i) { return static_cast<std::size_t>(i); }
+
+  static RowPlan half_width(RowPlan plan) {
+    plan.full_width = false;
+    return plan;
+  }
+
+  /// visit(pair, slots), of the slots only A and B.
+  template <class Visit>
+  void for_each_pair(const Visit& visit) const {
+    for (const Run& run : runs_) {
+      for (Index k = 0; k < run.count; ++k) {
+        const Index A = run.out_a + k * run.out_step;
+        const Index B = run.out_b + k * run.out_step;
+        visit(run.table_a + k, PairSlots{A, B, A, B});
+      }
+    }
+  }
 
   void put(Index row, Index k, const Sum& angle, const Sum& log_magnitude) const {
     const std::size_t entry = place(row * result_.pairs + k);
@@ -135,6 +154,7 @@ class GradientRow {
   }
 
   RowPlan plan_;
+  Runs runs_;
   const TableView<TableScalar>& table_;
   Gradients<Sum>& result_;
 };

@@ -93,7 +93,7 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
 }
 
 /// Table rows go together whose rows of g have about so many bytes: they are read twice, from the second-level cache the second time.
-inline constexpr Index backward_chunk_bytes = 64 * 1024;
+inline constexpr Index backward_chunk_bytes = 128 * 1024;
 
 /// The rows that share one table row, as a walk of its own, and the table rows themselves.
 struct BackwardWalks {

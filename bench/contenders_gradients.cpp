@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backward pass: x is the gradient that comes in, b stands for the rotation's output, y receives dx.
+//
+//   dx_dangle            dx and d angle, as learned frequencies or positions need them
+//   dx_dangle_inplace    the same, dx over the incoming gradient
+//   dx_everything        dx, d angle, d log m, d cos and d sin
+//   dx_dtable            dx, d cos and d sin from the rotation's input, as trained tables need them
+#include <cmath>
+#include <cstring>
+
+#include "contender.hpp"
+#include "expected.hpp"
+#include "rope/gradients.hpp"
+#include "rope/tensor_view.hpp"
+
+namespace bench {
+namespace {
+
+using rope::Wanted;
+
+/// y_A g_B - y_B g_A, summed over heads.
+template <class T>
+std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
+  const Index pairs = c.shape.rotary_dims / 2;
+  std::vector<double> sums(static_cast<std::size_t>(pairs * c.S()));
+  for (Index s = 0; s < c.S(); ++s) {
+    for (Index h = 0; h < heads; ++h) {
+      const Index row = (s * heads + h) * c.D();
+      for (Index k = 0; k < pairs; ++k) {
+        const rope::PairSlots slot = rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
+        const auto value = [row](const T* from, Index at) { return static_cast<double>(from[row + at]); };
+        sums[static_cast<std::size_t>(s * pairs + k)] += value(y, slot.A) * value(g, slot.B) - value(y, slot.B) * value(g, slot.A);
+      }
+    }
+  }
+  return sums;
+}
+
+/// In-place passes rotate y, which begins as x.
+template <class T>
+Prepared backward(Case<T>& c, rope::Output<T> from, rope::StridedView<T> g, Wanted wanted) {
+  auto result = std::make_shared<rope::Gradients<double>>();
+  const Action run = [&c, from, g, wanted, result] { rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, rope::view(c.y)); };
+  const auto correct = [&c, from, run, result] {
+    std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
+    run();
+    if (!agrees(c.y.data(), rotated(c, rope::Direction::transpose))) return false;
+    const std::vector<double> expected = angles(c, from.y.data, c.x.data());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      // 32 heads of two products below 1, each within an ulp of float.
+      if (!(std::abs(result->angle[i] - expected[i]) <= 64 * 0x1p-23)) return false;
+    }
+    return true;
+  };
+  return {run, correct};
+}
+
+template <class T>
+Prepared backward_of_table(Case<T>& c) {
+  auto result = std::make_shared<rope::Gradients<double>>();
+  const auto x = rope::view(c.b());
+  return into_y(
+      c,
+      [&c, x, result] {
+        rope::gradients_into(*result, rope::input(x), rope::view(c.x), c.cache, c.pairing, Wanted::table, rope::view(c.y));
+      },
+      [&c] { return rotated(c, rope::Direction::transpose); });
+}
+
+}  // namespace
+
+template <class T>
+void add_gradients(Contenders<T>& list, const CaseShape&) {
+  list.push_back({"dx_dangle", [](Case<T>& c) { return backward(c, rope::output(rope::view(c.b())), rope::view(c.x), Wanted::angle); }});
+  list.push_back(
+      {"dx_dangle_inplace", [](Case<T>& c) { return backward(c, rope::output(rope::view(c.b())), rope::view(c.y), Wanted::angle); }});
+  list.push_back({"dx_everything", [](Case<T>& c) {
+                    return backward(c, rope::output(rope::view(c.b())), rope::view(c.x),
+                                    Wanted::angle | Wanted::log_magnitude | Wanted::table);
+                  }});
+  list.push_back({"dx_dtable", &backward_of_table<T>});
+}
+
+template void add_gradients(Contenders<float>&, const CaseShape&);
+template void add_gradients(Contenders<double>&, const CaseShape&);
+template void add_gradients(Contenders<Eigen::half>&, const CaseShape&);
+template void add_gradients(Contenders<Eigen::bfloat16>&, const CaseShape&);
+
+}  // namespace bench
