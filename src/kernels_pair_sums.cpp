@@ -4,12 +4,13 @@
 //
 // A column of as many pairs as a vector holds doubles has its sums in registers while the rows pass; a few columns go together, because a
 // sum that waits for the one before it takes four cycles. Every sum takes its terms in the order of the template, so the bits are its bits.
+// Where only differences are summed, the same loop can rotate g: reading and storing then share the time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_pair_sums.cpp"
 #include <hwy/foreach_target.h>
 
 #include "dispatch.hpp"
-#include "kernel_columns-inl.hpp"
+#include "kernel_rows-inl.hpp"
 #include "rope/detail/pair_sums.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -252,6 +253,140 @@ void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
   }
 }
 
+/// Columns whose coefficients and sums fit in registers.
+constexpr std::size_t columns_rotated_together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 1;
+
+/// u_a g_B - u_b g_A of one column of one row, in float.
+template <Members members, class T, class D32>
+HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T* g_a, const T* g_b) {
+  if constexpr (members == Members::separate) {
+    return hn::Sub(hn::Mul(load(d, u_a), load(d, g_b)), hn::Mul(load(d, u_b), load(d, g_a)));
+  } else {
+    const auto half_of = [d](const T* u, const T* g) HWY_ATTR {
+      const auto products = hn::Mul(load(d, u), hn::Reverse2(d, load(d, g)));
+      return hn::Sub(products, hn::Reverse2(d, products));
+    };
+    const auto lower = half_of(u_a, g_a);
+    const auto upper = half_of(u_a + hn::Lanes(d), g_a + hn::Lanes(d));
+    return hn::ConcatEven(d, upper, lower);
+  }
+}
+
+/// Some columns of all rows that share a table row: differences summed, g rotated into dx.
+template <class Kernel, Members members, Stores stores, class T, class Sums, std::size_t... i>
+HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index k, const RotatedPairRows<T>& rows, Sums& sums,
+                                       std::index_sequence<i...>) {
+  const hn::ScalableTag<float> d;
+  const hn::Half<decltype(d)> half;
+  const D wide;
+  constexpr Index pairs = 2 * lanes;
+  constexpr Index step = members == Members::separate ? 1 : 2;
+  constexpr Index width = pairs * step;
+  using Column = typename Kernel::template Column<hn::ScalableTag<float>>;
+  const Rows<T> table{nullptr, nullptr, rows.cos, rows.sin, 0, 0, 0, 0};
+  const Column columns[] = {Kernel::column(d, table, run, k + static_cast<Index>(i) * pairs, Direction::transpose)...};
+  const Index a = sum_run.in_a + k * step;
+  const Index b = sum_run.in_b + k * step;
+  const Index A = sum_run.out_a + k * step;
+  const Index B = sum_run.out_b + k * step;
+  const Index to_a = run.out_a + k * step;
+  const Index to_b = run.out_b + k * step;
+  V lower[] = {(static_cast<void>(i), hn::Zero(wide))...};
+  V upper[] = {(static_cast<void>(i), hn::Zero(wide))...};
+  const auto add = [&](const T* u, const T* g, Index at, V& low, V& high) HWY_ATTR {
+    const auto difference = difference_of<members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
+    low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
+    high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
+  };
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    const T* u = rows.u + o * rows.outer.x;
+    const T* g = rows.g + o * rows.outer.y;
+    T* dx = rows.dx + o * rows.dx_outer;
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      (add(u, g, static_cast<Index>(i) * width, lower[i], upper[i]), ...);
+      const typename Kernel::template Result<hn::ScalableTag<float>> results[] = {
+          Kernel::rotate(d, g + A + static_cast<Index>(i) * width, g + B + static_cast<Index>(i) * width, columns[i])...};
+      (Kernel::template put_first<stores>(d, results[i], dx + to_a + static_cast<Index>(i) * width), ...);
+      (Kernel::template put_second<stores>(d, results[i], dx + to_b + static_cast<Index>(i) * width), ...);
+      u += rows.inner.x;
+      g += rows.inner.y;
+      dx += rows.dx_inner;
+    }
+  }
+  const auto store_sums = [&](const V& v, Index first) HWY_ATTR {
+    double* const target = sums.crossed() + first * step;
+    if constexpr (members == Members::separate) {
+      hn::StoreU(v, wide, target + B);
+    } else {
+      hn::StoreInterleaved2(hn::Zero(wide), v, wide, target + A);
+    }
+  };
+  (store_sums(lower[i], static_cast<Index>(i) * pairs), ...);
+  (store_sums(upper[i], static_cast<Index>(i) * pairs + lanes), ...);
+}
+
+template <class Kernel, Members members, Stores stores, class T, class Sums>
+void add_and_rotate_runs(const RowPlan& plan, const Runs& sum_runs, const Runs& runs, const RotatedPairRows<T>& rows, Sums& sums) {
+  constexpr std::size_t together = columns_rotated_together;
+  constexpr auto pairs = 2 * lanes;
+  constexpr auto most = static_cast<Index>(together) * pairs;
+  for (int r = 0; r < runs.count; ++r) {
+    const Run& sum_run = sum_runs.run[static_cast<std::size_t>(r)];
+    const Run& run = runs.run[static_cast<std::size_t>(r)];
+    Index k = 0;
+    for (; k + most <= run.count; k += most) {
+      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums, std::make_index_sequence<together>());
+    }
+    for (; k < run.count; k += pairs) {
+      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums, std::index_sequence<0>());
+    }
+  }
+  if (plan.rotary_dims == plan.row_length || rows.dx == rows.g) return;
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      copy_outside<Stores::cached>(plan, rows.g + o * rows.outer.y + row * rows.inner.y, rows.dx + o * rows.dx_outer + row * rows.dx_inner);
+    }
+  }
+}
+
+/// Whether every pass over the rows fills whole cache lines of dx.
+template <class T>
+bool passes_fill_lines(const RowPlan& plan, const Runs& runs, const RotatedPairRows<T>& rows) {
+  constexpr Index line = 64 / static_cast<Index>(sizeof(T));
+  constexpr auto most = static_cast<Index>(columns_rotated_together) * 2 * lanes;
+  const bool lines = reinterpret_cast<std::uintptr_t>(rows.dx) % 64 == 0 && rows.dx_inner % line == 0 && rows.dx_outer % line == 0;
+  bool whole = lines && plan.rotary_dims == plan.row_length && most % line == 0;
+  for (const Run& run : runs) {
+    whole = whole && run.count % most == 0 && run.out_a % line == 0 && (run.out_step == 2 || run.out_b % line == 0);
+  }
+  return whole;
+}
+
+template <class Kernel, Members members, class T, class Sums>
+void add_and_rotate_with(const RowPlan& plan, const Runs& sum_runs, const Runs& runs, const RotatedPairRows<T>& rows, Sums& sums) {
+  if (rows.stores == Stores::streaming && passes_fill_lines(plan, runs, rows)) {
+    add_and_rotate_runs<Kernel, members, Stores::streaming>(plan, sum_runs, runs, rows, sums);
+  } else {
+    add_and_rotate_runs<Kernel, members, Stores::cached>(plan, sum_runs, runs, rows, sums);
+  }
+}
+
+template <class T, class Sums>
+bool add_and_rotate_all(const RowPlan& plan, const Runs& sum_runs, const RotatedPairRows<T>& rows, Sums& sums) {
+  if (plan.full_width || plan.permutes()) return false;
+  const Runs runs = runs_of(plan);
+  for (const Run& run : runs) {
+    if (run.count % (2 * lanes) != 0) return false;
+  }
+  if (plan.kind == PairKind::interleaved) {
+    add_and_rotate_with<NeighbourKernel<TableWidth::half, T>, Members::adjacent>(plan, sum_runs, runs, rows, sums);
+  } else {
+    using Kernel = ApartKernel<Members::separate, Members::separate, TableWidth::half, T>;
+    add_and_rotate_with<Kernel, Members::separate>(plan, sum_runs, runs, rows, sums);
+  }
+  return true;
+}
+
 template <class T, class Sums>
 void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
   if (sums.products() == Products::all) {
@@ -268,6 +403,11 @@ void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
   add_pairs_plainly(runs, rows, sums);
 }
 
+template <class T, class Sums>
+bool add_and_rotate_all(const RowPlan&, const Runs&, const RotatedPairRows<T>&, Sums&) {
+  return false;
+}
+
 #endif  // HWY_TARGET != HWY_SCALAR
 
 void add_float(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
@@ -275,6 +415,16 @@ void add_double(const Runs& runs, const PairRows<double, double>& rows, PairSums
 void add_half(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
 void add_bfloat16(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
   add_all(runs, rows, sums);
+}
+
+bool add_and_rotate_float(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
+  return add_and_rotate_all(plan, runs, rows, sums);
+}
+bool add_and_rotate_half(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
+  return add_and_rotate_all(plan, runs, rows, sums);
+}
+bool add_and_rotate_bfloat16(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  return add_and_rotate_all(plan, runs, rows, sums);
 }
 
 }  // namespace rope::detail::HWY_NAMESPACE
@@ -302,6 +452,23 @@ void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16
   static constexpr auto for_targets = ROPE_VERSIONS(add_bfloat16);
   for_targets[chosen_version()](runs, rows, sums);
 }
+
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_and_rotate_float);
+  return for_targets[chosen_version()](plan, runs, rows, sums);
+}
+
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_and_rotate_half);
+  return for_targets[chosen_version()](plan, runs, rows, sums);
+}
+
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = ROPE_VERSIONS(add_and_rotate_bfloat16);
+  return for_targets[chosen_version()](plan, runs, rows, sums);
+}
+
+void flush_streamed_rows() { hwy::FlushStream(); }
 
 }  // namespace rope::detail
 #endif  // HWY_ONCE

@@ -11,7 +11,9 @@
 
 #include "error_of.hpp"
 #include "only_target.hpp"
+#include "rope/detail/aligned.hpp"
 #include "rope/rotate_strided.hpp"
+#include "rope/streaming.hpp"
 #include "rope/tensor_view.hpp"
 #include "rotation_cases.hpp"
 
@@ -173,6 +175,9 @@ void compare_every_case(const Shape& shape, const Device& device = Device()) {
 // Tails of every length: 11 and 7 pairs after vectors of 2, 4 and 8 doubles, and of 16 floats; and enough pairs for several columns.
 const Shape short_rows{22, 3, 2, 2};
 const Shape long_rows{176, 3, 2, 2};
+// Whole columns of every target, alone and in a window: the loop that sums and rotates at once.
+const Shape whole_columns{128, 3, 2, 2};
+const Shape columns_in_a_window{134, 2, 2, 3};
 
 template <class Scalar, class TableScalar>
 void compare_on_every_target() {
@@ -181,6 +186,8 @@ void compare_on_every_target() {
     const OnlyTarget only(target);
     compare_every_case<Scalar, TableScalar>(short_rows);
     compare_every_case<Scalar, TableScalar>(long_rows);
+    compare_every_case<Scalar, TableScalar>(whole_columns);
+    compare_every_case<Scalar, TableScalar>(columns_in_a_window);
   }
 }
 
@@ -214,6 +221,36 @@ TEST(Gradients, HaveTheSameBitsOnEveryTargetAndForAnyNumberOfThreads) {
       EXPECT_EQ(again.log_magnitude, expected.log_magnitude) << target;
       EXPECT_EQ(again.sin, expected.sin) << target;
     }
+  }
+}
+
+template <class Scalar>
+void compare_streamed() {
+  const Shape shape{128, 4, 6, 2};
+  const auto y = random_values<Scalar>(shape.size(), 17);
+  const auto g = random_values<Scalar>(shape.size(), 18);
+  const auto table = random_table<float>(64, Shape{1, 6}, 19);
+  detail::AlignedVector<Scalar> cached(y.size()), streamed(y.size());
+  for (const Pairing pairing : {half, interleaved, quarter, interleaved_to_half}) {
+    const auto pass = [&](detail::AlignedVector<Scalar>& dx) {
+      return gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, pairing, Wanted::angle, dense(dx.data(), shape));
+    };
+    const auto expected = pass(cached);
+    set_streaming_threshold(1);
+    const auto again = pass(streamed);
+    reset_streaming_threshold();
+    EXPECT_EQ(again.angle, expected.angle);
+    EXPECT_TRUE(same_bits(cached.data(), streamed.data(), shape.size()));
+  }
+}
+
+TEST(Gradients, AreTheSameWhereDxIsStoredPastTheCache) {
+  for (const std::string& target : kernel_targets()) {
+    SCOPED_TRACE(target);
+    const OnlyTarget only(target);
+    compare_streamed<float>();
+    compare_streamed<Eigen::half>();
+    compare_streamed<Eigen::bfloat16>();
   }
 }
 

@@ -125,6 +125,40 @@ void add_table_row(const BackwardPass<U, G>& pass, const BackwardWalks& walks, c
   }
 }
 
+/// Both of table row `row` at once, where there is a loop for that.
+template <class U, class G, class TableScalar, class C>
+bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass, [[maybe_unused]] const BackwardWalks& read,
+                              [[maybe_unused]] const BackwardWalks& written, [[maybe_unused]] const RowPlan& transpose,
+                              [[maybe_unused]] const Runs& runs, [[maybe_unused]] const TableView<TableScalar>& table,
+                              [[maybe_unused]] Index row, [[maybe_unused]] PairSums<C>& sums) {
+  if constexpr (may_add_and_rotate<U, G, TableScalar>) {
+    const auto same_levels = [&](int level) {
+      const auto i = static_cast<std::size_t>(level);
+      return read.sharing.levels[i].count == written.sharing.levels[i].count;
+    };
+    const int levels = read.sharing.count;
+    if (pass.dx == nullptr || sums.products() != Products::difference || levels > 2 || written.sharing.count != levels) return false;
+    for (int level = 0; level < levels; ++level) {
+      if (!same_levels(level)) return false;
+    }
+    constexpr RowSteps single{1, 0, 0, 0};
+    const auto level_of = [&](const Walk& walk, int level) {
+      return levels > level ? walk.levels[static_cast<std::size_t>(level)] : single;
+    };
+    const RowPlace at = place_of_row(read.rows, row);
+    const RowPlace dx_at = place_of_row(written.rows, row);
+    const Index offset = pass.plan.offset;
+    return add_and_rotate(
+        transpose, runs,
+        RotatedPairRows<G>{pass.u + at.x + offset, pass.g + at.y + offset, pass.dx + dx_at.y + offset, table.cos + at.table,
+                           table.sin + at.table, level_of(read.sharing, 0), level_of(read.sharing, 1), level_of(written.sharing, 0).y,
+                           level_of(written.sharing, 1).y, written.rows.stores},
+        sums);
+  } else {
+    return false;
+  }
+}
+
 /// dx of `count` table rows from `row` on, which advance evenly.
 template <class U, class G, class TableScalar>
 void rotate_table_rows(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const RowPlan& transpose,
@@ -183,18 +217,23 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
   const auto chunk = std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));
   device.for_range(read.rows.rows, bytes_per_row, [&](Index first, Index last) {
     PairSums<C> sums(sums_wanted ? pass.plan.rotary_dims : 0, products);
+    const auto finish_row = [&](Index row) { finish(place_of_row(read.rows, row).table / std::max<Index>(1, table.width), sums); };
     for (Index row = first; row < last;) {
+      if (sums_wanted && add_and_rotate_table_row(pass, read, written, transpose, runs, table, row, sums)) {
+        finish_row(row++);
+        continue;
+      }
       Index count = std::min(chunk, last - row);
       if (pass.dx != nullptr) count = std::min(count, even_rows(written.rows, row));
       for (Index i = 0; sums_wanted && i < count; ++i) {
-        const RowPlace at = place_of_row(read.rows, row + i);
         sums.clear();
-        add_table_row(pass, read, runs, at, sums);
-        finish(at.table / std::max<Index>(1, table.width), sums);
+        add_table_row(pass, read, runs, place_of_row(read.rows, row + i), sums);
+        finish_row(row + i);
       }
       if (pass.dx != nullptr) rotate_table_rows(pass, written, transpose, table, row, count);
       row += count;
     }
+    if (written.rows.stores == Stores::streaming) flush_streamed_rows();
   });
 }
 

@@ -150,6 +150,35 @@ void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<
 void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums);
 void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums);
 
+/// Rows of u, g and dx that share a table row. RowSteps: x of u, y of g.
+template <class T>
+struct RotatedPairRows {
+  const T* u;
+  const T* g;
+  T* dx;
+  const float* cos;
+  const float* sin;
+  RowSteps inner;
+  RowSteps outer;
+  Index dx_inner;
+  Index dx_outer;
+  Stores stores;
+};
+
+/// Products::difference of a whole table row and its rows of dx, in one loop: overwrites the sums. False, and nothing done, for pairings,
+/// widths and targets it has no loop for. `plan` is the transposed rotation; pointers are the windows'.
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums);
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums);
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums);
+
+/// After the last streamed row, before another thread is told of it.
+void flush_streamed_rows();
+
+/// Scalars for which it may do something.
+template <class U, class G, class TableScalar>
+inline constexpr bool may_add_and_rotate = std::is_same_v<U, G>&& std::is_same_v<TableScalar, float> &&
+                                           (std::is_same_v<U, float> || is_16_bit<U>);
+
 /// Any scalars.
 template <class U, class G, class C>
 void add_pairs(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>& sums) {
