@@ -3,11 +3,8 @@
 // Nothing outside x, y and the table is read or written: each lies against a page that cannot be touched, once with its end, once with its
 // beginning. Every kernel target, scalar, pairing and table width, row lengths of every kind, with stores through the cache and past it.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
-#include <cstring>
-#include <stdexcept>
-
+#include "guarded.hpp"
 #include "only_target.hpp"
 #include "rope/reference.hpp"
 #include "rope/rotate_strided.hpp"
@@ -16,36 +13,6 @@
 
 namespace rope::test {
 namespace {
-
-enum class Against { end, beginning };
-
-/// Memory between two pages that cannot be touched, filled as far as one of them.
-template <class T>
-class Guarded {
- public:
-  Guarded(const std::vector<T>& values, Against against) {
-    const std::size_t bytes = values.size() * sizeof(T);
-    size_ = (bytes + page - 1) / page * page + 2 * page;
-    void* const memory = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
-    memory_ = static_cast<char*>(memory);
-    if (mprotect(memory_ + page, size_ - 2 * page, PROT_READ | PROT_WRITE) != 0) throw std::runtime_error("mprotect failed");
-    char* const begin = against == Against::beginning ? memory_ + page : memory_ + size_ - page - bytes;
-    data_ = reinterpret_cast<T*>(begin);
-    std::memcpy(begin, static_cast<const void*>(values.data()), bytes);
-  }
-  ~Guarded() { munmap(memory_, size_); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-
-  T* data() const { return data_; }
-
- private:
-  static constexpr std::size_t page = 4096;
-  char* memory_ = nullptr;
-  std::size_t size_ = 0;
-  T* data_ = nullptr;
-};
 
 template <class Scalar, class TableScalar>
 void rotate_guarded(Against against) {
