@@ -166,8 +166,8 @@ S constant(DoubleDouble value) {
 
 inline constexpr DoubleDouble two_pi{6.2831853071795862, 2.4492935982947064e-16};
 
-// Below, one operation a statement, each stored as S: Eigen's dynamic AutoDiffScalar cannot give a derivative to an expression that has
-// none.
+// Below, one operation a statement, each stored as S: the operators of differentiable scalars may return expressions that refer to
+// their operands.
 
 /// base^(-2 e_k / d) / factor_k
 template <class S>
