@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of the scalings' parameters: against central differences of independent formulas in 200 bits, against the complex step
-// through the library's own, and at the kinks.
+// The gradients of the scalings' parameters: against central differences of independent formulas in 200 bits, against the complex step and
+// Eigen's AutoDiffScalar through the library's own, and at the kinks.
 #include "rope/scaling_gradients.hpp"
 
 #include <gtest/gtest.h>
+
+#include <Eigen/Core>
+// Needs Eigen/Core before it.
+#include <unsupported/Eigen/AutoDiff>
 
 #include <cmath>
 #include <complex>
@@ -27,6 +31,9 @@ using test::Scaling;
 using test::two_to;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// Of a derivative in double: (4 ln(5e5) + 4)/2 roundings of a rate, and a few of the ramp or the band.
+constexpr double chain_roundings = 32;
 
 /// Anything without structure, of both signs.
 RateGradients gradients_for(const Powers& powers) {
@@ -147,9 +154,7 @@ class ComplexStep {
       expected += term;
       size += std::abs(term);
     }
-    // As many roundings as the formulas have, of logarithms up to ln(5e5); a ramp of 10 pairs' ends, or a band, magnifies them.
-    constexpr double roundings = 400;
-    EXPECT_NEAR(actual, expected, roundings * epsilon * size) << name;
+    EXPECT_NEAR(actual, expected, chain_roundings * epsilon * size) << name;
   }
 
   template <class Rates>
@@ -194,6 +199,57 @@ TEST(ScalingGradients, AreThoseOfTheComplexStep) {
   step.expect(actual.factor, "factor", scaling.factor, rates);
   step.expect(actual.low_freq_factor, "low freq factor", scaling.low_freq_factor, rates);
   step.expect(actual.high_freq_factor, "high freq factor", scaling.high_freq_factor, rates);
+}
+
+using Dynamic = Eigen::AutoDiffScalar<Eigen::VectorXd>;
+
+/// dL/dp where p alone has a derivative; the others have none, not even zeros.
+template <class Rates>
+void expect_autodiff(double actual, const std::string& name, Dynamic& parameter, const RateGradients& gradients, const Rates& rates) {
+  parameter.derivatives() = Eigen::VectorXd::Ones(1);
+  const BasicRates<Dynamic> active = rates();
+  parameter.derivatives().resize(0);
+  const auto slope = [](const Dynamic& value) { return value.derivatives().size() == 0 ? 0 : value.derivatives()[0]; };
+  double expected = gradients.attention_factor * slope(active.attention_factor);
+  double size = std::abs(expected);
+  for (std::size_t k = 0; k < active.rates.size(); ++k) {
+    expected += gradients.rates[k] * slope(active.rates[k]);
+    size += std::abs(gradients.rates[k] * slope(active.rates[k]));
+  }
+  EXPECT_NEAR(actual, expected, chain_roundings * epsilon * size) << name;
+}
+
+TEST(ScalingGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
+  const Powers values{16, 5e5, 0.25, -1.3, {0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6}};
+  const RateGradients gradients = gradients_for(values);
+  auto powers = values.cast<Dynamic>();
+  const auto expect_powers = [&](const PowersGradients& actual, const auto& rates) {
+    expect_autodiff(actual.base, "base", powers.base, gradients, rates);
+    expect_autodiff(actual.linear_scale, "linear scale", powers.linear_scale, gradients, rates);
+    expect_autodiff(actual.attention_factor, "attention factor", powers.attention_factor, gradients, rates);
+    for (std::size_t k = 0; k < 8; ++k) expect_autodiff(actual.factors[k], "a factor", powers.factors[k], gradients, rates);
+  };
+  expect_powers(powers_gradients(values, gradients), [&] { return power_rates(powers); });
+
+  for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
+    const Yarn yarn{0.75, 4096, 31.3, 1.1, ends};
+    auto scaling = yarn.cast<Dynamic>();
+    const YarnGradients actual = yarn_gradients(values, yarn, gradients);
+    const auto rates = [&] { return yarn_rates(powers, scaling); };
+    expect_powers(actual.powers, rates);
+    expect_autodiff(actual.ext_factor, "ext factor", scaling.ext_factor, gradients, rates);
+    expect_autodiff(actual.beta_fast, "beta fast", scaling.beta_fast, gradients, rates);
+    expect_autodiff(actual.beta_slow, "beta slow", scaling.beta_slow, gradients, rates);
+  }
+
+  const Llama3 llama3{8, 0.5, 40, 8192};
+  auto scaling = llama3.cast<Dynamic>();
+  const Llama3Gradients actual = llama3_gradients(values, llama3, gradients);
+  const auto rates = [&] { return llama3_rates(powers, scaling); };
+  expect_powers(actual.powers, rates);
+  expect_autodiff(actual.factor, "factor", scaling.factor, gradients, rates);
+  expect_autodiff(actual.low_freq_factor, "low freq factor", scaling.low_freq_factor, gradients, rates);
+  expect_autodiff(actual.high_freq_factor, "high freq factor", scaling.high_freq_factor, gradients, rates);
 }
 
 TEST(ScalingGradients, OfPowersAreTheClosedForms) {
