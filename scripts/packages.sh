@@ -12,7 +12,7 @@ build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev
 # What the demo needs beyond that.
 demo_packages=(libcli11-dev nlohmann-json3-dev gnuplot-nox)
 # What the tests need beyond both.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev)
 
 require_packages() {
   command -v dpkg-query >/dev/null || die "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
