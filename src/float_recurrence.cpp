@@ -7,6 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "rope/error.hpp"
+
 namespace rope {
 namespace {
 
@@ -35,6 +37,9 @@ float ramp_at(const Ramp& ramp, Index pair) {
 
 CosSinCache<float> float_recurrence_cache(const Powers& powers, const Yarn& yarn, const Positions& positions, const Layout& layout) {
   const Frequencies checked = yarn.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies::yarn(powers, yarn);
+  if (yarn.ext_factor != 0 && yarn.ends == RampEnds::exact) {
+    detail::fail("ends of YaRN's ramp must be rounded in the float recurrence, as ggml rounds them, got exact ends");
+  }
   const Index pairs = checked.pairs();
   const auto dims = static_cast<float>(powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims);
   const auto base = static_cast<float>(powers.base);

@@ -77,6 +77,11 @@ TEST(FloatRecurrence, RefusesWhatTheExactTableRefuses) {
   powers.exponents = {0, 2};
   EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers, without_yarn(), Positions::range(0, 1)); }),
             "[rope] exponents of a float recurrence must be 0 to 1, got 2");
+  Yarn yarn;
+  yarn.original_context = 4096;
+  yarn.ends = RampEnds::exact;
+  EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers_of(4), yarn, Positions::range(0, 1)); }),
+            "[rope] ends of YaRN's ramp must be rounded in the float recurrence, as ggml rounds them, got exact ends");
 }
 
 }  // namespace

@@ -6,12 +6,23 @@
 // only obstacle.
 #pragma once
 
+#include "rope/detail/passive.hpp"
 #include "rope/detail/plan.hpp"
 #include "rope/detail/scalars.hpp"
 #include "rope/error.hpp"
 #include "rope/table.hpp"
 
 namespace rope::detail {
+
+/// By value: nested scalars need not convert from a number.
+template <class C>
+bool is_zero(const C& determinant) {
+  if constexpr (std::is_floating_point_v<C>) {
+    return determinant == 0;
+  } else {
+    return passive(determinant) == 0;
+  }
+}
 
 template <class TableScalar>
 void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table) {
@@ -27,7 +38,7 @@ void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table
         const Index a = run.table_a + k * run.table_step;
         const Index b = run.table_b + k * run.table_step;
         const C determinant = static_cast<C>(cos[a]) * static_cast<C>(cos[b]) + static_cast<C>(sin[a]) * static_cast<C>(sin[b]);
-        if (determinant == C(0)) fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
+        if (is_zero(determinant)) fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
       }
     }
   }

@@ -95,6 +95,16 @@ inline void rotate_window(const Runs& runs, const XScalar* x, YScalar* y, const 
   }
 }
 
+/// What does not turn. Plain x with a differentiable table converts explicitly: not every scalar (ceres::Jet) does so by itself.
+template <class XScalar, class YScalar>
+void copy_elements(const XScalar* begin, const XScalar* end, YScalar* to) {
+  if constexpr (std::is_same_v<XScalar, YScalar>) {
+    std::copy(begin, end, to);
+  } else {
+    std::transform(begin, end, to, [](const XScalar& element) { return static_cast<YScalar>(element); });
+  }
+}
+
 template <Direction direction, class XScalar, class TableScalar, class YScalar>
 void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
   const Runs runs = runs_of(plan);
@@ -107,8 +117,8 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
       const XScalar* window = x + plan.offset;
       const bool in_place = static_cast<const void*>(x) == static_cast<const void*>(y);
       if (!in_place) {
-        std::copy(x, x + plan.offset, y);
-        std::copy(window + plan.rotary_dims, x + plan.row_length, y + plan.offset + plan.rotary_dims);
+        copy_elements(x, x + plan.offset, y);
+        copy_elements(window + plan.rotary_dims, x + plan.row_length, y + plan.offset + plan.rotary_dims);
       } else if (plan.permutes()) {
         row_copy.assign(window, window + plan.rotary_dims);
         window = row_copy.data();

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The library's own gradients, the whole way back from y to parameters, positions and x, against the same closed forms that other
+// people's differentiation is compared with: from the output, which is what training keeps, and from the input.
+#include "autodiff/whole_way.hpp"
+#include "rope/gradients.hpp"
+#include "rope/parameter_gradients.hpp"
+#include "rope/scaling_gradients.hpp"
+#include "rope/tensor_view.hpp"
+
+namespace rope::test::autodiff {
+namespace {
+
+void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+Positions positions_of(const Setting& s) {
+  const Batches batches{s.extents.batches};
+  if (s.extents.axis_of_pair.empty()) return Positions::per_batch(s.positions, batches);
+  return Positions::multi_axis(s.positions, Sections(SectionPattern::contiguous, {5, 3}), batches);
+}
+
+/// The base that powers() is given.
+double stretched_base(const Setting& s) {
+  return s.scaling == Scaling::ntk ? ntk_base(s.powers.rotary_dims, s.powers.base, s.ntk_factor) : s.powers.base;
+}
+
+Frequencies frequencies_of(const Setting& s) {
+  Powers powers = s.powers;
+  powers.base = stretched_base(s);
+  switch (s.scaling) {
+    case Scaling::explicit_rates: return Frequencies::explicit_rates(s.explicit_rates, s.powers.attention_factor);
+    case Scaling::llama3: return Frequencies::llama3(powers, s.llama3);
+    case Scaling::powers:
+    case Scaling::exponents:
+    case Scaling::ntk: return Frequencies::powers(powers);
+    default: return Frequencies::yarn(powers, s.yarn);
+  }
+}
+
+/// In the order of inputs_of().
+std::vector<double> parameter_gradients(const Setting& s, const RateGradients& rates) {
+  std::vector<double> result;
+  const auto append_powers = [&](const PowersGradients& g) {
+    append(result, {g.base, g.linear_scale, g.attention_factor});
+    append(result, std::vector<double>(g.factors.begin(), g.factors.begin() + static_cast<std::ptrdiff_t>(s.powers.factors.size())));
+  };
+  if (s.scaling == Scaling::explicit_rates) {
+    append(result, rates.rates);
+    result.push_back(rates.attention_factor);
+  } else if (s.scaling == Scaling::llama3) {
+    const Llama3Gradients g = llama3_gradients(s.powers, s.llama3, rates);
+    append_powers(g.powers);
+    append(result, {g.factor, g.low_freq_factor, g.high_freq_factor});
+  } else if (s.scaling == Scaling::ntk) {
+    // base * factor^(d / (d - 2))
+    Powers powers = s.powers;
+    powers.base = stretched_base(s);
+    PowersGradients g = powers_gradients(powers, rates);
+    const auto dims = static_cast<double>(s.powers.rotary_dims);
+    const double by_factor = g.base * powers.base * dims / (dims - 2) / s.ntk_factor;
+    g.base *= powers.base / s.powers.base;
+    append_powers(g);
+    result.push_back(by_factor);
+  } else if (s.scaling == Scaling::powers || s.scaling == Scaling::exponents) {
+    append_powers(powers_gradients(s.powers, rates));
+  } else {
+    const YarnGradients g = yarn_gradients(s.powers, s.yarn, rates);
+    append_powers(g.powers);
+    append(result, {g.ext_factor, g.beta_fast, g.beta_slow});
+  }
+  return result;
+}
+
+enum class Keeps { output, input };
+
+std::vector<double> gradient_by_library(const Setting& s, Keeps keeps) {
+  const Frequencies frequencies = frequencies_of(s);
+  const Positions positions = positions_of(s);
+  const CosSinCache<double> cache(frequencies, positions);
+  const Eigen::Tensor<double, 4> x = tensor_of(s.extents, s.x);
+  const Eigen::Tensor<double, 4> g = tensor_of(s.extents, s.weights);
+  const Eigen::Tensor<double, 4> y = rope::rotate(x, cache, pairing_of(s.extents));
+  Eigen::Tensor<double, 4> dx(x.dimensions());
+  const Wanted wanted = Wanted::angle | Wanted::log_magnitude;
+  const Gradients<double> d = keeps == Keeps::output ? gradients(output(view(y)), view(g), cache, pairing_of(s.extents), wanted, view(dx))
+                                                     : gradients(input(view(x)), view(g), cache, pairing_of(s.extents), wanted, view(dx));
+  std::vector<double> result = parameter_gradients(s, {rate_gradients(d, positions), attention_factor_gradient(d, frequencies, positions)});
+  if (s.positioned == Positioned::by_inputs) append(result, position_gradients(d, frequencies, positions));
+  append(result, std::vector<double>(dx.data(), dx.data() + dx.size()));
+  return result;
+}
+
+TEST(LibraryGradients, FromTheOutput) {
+  expect_every_gradient([](const Setting& s) { return gradient_by_library(s, Keeps::output); });
+}
+
+TEST(LibraryGradients, FromTheInput) {
+  expect_every_gradient([](const Setting& s) { return gradient_by_library(s, Keeps::input); });
+}
+
+}  // namespace
+}  // namespace rope::test::autodiff
