@@ -10,6 +10,7 @@
 #pragma once
 
 #include "rope/cache.hpp"
+#include "rope/check_gradient.hpp"
 #include "rope/composed.hpp"
 #include "rope/composed_complex.hpp"
 #include "rope/composed_table.hpp"
@@ -19,6 +20,8 @@
 #include "rope/error.hpp"
 #include "rope/float_recurrence.hpp"
 #include "rope/frequencies.hpp"
+#include "rope/gradient_check_options.hpp"
+#include "rope/gradient_report.hpp"
 #include "rope/gradients.hpp"
 #include "rope/growing_cache.hpp"
 #include "rope/kernel_target.hpp"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eigen tensors and single numbers as flat arrays and back, in memory order, with the scalar changed on the way: what a gradient check
+// needs to call a user's function at other points and in other scalars.
+//
+// Not views: everything is copied.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rope/detail/gradient_problem.hpp"
+#include "rope/detail/tensor.hpp"
+
+namespace rope::detail {
+
+template <class T>
+using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class T, class = void>
+struct IsTensorExpression : std::false_type {};
+template <class T>
+struct IsTensorExpression<T, std::enable_if_t<std::is_base_of_v<Eigen::TensorBase<T, Eigen::ReadOnlyAccessors>, T>>> : std::true_type {};
+
+/// How a number, or a tensor, is taken apart. Undefined for anything else.
+template <class T>
+struct Flat;
+
+template <class S, int rank, int options, class TensorIndex>
+struct Flat<Eigen::Tensor<S, rank, options, TensorIndex>> {
+  using Scalar = S;
+  template <class T>
+  using With = Eigen::Tensor<T, rank, options, TensorIndex>;
+
+  static FlatArray array(const With<S>& tensor) {
+    FlatArray result;
+    for (int axis = 0; axis < rank; ++axis) result.extents.push_back(static_cast<Index>(tensor.dimension(axis)));
+    if ((options & Eigen::RowMajor) != 0) result.order = MemoryOrder::last_index_fastest;
+    return result;
+  }
+  static const S* data(const With<S>& tensor) { return tensor.data(); }
+  /// A tensor of these extents with element j equal to entry(j).
+  template <class T, class Entry>
+  static With<T> filled(const FlatArray& array, const Entry& entry) {
+    Eigen::DSizes<TensorIndex, rank> sizes;
+    for (int axis = 0; axis < rank; ++axis) sizes[axis] = static_cast<TensorIndex>(array.extents[static_cast<std::size_t>(axis)]);
+    With<T> result(sizes);
+    const Index size = static_cast<Index>(result.size());
+    for (Index j = 0; j < size; ++j) result.data()[j] = entry(j);
+    return result;
+  }
+};
+
+template <class S>
+struct FlatNumber {
+  using Scalar = S;
+  template <class T>
+  using With = T;
+
+  static FlatArray array(const S&) { return {}; }
+  static const S* data(const S& number) { return &number; }
+  template <class T, class Entry>
+  static T filled(const FlatArray&, const Entry& entry) {
+    return entry(Index{0});
+  }
+};
+
+template <>
+struct Flat<float> : FlatNumber<float> {};
+template <>
+struct Flat<double> : FlatNumber<double> {};
+template <class T>
+struct Flat<std::complex<T>> : FlatNumber<std::complex<T>> {};
+
+/// A tensor expression as a tensor, a number as itself.
+template <class Result>
+auto evaluated(const Result& result) {
+  if constexpr (IsTensorExpression<Result>::value) {
+    using Traits = Eigen::internal::traits<Result>;
+    using S = std::remove_const_t<typename Traits::Scalar>;
+    return Eigen::Tensor<S, static_cast<int>(Traits::NumDimensions), static_cast<int>(Traits::Layout), typename Traits::Index>(result);
+  } else {
+    return result;
+  }
+}
+
+template <class T>
+using Evaluated = decltype(evaluated(std::declval<const Plain<T>&>()));
+
+template <class T>
+using FlatScalar = typename Flat<Plain<T>>::Scalar;
+
+template <class T, class S>
+using FlatWith = typename Flat<Plain<T>>::template With<S>;
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+/// Appends part(element) of every element.
+template <class T, class Part>
+void append_to(FlatValues& values, const T& tensor, const Part& part) {
+  const Index size = Flat<T>::array(tensor).size();
+  for (Index j = 0; j < size; ++j) values.push_back(part(Flat<T>::data(tensor)[j]));
+}
+
+template <class T>
+void append_to(FlatValues& values, const T& tensor) {
+  append_to(values, tensor, [](const auto& element) { return static_cast<double>(element); });
+}
+
+}  // namespace rope::detail
