@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rope/detail/gradient_problem.hpp"
+#include "rope/detail/passive.hpp"
 #include "rope/detail/tensor.hpp"
 
 namespace rope::detail {
@@ -94,11 +95,6 @@ using FlatScalar = typename Flat<Plain<T>>::Scalar;
 
 template <class T, class S>
 using FlatWith = typename Flat<Plain<T>>::template With<S>;
-
-template <class T>
-inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
 
 /// Appends part(element) of every element.
 template <class T, class Part>
