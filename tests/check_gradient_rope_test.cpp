@@ -82,7 +82,7 @@ TEST(CheckGradientRope, TableGradient) {
   const auto view = [&](const Matrix& c, const Matrix& s) { return TableView<double>{c.data(), s.data(), kHeadSize / 2, outer}; };
   const auto rotated = [&](const X& t, const Matrix& c, const Matrix& s) { return X(rotate(t, view(c, s), half)); };
   const auto strided = [&](const X& t) {
-    return StridedView<const double>{t.data(), Shape{kHeadSize, kHeads, kTokens}, {1, kHeadSize, kHeadSize * kHeads}};
+    return StridedView<const double>{t.data(), Shape{kHeadSize, kHeads, kTokens}, {kHeadSize, kHeadSize * kHeads}};
   };
   const auto vjp = [&](const X& t, const Matrix& c, const Matrix& s, const X& g) {
     Matrix dcos(c.dimensions()), dsin(s.dimensions());
