@@ -15,7 +15,9 @@ constexpr std::size_t left_out = 4;
 constexpr double variance_of_the_rest = 0.3685;
 /// A coarse grid shows rounding that changes slowly, a fine one has next to no truncation, and what one random direction hides another
 /// shows.
-constexpr double grid_refinements[] = {4, 32, 256};
+constexpr double grid_refinements[] = {256, 32, 4};
+/// From grid to grid truncation grows by 8^4, rounding hardly; what grows by more than the square root of that is not rounding.
+constexpr double most_by_rounding = 64;
 constexpr double float_epsilon = static_cast<double>(std::numeric_limits<float>::epsilon());
 constexpr double double_epsilon = std::numeric_limits<double>::epsilon();
 
@@ -44,8 +46,8 @@ void Noise::add_grid(const std::vector<FlatValues>& samples) {
   grids_.push_back(std::move(fourth));
 }
 
-double Noise::along(const FlatValues& w, Index first, Index last) const {
-  double largest = 0;
+double Noise::along(const FlatValues& w, Index first, Index last, double most_growth) const {
+  double result = 0;
   for (const std::vector<FlatValues>& fourth : grids_) {
     std::vector<double> sizes;
     for (const FlatValues& difference : fourth) {
@@ -63,9 +65,10 @@ double Noise::along(const FlatValues& w, Index first, Index last) const {
     if (scale == 0) continue;
     double squares = 0;
     std::for_each(sizes.begin(), sizes.begin() + kept, [&](double size) { squares += size / scale * (size / scale); });
-    largest = std::max(largest, scale * std::sqrt(squares / (70 * variance_of_the_rest * static_cast<double>(kept))));
+    const double deviation = scale * std::sqrt(squares / (70 * variance_of_the_rest * static_cast<double>(kept)));
+    if (result == 0 || deviation <= most_growth * result) result = std::max(result, deviation);
   }
-  return largest;
+  return result;
 }
 
 Slopes::Slopes(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind)
@@ -263,7 +266,7 @@ Estimate Slopes::estimate(const Slope& slope, const FlatValues& w, Index first, 
     }
     const double d1 = static_cast<double>(near) / (2 * slope.h);
     const double d2 = static_cast<double>(far) / (4 * slope.h);
-    const double noise = std::max(value_noise_.along(w, first, last), problem_.value_epsilon / 2 * std::sqrt(squares));
+    const double noise = std::max(value_noise_.along(w, first, last, most_by_rounding), problem_.value_epsilon / 2 * std::sqrt(squares));
     result.value = d1 + (d1 - d2) / 3;
     result.error = std::abs(d1 - d2) + std::abs(static_cast<double>(even)) / (4 * slope.h) + 6 * noise / slope.h;
   }

@@ -16,6 +16,7 @@
 // Not public, and no tensors: detail/gradient_problem.hpp.
 #pragma once
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -57,8 +58,9 @@ struct Estimate {
 class Noise {
  public:
   void add_grid(const std::vector<FlatValues>& samples);
-  /// The standard deviation of sum w_i f_i over [first, last): the largest of all grids.
-  double along(const FlatValues& w, Index first, Index last) const;
+  /// The standard deviation of sum w_i f_i over [first, last): the largest of all grids, from the finest on, without those
+  /// where it is more than most_growth times that before.
+  double along(const FlatValues& w, Index first, Index last, double most_growth = HUGE_VAL) const;
 
  private:
   std::vector<std::vector<FlatValues>> grids_;

@@ -174,6 +174,23 @@ TEST(CheckGradientRandom, SizeOfFChangesNoVerdict) {
   }
 }
 
+// Arguments of very different size, f fast in one of them.
+TEST(CheckGradientRandom, PositionsAndRates) {
+  int passed = 0;
+  for (int k = 0; k < 300; ++k) {
+    const double rate = 0.01 + 0.001 * k;
+    const double position = 100000 + 7 * k;
+    const auto f = [](double a, double b) { return std::cos(a * b); };
+    const auto gradient = [](double a, double b) { return std::make_tuple(-b * std::sin(a * b), -a * std::sin(a * b)); };
+    const GradientReport report = check_gradient(f, gradient, std::tie(rate, position));
+    ASSERT_NE(report.verdict, Verdict::failed) << rate << " " << position << "\n" << report;
+    passed += report ? 1 : 0;
+    const auto wrong = [](double a, double b) { return std::make_tuple(-b * std::sin(a * b), 0.5 - a * std::sin(a * b)); };
+    ASSERT_EQ(check_gradient(f, wrong, std::tie(rate, position)).verdict, Verdict::failed) << rate << " " << position;
+  }
+  EXPECT_GE(passed, 270) << "inconclusive is for the few where the gradient vanishes";
+}
+
 TEST(CheckGradientRandom, SameSeedSameReport) {
   const Point<double> point(3);
   GradientCheckOptions options;
