@@ -20,7 +20,13 @@ using RowMatrix = Eigen::Tensor<double, 2, Eigen::RowMajor>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// `text` up to its numbers.
+Vector zeros(Eigen::Index size) {
+  Vector vector(size);
+  vector.setZero();
+  return vector;
+}
+
+/// What the worst entry is a derivative of.
 std::string place_in(const GradientReport& report) { return report.worst ? report.worst->text() : "nothing"; }
 
 template <class M>
@@ -191,26 +197,22 @@ TEST(CheckGradientFaults, KinksAndJumpsAreNotJudged) {
 }
 
 TEST(CheckGradientFaults, AKinkInReachIsNoFalseAlarm) {
-  const auto absolute = [](const Vector& t) { return Vector(t.abs()); };
-  const auto vjp = [](const Vector& t, const Vector& g) { return Vector(t.sign() * g); };
+  const auto absolute = [](double t) { return std::abs(t); };
+  const auto sign = [](double t) { return t > 0 ? 1.0 : t < 0 ? -1.0 : 0.0; };
   GradientCheckOptions options;
   options.step = 0x1p-10;
-  Vector x(1);
   for (double distance = -2.5; distance < 2.5; distance += 0.01) {
-    x(0) = distance * options.step;
-    EXPECT_NE(check_gradient(absolute, vjp, x, options).verdict, Verdict::failed) << distance;
+    EXPECT_NE(check_gradient(absolute, sign, distance * options.step, options).verdict, Verdict::failed) << distance;
   }
 }
 
 TEST(CheckGradientFaults, AStationaryPointIsJudged) {
-  Vector x(1);
-  x.setZero();
-  const auto cube = [](const Vector& t) { return Vector(t * t * t); };
-  const auto right = [](const Vector& t, const Vector& g) { return Vector(t * t * g * 3.0); };
-  const GradientReport report = check_gradient(cube, right, x);
+  const auto cube = [](double t) { return t * t * t; };
+  const GradientReport report = check_gradient(
+      cube, [](double t) { return 3 * t * t; }, 0.0);
   EXPECT_TRUE(report) << report;
   EXPECT_FALSE(check_gradient(
-      cube, [](const Vector&, const Vector& g) { return Vector(g * 1e-6); }, x));
+      cube, [](double) { return 1e-6; }, 0.0));
 }
 
 TEST(CheckGradientFaults, AnOscillationFinerThanTheStepIsNoFalseAlarm) {
@@ -231,20 +233,20 @@ TEST(CheckGradientFaults, WrongShapesAreRefused) {
             }),
             "[rope] the gradient of x must have shape [3, 4], got [4, 3]");
   const auto add = [](const Matrix& a, const Vector&) { return a; };
-  const auto unreduced = [](const Matrix&, const Vector&, const Matrix& g) { return std::make_tuple(g, Vector(3)); };
+  const auto unreduced = [](const Matrix&, const Vector&, const Matrix& g) { return std::make_tuple(g, zeros(3)); };
   GradientCheckOptions options;
   options.names = {"x", "bias"};
   EXPECT_EQ(error_of([&] { check_gradient(add, unreduced, std::tie(x, bias), options); }),
             "[rope] the gradient of bias must have shape [4], got [3]");
   int calls = 0;
-  const auto growing = [&](const Vector&) { return Vector(++calls); };
+  const auto growing = [&](const Vector&) { return zeros(++calls); };
   EXPECT_EQ(error_of([&] {
               check_gradient(
                   growing, [](const Vector& t, const Vector&) { return t; }, bias);
             }),
             "[rope] every result of f must have shape [1], got [2]");
   EXPECT_EQ(error_of([&] { check_gradient(cubic, x, x); }), "[rope] a gradient without a cotangent g needs f to return one value, got 12");
-  EXPECT_EQ(error_of([&] { check_adjoint([](const Vector& v) { return v; }, [](const Vector&) { return Vector(2); }, bias); }),
+  EXPECT_EQ(error_of([&] { check_adjoint([](const Vector& v) { return v; }, [](const Vector&) { return zeros(2); }, bias); }),
             "[rope] the gradient of x must have shape [4], got [2]");
 }
 
