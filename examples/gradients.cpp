@@ -32,7 +32,7 @@ double loss(const Model& model, const Tensor& x, const Tensor& w) {
 
 bool show(const char* name, double gradient, double quotient) {
   fmt::print("{:<18} {:>14.9f}   by differences {:>14.9f}\n", name, gradient, quotient);
-  return std::abs(gradient - quotient) < 1e-7 * std::max(1.0, std::abs(quotient));
+  return std::abs(gradient - quotient) < 1e-6 * std::max(1.0, std::abs(quotient));
 }
 
 }  // namespace
@@ -89,5 +89,23 @@ int main() {
   rope::jvp_to(rope::view(dy), rope::view(x), rope::view(still), cache, rope::tangent_of(cache, dt), rope::half);
   const Eigen::Tensor<double, 0> along = (dy * w).sum();
   right &= show("the same, forward", along(), positions[4]);
+
+  // Second order: how dL/dx moves when that position does, and how dL/dposition does.
+  Tensor ddx(head_size, heads, tokens);
+  rope::rotate_tangent_to(rope::view(ddx), rope::view(w), rope::tangent_of(cache, dt), rope::half, rope::Direction::transpose);
+  double curvature = 0;
+  for (std::size_t i = 0; i < dt.size(); ++i) curvature -= dt[i] * dt[i] * d.log_magnitude[i];
+  const auto moved_by = [&](double step) {
+    Model other = model;
+    other.positions[4] += step;
+    return other;
+  };
+  const double step = 1e-3;
+  right &=
+      show("dx's derivative", ddx(3, 1, 4),
+           (loss(moved_by(step), moved, w) - loss(moved_by(step), x, w) - loss(moved_by(-step), moved, w) + loss(moved_by(-step), x, w)) /
+               (2 * step));
+  right &= show("second derivative", curvature,
+                (loss(moved_by(step), x, w) - 2 * loss(model, x, w) + loss(moved_by(-step), x, w)) / (step * step));
   return right ? 0 : 1;
 }
