@@ -8,6 +8,8 @@
 #include <exception>
 #include <map>
 
+#include "gradcheck_library.hpp"
+#include "gradcheck_report.hpp"
 #include "report.hpp"
 #include "rope/kernel_target.hpp"
 #include "rope/streaming.hpp"
@@ -41,15 +43,50 @@ CLI::App* add_verify(CLI::App& app, VerifyArguments& arguments) {
   return command;
 }
 
+struct GradcheckArguments {
+  rope::tool::GradcheckFilters filters{};
+  std::uint64_t seed = 1;
+  std::string json{};
+  std::string plot{};
+};
+
+CLI::App* add_gradcheck(CLI::App& app, GradcheckArguments& arguments) {
+  CLI::App* command = app.add_subcommand("gradcheck", "Check the rotation, its inverse and every gradient by an independent method.");
+  const auto filter = [&](const char* option, std::string& expression, const char* names) {
+    command->add_option(option, expression, names)->option_text("REGEX");
+  };
+  filter("--pairing", arguments.filters.pairing, "half, interleaved, quarter, interleaved_to_half");
+  filter("--scaling", arguments.filters.scaling, "default, linear, factors, ntk, yarn,\nyarn_exact, llama3, rates");
+  filter("--scalar", arguments.filters.scalar, "f64, f32, f16, bf16");
+  filter("--layout", arguments.filters.layout, "bsnd, bnsd, sbnd, tnd");
+  command->add_option("--seed", arguments.seed, "Of the random numbers (default 1)")->option_text("N");
+  command->add_option("--json", arguments.json, "Write all checks: error, bound, place, method")->option_text("FILE");
+  command->add_option("--plot", arguments.plot, "Draw a heat map with gnuplot, .svg or .png")->option_text("FILE");
+  command->footer(rope::tool::gradcheck_help());
+  return command;
+}
+
+bool print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return true;
+  fmt::print(stderr, "[rope] the results could not be printed\n");
+  return false;
+}
+
 int run_verify(const VerifyArguments& arguments) {
   using rope::tool::Detail;
   const rope::tool::Report report = rope::tool::verify({arguments.folders.begin(), arguments.folders.end()}, arguments.precision);
   if (!arguments.json.empty()) rope::tool::write_json(report, arguments.json);
-  const std::string text = text_of(report, arguments.quiet ? Detail::failures_only : Detail::full);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    fmt::print(stderr, "[rope] the results could not be printed\n");
-    return unusable;
-  }
+  if (!print(text_of(report, arguments.quiet ? Detail::failures_only : Detail::full))) return unusable;
+  return report.failed() == 0 ? all_passed : some_failed;
+}
+
+int run_gradcheck(const GradcheckArguments& arguments) {
+  if (!arguments.plot.empty()) rope::tool::require_picture_name(arguments.plot);
+  const auto cases = rope::tool::gradcheck_cases(arguments.filters);
+  const rope::tool::GradcheckReport report = rope::tool::gradcheck(cases, arguments.seed, rope::tool::library_answers);
+  if (!print(text_of(report, rope::tool::text_options_for(stdout)))) return unusable;
+  if (!arguments.json.empty()) rope::tool::write_json(report, arguments.json);
+  if (!arguments.plot.empty()) rope::tool::draw(report, arguments.plot);
   return report.failed() == 0 ? all_passed : some_failed;
 }
 
@@ -57,8 +94,10 @@ int run(int argc, char** argv) {
   CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "rope");
   app.set_version_flag("--version", fmt::format("rope {}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH));
   app.require_subcommand(1);
-  VerifyArguments arguments;
-  add_verify(app, arguments);
+  VerifyArguments verify;
+  add_verify(app, verify);
+  GradcheckArguments gradcheck;
+  const CLI::App* gradcheck_command = add_gradcheck(app, gradcheck);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -67,7 +106,7 @@ int run(int argc, char** argv) {
   // What is wrong with the environment is no case's fault.
   rope::kernel_target();
   rope::detail::require_streaming_threshold();
-  return run_verify(arguments);
+  return gradcheck_command->parsed() ? run_gradcheck(gradcheck) : run_verify(verify);
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that are either whole or not there: written or drawn under another name in the same folder, then renamed.
+//
+// Throws FileError, which names the file. Not for reading.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "golden_files.hpp"
+
+namespace rope::tool {
+
+/// make(draft) makes a file called `draft`, or throws; it becomes `path`.
+void make_whole(const std::filesystem::path& path, const std::function<void(const std::filesystem::path& draft)>& make);
+
+void write_whole(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace rope::tool
