@@ -9,7 +9,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "gradcheck_files.hpp"
+#include "files.hpp"
 #include "gradcheck_report.hpp"
 #include "gradcheck_summary.hpp"
 

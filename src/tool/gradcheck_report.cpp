@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-#include "gradcheck_files.hpp"
+#include "files.hpp"
 #include "gradcheck_summary.hpp"
 
 namespace rope::tool {

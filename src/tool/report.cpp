@@ -2,15 +2,13 @@
 #include "report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <system_error>
 #include <utility>
 
+#include "files.hpp"
 #include "rope/error.hpp"
 
 namespace rope::tool {
@@ -162,23 +160,7 @@ std::string text_of(const Report& report, Detail detail) {
 void write_json(const Report& report, const fs::path& path) {
   // Numbers that are not finite become null.
   const std::string text = json_of(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-  const fs::path draft = path.string() + fmt::format(".{}.tmp", ::getpid());
-  std::error_code error;
-  {
-    std::ofstream file(draft, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (file.fail()) {
-      fs::remove(draft, error);
-      refuse(path.string(), "the results could not be written");
-    }
-  }
-  fs::rename(draft, path, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove(draft, ignored);
-    refuse(path.string(), fmt::format("the results could not be written: {}", error.message()));
-  }
+  write_whole(path, text);
 }
 
 }  // namespace rope::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gradcheck_files.hpp"
+#include "files.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
