@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -91,8 +93,14 @@ TEST_F(CheckpointTest, RoundTrip) {
 }
 
 TEST_F(CheckpointTest, ResumedRunIsTheUnbrokenRun) {
-  for (const char* kind : {"default", "none"}) {
-    config_.rope.kind = kind;
+  struct Kind {
+    const char* rope;
+    Rates rates;
+  };
+  for (const Kind& kind : {Kind{"default", Rates::fixed}, Kind{"none", Rates::fixed}, Kind{"yarn", Rates::learned}}) {
+    config_.rope.kind = kind.rope;
+    config_.model.rates = kind.rates;
+    config_.adam.rates_factor = 2.5;
     RunState unbroken(config_);
     advance(unbroken, 12);
     RunState first(config_);
@@ -100,10 +108,72 @@ TEST_F(CheckpointTest, ResumedRunIsTheUnbrokenRun) {
     save_checkpoint(path(), config_, first);
     Checkpoint loaded = load_checkpoint(path());
     advance(loaded.state, 7);
-    EXPECT_EQ(loaded.state.train_bits, unbroken.train_bits) << kind;
+    EXPECT_EQ(loaded.state.train_bits, unbroken.train_bits) << config_.name();
     expect_same(loaded.state.weights, unbroken.weights);
+    expect_same(loaded.state.moments.m, unbroken.moments.m);
+    expect_same(loaded.state.moments.v, unbroken.moments.v);
     EXPECT_LT(unbroken.train_bits.back(), unbroken.train_bits.front());
   }
+}
+
+TEST_F(CheckpointTest, HoldsLearnedRates) {
+  config_.model.rates = Rates::learned;
+  config_.adam.rates_factor = 2.5;
+  const std::vector<double> first = training_rope(config_.rope, config_.model.head_dim(), config_.context).rates();
+  const RunState state = saved_state();
+  const Checkpoint loaded = load_checkpoint(path());
+  EXPECT_EQ(difference(config_, loaded.config), "");
+  const std::vector<double> rates = loaded.state.weights.rates(0);
+  ASSERT_EQ(rates.size(), first.size());
+  EXPECT_EQ(rates, state.weights.rates(0));
+  for (std::size_t k = 0; k < rates.size(); ++k) EXPECT_NE(rates[k], first[k]) << "pair " << k << " was not trained";
+  EXPECT_EQ(decode(read("run.safetensors")).tensor("model.layers.0.attention.log_rates").shape, (std::vector<std::ptrdiff_t>{4}));
+}
+
+// A step of rates_factor 0 leaves the rates where they started, to the rounding of their logarithms, and the run is that with fixed ones.
+TEST_F(CheckpointTest, LearnedRatesStartAsTheFixedOnes) {
+  const RunState fixed(config_);
+  config_.model.rates = Rates::learned;
+  config_.adam.rates_factor = 0;
+  RunState learned(config_);
+  for (std::size_t i = 0; i < fixed.weights.layout().slots.size(); ++i) {
+    ASSERT_EQ(fixed.weights.slot(i).name, learned.weights.slot(i).name);
+    EXPECT_EQ(
+        std::memcmp(fixed.weights.data(i), learned.weights.data(i), sizeof(float) * static_cast<std::size_t>(fixed.weights.slot(i).size())),
+        0);
+  }
+  advance(learned, 3);
+  const std::vector<double> first = training_rope(config_.rope, config_.model.head_dim(), config_.context).rates();
+  const std::vector<double> rates = learned.weights.rates(0);
+  // log r is held to half an ulp: |log r| 2^-24.
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    EXPECT_NEAR(rates[k], first[k], first[k] * (std::abs(std::log(first[k])) + 1) * std::numeric_limits<float>::epsilon());
+  }
+}
+
+// As written before rates could be learned: without the entries that say whether they are.
+TEST_F(CheckpointTest, LoadsCheckpointsFromBeforeRatesWereLearned) {
+  const RunState state = saved_state();
+  Safetensors file = decode(read("run.safetensors"));
+  nlohmann::json config = nlohmann::json::parse(file.metadata.at("config"));
+  ASSERT_EQ(config.erase("learn_frequencies"), 1U);
+  ASSERT_EQ(config.at("adam").erase("rates_factor"), 1U);
+  file.metadata["config"] = config.dump();
+  write("run.safetensors", encode(file));
+  const Checkpoint loaded = load_checkpoint(path());
+  EXPECT_EQ(difference(config_, loaded.config), "");
+  expect_same(loaded.state.weights, state.weights);
+}
+
+TEST_F(CheckpointTest, RefusesLearnedRatesOfNoRotation) {
+  saved_state();
+  Safetensors file = decode(read("run.safetensors"));
+  nlohmann::json config = nlohmann::json::parse(file.metadata.at("config"));
+  config["learn_frequencies"] = true;
+  config["rope"]["kind"] = "none";
+  file.metadata["config"] = config.dump();
+  write("run.safetensors", encode(file));
+  EXPECT_THROW(load_checkpoint(path()), Error);
 }
 
 TEST_F(CheckpointTest, TrainingSavesAndStopsWhereItIsTold) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of the whole model, every element of every tensor, against central differences in double.
+// The gradient of the whole model, every element of every tensor, learned rates included, against central differences in double.
 //
 //   |dL/dw - (L(w + h) - L(w - h)) / 2h| <= 1e-7 + 1e-6 |dL/dw|,   h = 1e-5
 //
@@ -9,10 +9,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <optional>
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include "rope_choice.hpp"
+#include "rotations.hpp"
 #include "transformer.hpp"
 #include "windows.hpp"
 
@@ -21,43 +23,81 @@ namespace {
 
 constexpr Index context = 37;  // more than one block of queries, and not a multiple of it
 
-ModelConfig small_model() {
+/// A rope kind, and whether its rates are among the parameters.
+struct Case {
+  std::string rope;
+  Rates rates = Rates::fixed;
+};
+
+std::string case_name(const Case& c) { return c.rates == Rates::learned ? "learned_" + c.rope : c.rope; }
+
+void PrintTo(const Case& c, std::ostream* out) { *out << case_name(c); }
+
+ModelConfig small_model(Rates rates = Rates::fixed) {
   ModelConfig config;
   config.vocabulary = 7;
   config.layers = 2;
   config.heads = 2;
   config.dim = 8;
+  config.rates = rates;
   return config;
 }
 
-class GradientTest : public testing::TestWithParam<std::string> {
+class GradientTest : public testing::TestWithParam<Case> {
  protected:
-  GradientTest() : pool_(2), device_(&pool_, 2), config_(small_model()), model_(config_, device_), weights_(config_), gradient_(config_) {
+  GradientTest()
+      : pool_(2),
+        device_(&pool_, 2),
+        config_(small_model(GetParam().rates)),
+        model_(config_, device_),
+        weights_(config_),
+        gradient_(config_) {
     weights_.initialise(3);
     // Gains away from 1, where a forgotten gain would show.
     for (std::size_t i = 0; i < weights_.layout().slots.size(); ++i) {
-      if (!weights_.slot(i).is_vector) continue;
+      if (weights_.slot(i).kind != SlotKind::gain) continue;
       for (Index j = 0; j < weights_.slot(i).size(); ++j) weights_.data(i)[j] = 0.7 + 0.1 * static_cast<double>(j);
     }
     std::vector<int> text;
     for (int i = 0; i < 200; ++i) text.push_back(static_cast<int>(random_bits(5, Stream::windows, static_cast<std::uint64_t>(i)) % 7));
     batch_ = random_batch(text, context, 3, 11, 0);
     RopeChoice choice;
-    choice.kind = GetParam();
+    choice.kind = GetParam().rope;
     choice.factor = 4.0;
     choice.base = 100.0;
-    if (choice.rotates()) {
-      frequencies_ = training_rope(choice, config_.head_dim(), context).frequencies();
-      rotation_.emplace(*frequencies_, rope::Positions::range(0, context));
+    if (choice.rotates()) frequencies_ = {training_rope(choice, config_.head_dim(), context).frequencies()};
+    if (GetParam().rates == Rates::learned) {
+      // Another for each layer, so that none can take another's.
+      const std::vector<double> first = training_rope(choice, config_.head_dim(), context).rates();
+      for (std::size_t layer = 0; layer < weights_.layout().layers.size(); ++layer) {
+        std::vector<double> rates = first;
+        for (double& rate : rates) rate *= 0.7 + 0.2 * static_cast<double>(layer);
+        weights_.set_rates(layer, rates);
+      }
     }
+    make_tables();
   }
 
-  const rope::CosSinCache<double>* rotation() const { return rotation_ ? &*rotation_ : nullptr; }
+  /// Of the weights as they are.
+  void make_tables() {
+    LayerFrequencies layers = frequencies_;
+    if (GetParam().rates == Rates::learned) {
+      layers.clear();
+      const auto m = static_cast<double>(frequencies_.front().attention_factor());
+      for (std::size_t layer = 0; layer < weights_.layout().layers.size(); ++layer) {
+        layers.push_back(rope::Frequencies::explicit_rates(weights_.rates(layer), m));
+      }
+    }
+    rotations_ = Rotations<double>(layers, rope::Positions::range(0, context));
+  }
 
   double loss() {
-    model_.forward(weights_, batch_, rotation());
+    if (GetParam().rates == Rates::learned) make_tables();
+    model_.forward(weights_, batch_, rotations_);
     return mean(model_.losses(batch_));
   }
+
+  void backward() { model_.backward(weights_, batch_, rotations_, gradient_); }
 
   Eigen::ThreadPool pool_;
   Device device_;
@@ -66,14 +106,14 @@ class GradientTest : public testing::TestWithParam<std::string> {
   Parameters<double> weights_;
   Parameters<double> gradient_;
   Batch batch_;
-  std::optional<rope::Frequencies> frequencies_;
-  std::optional<rope::CosSinCache<double>> rotation_;
+  LayerFrequencies frequencies_;
+  Rotations<double> rotations_;
 };
 
 TEST_P(GradientTest, MatchesCentralDifferences) {
   constexpr double h = 1e-5;
   loss();
-  model_.backward(weights_, batch_, rotation(), gradient_);
+  backward();
   for (std::size_t i = 0; i < weights_.layout().slots.size(); ++i) {
     double largest = 0;
     for (Index j = 0; j < weights_.slot(i).size(); ++j) {
@@ -95,16 +135,18 @@ TEST_P(GradientTest, MatchesCentralDifferences) {
 
 TEST_P(GradientTest, DoesNotDependOnWhatTheBuffersHeld) {
   loss();
-  model_.backward(weights_, batch_, rotation(), gradient_);
+  backward();
   const Vector<double> first = gradient_.flat();
   gradient_.flat().setConstant(1e3);
   loss();
-  model_.backward(weights_, batch_, rotation(), gradient_);
+  backward();
   for (Index i = 0; i < first.size(); ++i) ASSERT_EQ(first(i), gradient_.flat()(i)) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ropes, GradientTest, testing::Values("none", "default", "ntk", "yarn"),
-                         [](const auto& rope) { return rope.param; });
+INSTANTIATE_TEST_SUITE_P(Ropes, GradientTest,
+                         testing::Values(Case{"none"}, Case{"default"}, Case{"ntk"}, Case{"yarn"}, Case{"default", Rates::learned},
+                                         Case{"yarn", Rates::learned}),
+                         [](const auto& rope) { return case_name(rope.param); });
 
 TEST(Yarn, ScalesTheAttention) {
   RopeChoice choice;
@@ -125,11 +167,11 @@ TEST(Rotation, SeesOnlyDistances) {
   const std::vector<int> text{0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1, 3};
   const Batch batch = make_batch(text, {0, 2}, 10);
   const rope::Frequencies frequencies = training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
-  const rope::CosSinCache<double> here(frequencies, rope::Positions::range(0, 10));
-  const rope::CosSinCache<double> later(frequencies, rope::Positions::range(1000, 10));
-  model.forward(weights, batch, &here);
+  const Rotations<double> here({frequencies}, rope::Positions::range(0, 10));
+  const Rotations<double> later({frequencies}, rope::Positions::range(1000, 10));
+  model.forward(weights, batch, here);
   const std::vector<double> a = model.losses(batch);
-  model.forward(weights, batch, &later);
+  model.forward(weights, batch, later);
   const std::vector<double> b = model.losses(batch);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
 }
@@ -144,7 +186,7 @@ TEST(Attention, IsCausal) {
   std::vector<int> text(42, 1);
   const auto losses = [&] {
     const Batch batch = make_batch(text, {0}, 40);
-    model.forward(weights, batch, nullptr);
+    model.forward(weights, batch, Rotations<double>());
     return model.losses(batch);
   };
   const std::vector<double> before = losses();

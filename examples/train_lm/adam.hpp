@@ -6,7 +6,8 @@
 //   m = b1 m + (1 - b1) g         v = b2 v + (1 - b2) g^2
 //   w -= rate(step) (m' / (sqrt(v') + eps) + decay w)           m' = m / (1 - b1^t), v' = v / (1 - b2^t), t = step + 1
 //
-// Gains of the norms are not decayed. The state is m, v and the step: nothing is accumulated elsewhere, so these three resume exactly.
+// Gains of the norms and log rates are not decayed; log rates have a rate of their own. The state is m, v and the step: nothing is
+// accumulated elsewhere, so these three resume exactly.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,7 @@ struct AdamConfig {
   double epsilon = 1e-8;
   double decay = 0.1;
   double clip = 1.0;
+  double rates_factor = 5.0;  ///< log rates move at this times the learning rate, or they would hardly leave their start
 };
 
 /// The learning rate of a step, 0 <= step < steps.
@@ -63,11 +65,13 @@ void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std:
   m.device(device) = m * b1 + gradient.flat() * (S(1) - b1);
   v.device(device) = v * b2 + gradient.flat().square() * (S(1) - b2);
   for (std::size_t i = 0; i < weights.layout().slots.size(); ++i) {
-    const S decay = weights.slot(i).is_vector ? S(0) : static_cast<S>(config.decay);
+    const SlotKind kind = weights.slot(i).kind;
+    const S decay = kind == SlotKind::matrix ? static_cast<S>(config.decay) : S(0);
+    const S slot_rate = kind == SlotKind::log_rates ? rate * static_cast<S>(config.rates_factor) : rate;
     VectorMap<S> w = weights.vector(i);
     const VectorMap<S> mi = moments.m.vector(i);
     const VectorMap<S> vi = moments.v.vector(i);
-    w.device(device) = w - (mi * m_scale / ((vi * v_scale).sqrt() + static_cast<S>(config.epsilon)) + w * decay) * rate;
+    w.device(device) = w - (mi * m_scale / ((vi * v_scale).sqrt() + static_cast<S>(config.epsilon)) + w * decay) * slot_rate;
   }
 }
 

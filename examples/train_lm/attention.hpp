@@ -9,6 +9,7 @@
 //   dv_i  = sum_j p_ij do_j        ds_ij = p_ij (v_i . do_j - sum_l p_lj (v_l . do_j)) / sqrt(d)
 //   dq'_j = sum_i ds_ij k'_i       dk'_i = sum_j ds_ij q'_j
 //   dq = R^T dq',  dk = R^T dk'                            rope::transpose, which is the inverse only where m = 1
+//   d rate_k = sum_t t dL/d angle_tk                        rope::gradients and rope::rate_gradients, from q', k', dq', dk'
 //
 // Tensors are [head dim, heads, tokens, windows]; q and k are rotated in place. Without a table (null) R is the identity. The
 // probabilities are kept for the backward pass: memory grows with tokens^2, this is not flash attention.
@@ -16,9 +17,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "rope/cache.hpp"
+#include "rope/gradients.hpp"
+#include "rope/parameter_gradients.hpp"
 #include "rope/rotate.hpp"
+#include "rope/tensor_view.hpp"
 #include "tensor.hpp"
 
 namespace train_lm {
@@ -64,6 +70,35 @@ class Attention {
   /// From the rotated q, k of the forward pass and d_o to the gradients of the unrotated q, k and of v.
   void backward(Device& device, HeadsMap<S> q, HeadsMap<S> k, HeadsMap<S> v, HeadsMap<S> d_o, const Rotation* rotation, HeadsMap<S> dq,
                 HeadsMap<S> dk, HeadsMap<S> dv) {
+    backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
+    if (rotation == nullptr) return;
+    dq.device(device) = rope::transpose(dq, *rotation, rope::half);
+    dk.device(device) = rope::transpose(dk, *rotation, rope::half);
+  }
+
+  /// The same, and the gradient of the rates, one per pair. q and k were rotated at these positions.
+  std::vector<double> backward_with_rates(Device& device, HeadsMap<S> q, HeadsMap<S> k, HeadsMap<S> v, HeadsMap<S> d_o,
+                                          const Rotation& rotation, const rope::Positions& positions, HeadsMap<S> dq, HeadsMap<S> dk,
+                                          HeadsMap<S> dv) {
+    backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
+    const auto rotate_back = [&](const HeadsMap<S>& y, const HeadsMap<S>& dy) {
+      const auto d =
+          rope::gradients(rope::output(rope::view(y)), rope::view(dy), rotation, rope::half, rope::Wanted::angle, rope::view(dy), device);
+      return rope::rate_gradients(d, positions);
+    };
+    std::vector<double> rates = rotate_back(q, dq);
+    const std::vector<double> from_keys = rotate_back(k, dk);
+    for (std::size_t i = 0; i < rates.size(); ++i) rates[i] += from_keys[i];
+    return rates;
+  }
+
+ private:
+  using Square = Eigen::Map<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>;
+  using Head = Eigen::Map<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>, 0, Eigen::OuterStride<>>;
+
+  /// To the gradients of the rotated q, k and of v.
+  void backward_of_rotated(Device& device, HeadsMap<S> q, HeadsMap<S> k, HeadsMap<S> v, HeadsMap<S> d_o, HeadsMap<S> dq, HeadsMap<S> dk,
+                           HeadsMap<S> dv) {
     const Index heads = q.dimension(1);
     const Index tokens = q.dimension(2);
     const S scale = S(1) / std::sqrt(S(q.dimension(0)));
@@ -91,15 +126,7 @@ class Attention {
         head(dk, h, b).leftCols(keys).noalias() += head(q, h, b).middleCols(first, width) * d.transpose();
       }
     });
-    if (rotation != nullptr) {
-      dq.device(device) = rope::transpose(dq, *rotation, rope::half);
-      dk.device(device) = rope::transpose(dk, *rotation, rope::half);
-    }
   }
-
- private:
-  using Square = Eigen::Map<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>;
-  using Head = Eigen::Map<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>, 0, Eigen::OuterStride<>>;
 
   /// Queries taken together: keys after the last of them are never looked at, which saves almost half of the square.
   static constexpr Index query_block = 32;

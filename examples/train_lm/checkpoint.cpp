@@ -10,6 +10,7 @@
 
 #include "error.hpp"
 #include "files.hpp"
+#include "rope/error.hpp"
 #include "safetensors.hpp"
 
 namespace train_lm {
@@ -31,6 +32,7 @@ json to_json(const RunConfig& c) {
           {"text", c.text},
           {"text_checksum", c.text_checksum},
           {"comparison", c.comparison},
+          {"learn_frequencies", c.model.rates == Rates::learned},
           {"rope", {{"kind", c.rope.kind}, {"factor", c.rope.factor}, {"base", c.rope.base}}},
           {"adam",
            {{"peak_rate", c.adam.peak_rate},
@@ -40,7 +42,8 @@ json to_json(const RunConfig& c) {
             {"beta2", c.adam.beta2},
             {"epsilon", c.adam.epsilon},
             {"decay", c.adam.decay},
-            {"clip", c.adam.clip}}}};
+            {"clip", c.adam.clip},
+            {"rates_factor", c.adam.rates_factor}}}};
 }
 
 RunConfig from_json(const json& j) {
@@ -68,17 +71,23 @@ RunConfig from_json(const json& j) {
   adam.at("epsilon").get_to(c.adam.epsilon);
   adam.at("decay").get_to(c.adam.decay);
   adam.at("clip").get_to(c.adam.clip);
+  // Checkpoints made before rates could be learned do not have these.
+  c.model.rates = j.value("learn_frequencies", false) ? Rates::learned : Rates::fixed;
+  c.adam.rates_factor = adam.value("rates_factor", c.adam.rates_factor);
   const auto within = [](Index value, Index most) { return value >= 1 && value <= most; };
   if (!within(c.model.vocabulary, 256) || !within(c.model.layers, max_layers) || !within(c.model.dim, max_dim) ||
       !within(c.model.heads, c.model.dim) || c.model.dim % c.model.heads != 0) {
     throw Error("its config describes no model");
+  }
+  if (c.model.rates == Rates::learned && (!c.rope.rotates() || c.model.head_dim() % 2 != 0)) {
+    throw Error("its config learns the rates of no rotation");
   }
   return c;
 }
 
 /// RowMajor extents, slowest first, as safetensors has them.
 std::vector<std::ptrdiff_t> stored_shape(const Slot& slot) {
-  if (slot.is_vector) return {slot.rows};
+  if (slot.kind != SlotKind::matrix) return {slot.rows};
   return {slot.cols, slot.rows};
 }
 
@@ -161,6 +170,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   try {
     return decode_checkpoint(bytes);
   } catch (const Error& e) {
+    throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
+  } catch (const rope::Error& e) {
     throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
   } catch (const json::exception& e) {
     throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));

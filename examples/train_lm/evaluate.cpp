@@ -12,25 +12,18 @@ namespace {
 /// Characters evaluated at a time, about.
 constexpr Index tokens_per_batch = 2048;
 
-std::optional<rope::CosSinCache<float>> table(const Rotates& frequencies, Index tokens) {
-  if (!frequencies) return std::nullopt;
-  return rope::CosSinCache<float>(*frequencies, rope::Positions::range(0, tokens));
-}
-
-const rope::CosSinCache<float>* pointer(const std::optional<rope::CosSinCache<float>>& table) { return table ? &*table : nullptr; }
-
 }  // namespace
 
 template <class Visit>
-void Evaluator::for_each_character(const Parameters<float>& weights, const Rotates& frequencies, const std::vector<int>& text,
+void Evaluator::for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
                                    const std::vector<Index>& starts, Index length, const Visit& visit) {
-  const auto rotation = table(frequencies, length);
+  const Rotations<float> rotations(frequencies, rope::Positions::range(0, length));
   const std::size_t windows = static_cast<std::size_t>(std::max<Index>(1, tokens_per_batch / length));
   for (std::size_t first = 0; first < starts.size(); first += windows) {
     const std::vector<Index> some(starts.begin() + static_cast<Index>(first),
                                   starts.begin() + static_cast<Index>(std::min(starts.size(), first + windows)));
     const Batch batch = make_batch(text, some, length);
-    model_.forward(weights, batch, pointer(rotation));
+    model_.forward(weights, batch, rotations);
     const std::vector<double> losses = model_.losses(batch);
     for (std::size_t i = 0; i < losses.size(); ++i) {
       const auto n = static_cast<Index>(i);
@@ -39,7 +32,7 @@ void Evaluator::for_each_character(const Parameters<float>& weights, const Rotat
   }
 }
 
-double Evaluator::validation_bits(const Parameters<float>& weights, const Rotates& frequencies, const std::vector<int>& text,
+double Evaluator::validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
                                   Index context) {
   const auto targets = static_cast<Index>(text.size()) - 1;
   std::vector<Index> starts;
@@ -53,8 +46,8 @@ double Evaluator::validation_bits(const Parameters<float>& weights, const Rotate
   return sum / static_cast<double>(targets);
 }
 
-std::vector<double> Evaluator::bits_by_position(const Parameters<float>& weights, const Rotates& frequencies, const std::vector<int>& text,
-                                                Index length, Index stride) {
+std::vector<double> Evaluator::bits_by_position(const Parameters<float>& weights, const LayerFrequencies& frequencies,
+                                                const std::vector<int>& text, Index length, Index stride) {
   std::vector<Index> starts;
   for (Index i = 0; i < window_count(text.size(), length, stride); ++i) starts.push_back(i * stride);
   std::vector<double> sums(static_cast<std::size_t>(length), 0.0);
@@ -64,8 +57,8 @@ std::vector<double> Evaluator::bits_by_position(const Parameters<float>& weights
   return sums;
 }
 
-std::vector<int> Evaluator::sample(const Parameters<float>& weights, const Rotates& frequencies, std::vector<int> prompt, Index count,
-                                   Index context, double temperature, std::uint64_t seed) {
+std::vector<int> Evaluator::sample(const Parameters<float>& weights, const LayerFrequencies& frequencies, std::vector<int> prompt,
+                                   Index count, Index context, double temperature, std::uint64_t seed) {
   const std::size_t prompt_size = prompt.size();
   for (Index i = 0; i < count; ++i) {
     const Index tokens = std::min<Index>(context, static_cast<Index>(prompt.size()));
@@ -73,8 +66,8 @@ std::vector<int> Evaluator::sample(const Parameters<float>& weights, const Rotat
     batch.tokens = tokens;
     batch.windows = 1;
     batch.inputs.assign(prompt.end() - tokens, prompt.end());
-    const auto rotation = table(frequencies, tokens);
-    model_.forward(weights, batch, pointer(rotation));
+    const Rotations<float> rotations(frequencies, rope::Positions::range(0, tokens));
+    model_.forward(weights, batch, rotations);
     const Eigen::Map<const Eigen::ArrayXf> logits(&model_.logits()(0, tokens - 1), config_.vocabulary);
     const Eigen::ArrayXd odds = ((logits - logits.maxCoeff()).cast<double>() / temperature).exp();
     double left = to_uniform(random_bits(seed, Stream::sampling, static_cast<std::uint64_t>(i))) * odds.sum();

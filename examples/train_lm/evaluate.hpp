@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "parameters.hpp"
@@ -20,28 +19,26 @@
 
 namespace train_lm {
 
-/// nullopt for a model without RoPE.
-using Rotates = std::optional<rope::Frequencies>;
-
 /// Evaluates float models of one shape.
 class Evaluator {
  public:
   Evaluator(const ModelConfig& config, Device& device) : config_(config), model_(config, device) {}
 
-  double validation_bits(const Parameters<float>& weights, const Rotates& frequencies, const std::vector<int>& text, Index context);
+  double validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
+                         Index context);
 
   /// One mean per position, `length` of them. text.size() > length.
-  std::vector<double> bits_by_position(const Parameters<float>& weights, const Rotates& frequencies, const std::vector<int>& text,
+  std::vector<double> bits_by_position(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
                                        Index length, Index stride);
 
   /// `count` codes that follow `prompt` (not empty); the model sees at most `context` of what came before each.
-  std::vector<int> sample(const Parameters<float>& weights, const Rotates& frequencies, std::vector<int> prompt, Index count, Index context,
-                          double temperature, std::uint64_t seed);
+  std::vector<int> sample(const Parameters<float>& weights, const LayerFrequencies& frequencies, std::vector<int> prompt, Index count,
+                          Index context, double temperature, std::uint64_t seed);
 
  private:
   /// Calls visit(start, position, bits) for every character of every window.
   template <class Visit>
-  void for_each_character(const Parameters<float>& weights, const Rotates& frequencies, const std::vector<int>& text,
+  void for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
                           const std::vector<Index>& starts, Index length, const Visit& visit);
 
   ModelConfig config_;

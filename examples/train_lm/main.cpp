@@ -3,8 +3,9 @@
 // train_lm: a character-level transformer with RoPE in its attention, forward and backward through eigen-rope.
 //
 // Reads a text, trains the model with and without RoPE under the same seed, and leaves in --out: one checkpoint per model, losses.csv and
-// .png, positions.csv and .png, sample.txt, report.txt. See --help. Exit codes: 0 done, 1 refused or failed (the reason on stderr),
-// 128 + signal interrupted (saved; --resume continues). It is a demonstration and a test in earnest, not a training framework.
+// .png, positions.csv and .png, sample.txt, report.txt, with --learn-frequencies also rates.csv and .png. See --help. Exit codes: 0 done, 1
+// refused or failed (the reason on stderr), 128 + signal interrupted (saved; --resume continues). It is a demonstration and a test in
+// earnest, not a training framework.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "files.hpp"
+#include "frequencies.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "plot.hpp"
@@ -38,6 +40,13 @@ int stopped(const Options& options) {
   return interrupt_signal() == 0 ? 0 : interrupted + interrupt_signal();
 }
 
+const char* heading(const RunConfig& config) {
+  if (!config.rope.rotates()) return "without RoPE";
+  return config.model.rates == Rates::learned ? "with RoPE, learned rates" : "with RoPE";
+}
+
+bool has_learned_rates(const std::vector<SessionRun>& runs) { return runs.front().config.model.rates == Rates::learned; }
+
 std::string samples(const Options& options, const std::vector<SessionRun>& runs, const Corpus& corpus, Device& device) {
   const auto decode = [&corpus](const std::vector<int>& codes) {
     std::string text;
@@ -49,10 +58,10 @@ std::string samples(const Options& options, const std::vector<SessionRun>& runs,
   std::string text;
   for (const SessionRun& run : runs) {
     Evaluator evaluator(run.config.model, device);
-    const std::vector<int> codes = evaluator.sample(run.state.weights, run_frequencies(run.config), prompt, options.sample,
-                                                    run.config.context, sample_temperature, run.config.seed);
-    text += fmt::format("--- {} (prompt, then | and the model's text at temperature {}) ---\n{}|{}\n\n",
-                        run.config.rope.rotates() ? "with RoPE" : "without RoPE", sample_temperature, decode(prompt), decode(codes));
+    const std::vector<int> codes = evaluator.sample(run.state.weights, run_frequencies(run.config, run.state.weights), prompt,
+                                                    options.sample, run.config.context, sample_temperature, run.config.seed);
+    text += fmt::format("--- {} (prompt, then | and the model's text at temperature {}) ---\n{}|{}\n\n", heading(run.config),
+                        sample_temperature, decode(prompt), decode(codes));
   }
   return text;
 }
@@ -64,6 +73,7 @@ bool draw_pictures(const Options& options, const std::vector<SessionRun>& runs, 
   if (drawn == Drawn::yes && !curves.empty()) {
     drawn = draw(options.out, "positions", positions_script(curves, runs.front().config.context));
   }
+  if (drawn == Drawn::yes && has_learned_rates(runs)) drawn = draw(options.out, "rates", rates_script(runs.front()));
   if (drawn == Drawn::no_gnuplot) fmt::print(stderr, "train_lm: gnuplot is not installed: no pictures (the CSV files have the numbers)\n");
   if (drawn == Drawn::failed && interrupt_signal() == 0) {
     throw Error(fmt::format("gnuplot could not draw the pictures in {} (disk full?)", options.out));
@@ -82,11 +92,13 @@ void close_session(const Options& options, const std::vector<SessionRun>& runs, 
   write_atomically(out / "positions.csv", positions_csv(curves));
   write_atomically(out / "sample.txt", sample);
   write_atomically(out / "report.txt", text);
+  if (has_learned_rates(runs)) write_atomically(out / "rates.csv", rates_csv(runs.front()));
   fmt::print("\n{}{}\n", printable(sample), text);
   std::fflush(stdout);
   const bool pictures = draw_pictures(options, runs, baselines, curves);
-  fmt::print("Written to {}: report.txt, losses.csv, positions.csv, sample.txt, checkpoints{}\n", options.out,
-             pictures ? ", losses.png, positions.png" : "");
+  fmt::print("Written to {}: report.txt, losses.csv, positions.csv, sample.txt{}, checkpoints{}{}\n", options.out,
+             has_learned_rates(runs) ? ", rates.csv" : "", pictures ? ", losses.png, positions.png" : "",
+             pictures && has_learned_rates(runs) ? ", rates.png" : "");
 }
 
 int run(const Options& given) {

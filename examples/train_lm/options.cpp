@@ -30,6 +30,12 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--rope-factor", o.run.rope.factor, "s of linear, ntk and yarn")->check(CLI::Range(1.0, 1e6))->capture_default_str();
   app.add_option("--rope-base", o.run.rope.base, "Base of the rotation")->check(CLI::Range(1.0001, 1e12))->capture_default_str();
+  bool learn_frequencies = false;
+  app.add_flag("--learn-frequencies", learn_frequencies,
+               "Train the rates of the rotation, each layer its own, beside the same model with fixed rates");
+  app.add_option("--frequencies-factor", o.run.adam.rates_factor, "Learning rate of the rates' logarithms, times the highest")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--learning-rate", o.run.adam.peak_rate, "Highest learning rate")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   app.add_option("--seed", o.run.seed, "Seed of weights, batches and samples")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--threads", o.threads, "Threads; 0 for one per processor")->check(CLI::Range(0, 1024))->capture_default_str();
@@ -41,7 +47,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--stop-at", o.stop_at, "Save and stop, as if interrupted, once this many steps of a run are done; 0 for never")
       ->check(CLI::Range(0, 10'000'000))
       ->capture_default_str();
-  app.add_flag("!--no-comparison", o.run.comparison, "Do not train a model without RoPE beside the first");
+  app.add_flag("!--no-comparison", o.run.comparison,
+               "Train the first model alone, not one without RoPE (and one with fixed rates) beside it");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -50,6 +57,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && !option->get_lnames().empty()) o.given.insert(option->get_lnames().front());
   }
+  if (learn_frequencies) o.run.model.rates = Rates::learned;
   if (o.run.rope.kind == "none") o.run.comparison = false;
   return {o, 0};
 }
@@ -59,6 +67,7 @@ void check_sizes(const RunConfig& run) {
   if (!std::isfinite(run.adam.peak_rate) || !std::isfinite(run.rope.base) || !std::isfinite(run.rope.factor)) {
     throw Error("--learning-rate, --rope-base and --rope-factor must be finite");
   }
+  if (!run.rope.rotates() && model.rates == Rates::learned) throw Error("--learn-frequencies needs a rotation, but --rope is none");
   if (model.dim % model.heads != 0) throw Error(fmt::format("--dim must be divisible by --heads, got {} and {}", model.dim, model.heads));
   if (run.rope.rotates() && (model.head_dim() % 2 != 0 || model.head_dim() < 4)) {
     throw Error(fmt::format("the width of a head (--dim / --heads) must be even and at least 4 for RoPE, got {}", model.head_dim()));

@@ -10,9 +10,14 @@
 //   layers.<i>.mlp.down.weight            [4 dim, dim]
 //   norm.weight                           [dim]
 //   head.weight                           [dim, vocabulary]
+//   layers.<i>.attention.log_rates        [dim / heads / 2]          only where the rates are learned
 //
 // Shapes are ColMajor [in, out], which is a RowMajor [out, in] in a checkpoint, as PyTorch has it. Weights, gradients and Adam's moments
 // all have this layout. There is no table of positions: the rotation is the only thing that tells the model where a token stands.
+//
+// Rates are learned as logarithms, since they span four powers of ten and Adam moves every number about as far in a step; so they also
+// stay positive. Each layer has its own: layers look at different distances, and a table of a layer costs next to nothing. They come last,
+// so that every other tensor starts from the same numbers as in a model whose rates are fixed.
 #pragma once
 
 #include <array>
@@ -29,25 +34,32 @@ namespace train_lm {
 inline constexpr Index max_layers = 64;
 inline constexpr Index max_dim = 4096;
 
+/// What becomes of the rotation's rates in training.
+enum class Rates { fixed, learned };
+
 /// The shape of the model. dim is divisible by heads.
 struct ModelConfig {
   Index vocabulary = 0;
   Index layers = 3;
   Index heads = 4;
   Index dim = 96;
+  Rates rates = Rates::fixed;
 
   Index head_dim() const { return dim / heads; }
   Index hidden() const { return 4 * dim; }
 };
 
-/// One tensor inside the flat vector. A vector has cols = 1 and is_vector.
+/// Gains start as ones; log rates start as they are set. Only matrices are decayed.
+enum class SlotKind { matrix, gain, log_rates };
+
+/// One tensor inside the flat vector. What is no matrix has cols = 1.
 struct Slot {
   std::string name;
   Index rows = 0;
   Index cols = 1;
   Index offset = 0;
-  bool is_vector = false;
-  /// The spread of the normal distribution it starts from; vectors start as ones.
+  SlotKind kind = SlotKind::matrix;
+  /// The spread of the normal distribution a matrix starts from.
   double spread = 0;
 
   Index size() const { return rows * cols; }
@@ -66,18 +78,22 @@ struct ParameterLayout {
     for (Index i = 0; i < c.layers; ++i) {
       const std::string prefix = "layers." + std::to_string(i) + ".";
       LayerSlots layer{};
-      layer.norm1 = vector(prefix + "norm1.weight", c.dim);
+      layer.norm1 = gain(prefix + "norm1.weight", c.dim);
       layer.q = matrix(prefix + "attention.q.weight", c.dim, c.dim, in_dim);
       layer.k = matrix(prefix + "attention.k.weight", c.dim, c.dim, in_dim);
       layer.v = matrix(prefix + "attention.v.weight", c.dim, c.dim, in_dim);
       layer.o = matrix(prefix + "attention.o.weight", c.dim, c.dim, in_dim * residual);
-      layer.norm2 = vector(prefix + "norm2.weight", c.dim);
+      layer.norm2 = gain(prefix + "norm2.weight", c.dim);
       layer.up = matrix(prefix + "mlp.up.weight", c.dim, c.hidden(), in_dim);
       layer.down = matrix(prefix + "mlp.down.weight", c.hidden(), c.dim, 0.5 * in_dim * residual);
       layers.push_back(layer);
     }
-    norm = vector("norm.weight", c.dim);
+    norm = gain("norm.weight", c.dim);
     head = matrix("head.weight", c.dim, c.vocabulary, 0.5 * in_dim);
+    if (c.rates == Rates::fixed) return;
+    for (Index i = 0; i < c.layers; ++i) {
+      log_rates.push_back(vector("layers." + std::to_string(i) + ".attention.log_rates", c.head_dim() / 2, SlotKind::log_rates));
+    }
   }
 
   std::vector<Slot> slots;
@@ -85,16 +101,19 @@ struct ParameterLayout {
   std::size_t embedding = 0;
   std::size_t norm = 0;
   std::size_t head = 0;
+  /// One per layer, or none.
+  std::vector<std::size_t> log_rates;
   Index size = 0;
 
  private:
   std::size_t matrix(const std::string& name, Index rows, Index cols, double spread) {
-    slots.push_back({name, rows, cols, size, false, spread});
+    slots.push_back({name, rows, cols, size, SlotKind::matrix, spread});
     size += rows * cols;
     return slots.size() - 1;
   }
-  std::size_t vector(const std::string& name, Index rows) {
-    slots.push_back({name, rows, 1, size, true, 0});
+  std::size_t gain(const std::string& name, Index rows) { return vector(name, rows, SlotKind::gain); }
+  std::size_t vector(const std::string& name, Index rows, SlotKind kind) {
+    slots.push_back({name, rows, 1, size, kind, 0});
     size += rows;
     return slots.size() - 1;
   }
@@ -119,12 +138,25 @@ class Parameters {
   VectorMap<S> vector(std::size_t i) { return {data(i), slot(i).size()}; }
   VectorMap<const S> vector(std::size_t i) const { return {data(i), slot(i).size()}; }
 
-  /// The state training starts from.
+  /// The learned rates of a layer, radians per token. Only where they are learned.
+  std::vector<double> rates(std::size_t layer) const {
+    const VectorMap<const S> logs = vector(layout_.log_rates[layer]);
+    std::vector<double> rates;
+    for (Index k = 0; k < logs.size(); ++k) rates.push_back(std::exp(static_cast<double>(logs(k))));
+    return rates;
+  }
+  /// rates: positive, one per pair.
+  void set_rates(std::size_t layer, const std::vector<double>& rates) {
+    VectorMap<S> logs = vector(layout_.log_rates[layer]);
+    for (std::size_t k = 0; k < rates.size(); ++k) logs(static_cast<Index>(k)) = static_cast<S>(std::log(rates[k]));
+  }
+
+  /// The state training starts from, but for rates.
   void initialise(std::uint64_t seed) {
     for (std::size_t i = 0; i < layout_.slots.size(); ++i) {
       for (Index j = 0; j < slot(i).size(); ++j) {
         const auto normal = [&] { return random_normal(seed, Stream::weights, i, static_cast<std::uint64_t>(j)); };
-        data(i)[j] = slot(i).is_vector ? S(1) : static_cast<S>(slot(i).spread * normal());
+        data(i)[j] = slot(i).kind == SlotKind::matrix ? static_cast<S>(slot(i).spread * normal()) : S(1);
       }
     }
   }

@@ -15,14 +15,22 @@
 
 #include "error.hpp"
 #include "files.hpp"
+#include "frequencies.hpp"
 
 namespace train_lm {
 namespace {
 
-constexpr const char* colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#7f7f7f"};
+constexpr const char* colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e"};
+constexpr const char* grey = "#7f7f7f";
 constexpr int not_found = 127;
 
-std::string label(const RunConfig& config) { return config.rope.rotates() ? "RoPE (" + config.rope.kind + ")" : "no RoPE"; }
+std::string label(const RunConfig& config) { return config.rope.rotates() ? "RoPE (" + config.name() + ")" : "no RoPE"; }
+
+std::string curve_title(const PositionCurve& curve) {
+  if (curve.scaling == "no RoPE") return curve.scaling;
+  if (curve.scaling == "learned" || curve.scaling == "fixed") return "RoPE, " + curve.scaling + " rates";
+  return curve.length_factor == 1 ? "RoPE" : "RoPE, scaling: " + curve.scaling;
+}
 
 /// Means over `width` values at a time, as "middle value" lines of a gnuplot data block.
 std::string means(const std::vector<double>& values, std::size_t width, double first_x) {
@@ -118,9 +126,9 @@ std::string positions_script(const std::vector<PositionCurve>& curves, Index con
     for (std::size_t i = 0; i < curves.size(); ++i) {
       if (curves[i].length_factor != factor) continue;
       const bool rope = curves[i].scaling != "no RoPE";
-      const std::string title = !rope ? "no RoPE" : factor == 1 ? "RoPE" : "RoPE, scaling: " + curves[i].scaling;
+      const std::string title = curve_title(curves[i]);
       fmt::format_to(std::back_inserter(plots), "{}$curve{} with lines lw 2 lc rgb '{}' title '{}'", plots.empty() ? "" : ", \\\n  ", i,
-                     rope ? colours[colour++ % 4] : colours[4], title);
+                     rope ? colours[colour++ % static_cast<int>(std::size(colours))] : grey, title);
     }
     fmt::format_to(std::back_inserter(script),
                    "set title '{}x: windows of {}'\nset xrange [0:{}]\nunset arrow\n"
@@ -128,6 +136,28 @@ std::string positions_script(const std::vector<PositionCurve>& curves, Index con
                    factor, factor * context, factor * context, context, context, plots);
   }
   return script + "unset multiplot\n";
+}
+
+std::string rates_script(const SessionRun& run) {
+  constexpr double two_pi = 6.283185307179586;
+  std::string data = "$first << EOD\n";
+  std::string plots = "$first with linespoints lw 2 pt 6 lc rgb '#444444' title 'before training'";
+  const std::vector<double> first = first_rates(run.config);
+  for (std::size_t k = 0; k < first.size(); ++k) fmt::format_to(std::back_inserter(data), "{} {:.6g}\n", k, two_pi / first[k]);
+  data += "EOD\n";
+  for (std::size_t layer = 0; layer < run.state.weights.layout().layers.size(); ++layer) {
+    fmt::format_to(std::back_inserter(data), "$layer{} << EOD\n", layer);
+    const std::vector<double> rates = run.state.weights.rates(layer);
+    for (std::size_t k = 0; k < rates.size(); ++k) fmt::format_to(std::back_inserter(data), "{} {:.6g}\n", k, two_pi / rates[k]);
+    data += "EOD\n";
+    fmt::format_to(std::back_inserter(plots), ", \\\n  $layer{} with linespoints lw 2 pt 7 ps 0.7 lc rgb '{}' title 'layer {}'", layer,
+                   colours[layer % std::size(colours)], layer);
+  }
+  return fmt::format(
+      "set terminal pngcairo size 900,560 font 'sans,11'\nset output 'rates.png.tmp'\n"
+      "set title 'Learned rates'\nset xlabel 'pair'\nset ylabel 'wavelength, tokens'\nset logscale y\nset grid\nset key top left\n{}"
+      "plot {}, \\\n  {} with lines dt 2 lc rgb '#999999' title 'training context'\n",
+      data, plots, run.config.context);
 }
 
 Drawn draw(const std::filesystem::path& folder, const std::string& name, const std::string& script) {

@@ -21,6 +21,9 @@ std::string losses_script(const std::vector<SessionRun>& runs, double unigram, d
 /// The loss by position, one panel per length.
 std::string positions_script(const std::vector<PositionCurve>& curves, Index context);
 
+/// The wavelength of each pair before training and after, one curve per layer. Of a run whose rates are learned.
+std::string rates_script(const SessionRun& run);
+
 enum class Drawn { yes, no_gnuplot, failed };
 
 /// Writes folder/name.gp and draws folder/name.png. Throws train_lm::Error if the script cannot be written.

@@ -7,31 +7,39 @@
 #include <iterator>
 #include <numeric>
 
+#include "frequencies.hpp"
 #include "interrupt.hpp"
 
 namespace train_lm {
 namespace {
 
-constexpr const char* without_rope = "no RoPE";
-
 /// Odd, so that windows of every length begin all over the text and no position meets the same characters again and again.
 Index stride_of(Index context) { return context / 4 * 3 + 1 - context / 4 * 3 % 2; }
 
-void measure_run(const SessionRun& run, int length_factor, const Corpus& corpus, Device& device, std::vector<PositionCurve>& curves) {
+/// The scalings tried on a run: all of them on the first of a session.
+std::vector<Scaling> scalings_of(const SessionRun& run, bool is_first, int length_factor) {
+  if (!run.config.rope.rotates() || !is_first || length_factor == 1) return {Scaling::none};
+  return {Scaling::none, Scaling::linear, Scaling::ntk, Scaling::yarn};
+}
+
+std::string label(const RunConfig& config, bool is_first, Scaling scaling) {
+  if (!config.rope.rotates()) return "no RoPE";
+  if (!is_first) return "fixed";
+  if (config.model.rates == Rates::learned && scaling == Scaling::none) return "learned";
+  return std::string(name(scaling));
+}
+
+void measure_run(const SessionRun& run, bool is_first, int length_factor, const Corpus& corpus, Device& device,
+                 std::vector<PositionCurve>& curves) {
   const Index context = run.config.context;
   const Index length = length_factor * context;
   const Index windows = window_count(corpus.validation.size(), length, stride_of(context));
   Evaluator evaluator(run.config.model, device);
-  const auto measure = [&](std::string label, const Rotates& frequencies) {
+  for (const Scaling scaling : scalings_of(run, is_first, length_factor)) {
     if (interrupt_signal() != 0) return;
-    curves.push_back({length_factor, std::move(label),
+    const LayerFrequencies frequencies = run_frequencies(run.config, run.state.weights, scaling, length_factor);
+    curves.push_back({length_factor, label(run.config, is_first, scaling),
                       evaluator.bits_by_position(run.state.weights, frequencies, corpus.validation, length, stride_of(context)), windows});
-  };
-  if (!run.config.rope.rotates()) return measure(without_rope, std::nullopt);
-  const RopeParameters trained = training_rope(run.config.rope, run.config.model.head_dim(), context);
-  for (const Scaling scaling : {Scaling::none, Scaling::linear, Scaling::ntk, Scaling::yarn}) {
-    if (length_factor == 1 && scaling != Scaling::none) break;
-    measure(std::string(name(scaling)), stretched(trained, scaling, length_factor, context).frequencies());
   }
 }
 
@@ -46,7 +54,7 @@ std::vector<PositionCurve> measure_positions(const std::vector<SessionRun>& runs
   for (const int length_factor : {1, 2, 4}) {
     for (const SessionRun& run : runs) {
       if (window_count(corpus.validation.size(), length_factor * run.config.context, 1) == 0) continue;
-      measure_run(run, length_factor, corpus, device, curves);
+      measure_run(run, &run == &runs.front(), length_factor, corpus, device, curves);
     }
   }
   return curves;

@@ -15,7 +15,8 @@ namespace train_lm {
 /// One curve.
 struct PositionCurve {
   int length_factor = 1;
-  /// none, linear, ntk, yarn; "no RoPE" for the model without it.
+  /// none, linear, ntk, yarn; "no RoPE" for the model without it. Where rates are learned: learned instead of none, the scalings applied
+  /// to them, and fixed for the model beside it, as trained.
   std::string scaling;
   /// Bits per character at each position.
   std::vector<double> bits;

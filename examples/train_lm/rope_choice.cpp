@@ -23,6 +23,13 @@ rope::Frequencies RopeParameters::frequencies() const {
   return yarn ? rope::Frequencies::yarn(powers, *yarn) : rope::Frequencies::powers(powers);
 }
 
+std::vector<double> RopeParameters::rates() const {
+  const rope::Frequencies all = frequencies();
+  std::vector<double> rates;
+  for (const rope::DoubleDouble& rate : all.rates()) rates.push_back(static_cast<double>(rate));
+  return rates;
+}
+
 RopeParameters training_rope(const RopeChoice& choice, rope::Index head_dim, rope::Index context) {
   RopeParameters plain;
   plain.powers.rotary_dims = head_dim;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rope/frequencies.hpp"
 
@@ -41,6 +42,8 @@ struct RopeParameters {
   std::optional<rope::Yarn> yarn;
 
   rope::Frequencies frequencies() const;
+  /// Radians per token, one per pair.
+  std::vector<double> rates() const;
 };
 
 /// The rotation of the training. choice.rotates(). Throws train_lm::Error for an unknown kind.

@@ -17,6 +17,10 @@
 
 namespace train_lm {
 
+inline std::string run_name(const std::string& rope_kind, Rates rates) {
+  return rates == Rates::learned ? rope_kind + "-learned" : rope_kind;
+}
+
 struct RunConfig {
   ModelConfig model;
   RopeChoice rope;
@@ -30,8 +34,8 @@ struct RunConfig {
   std::string text;
   bool comparison = true;
 
-  /// none, default, ...: names the run in tables and files.
-  const std::string& name() const { return rope.kind; }
+  /// none, default, default-learned, ...: names the run in tables and files.
+  std::string name() const { return run_name(rope.kind, model.rates); }
 };
 
 struct ValidationPoint {
@@ -40,7 +44,12 @@ struct ValidationPoint {
 };
 
 struct RunState {
-  explicit RunState(const RunConfig& config) : weights(config.model), moments(config.model) { weights.initialise(config.seed); }
+  explicit RunState(const RunConfig& config) : weights(config.model), moments(config.model) {
+    weights.initialise(config.seed);
+    if (config.model.rates == Rates::fixed) return;
+    const std::vector<double> rates = training_rope(config.rope, config.model.head_dim(), config.context).rates();
+    for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer) weights.set_rates(layer, rates);
+  }
 
   Parameters<float> weights;
   AdamMoments<float> moments;

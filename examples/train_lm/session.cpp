@@ -14,17 +14,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path checkpoint_path(const std::string& out, const std::string& kind) { return fs::path(out) / (kind + ".safetensors"); }
+fs::path checkpoint_path(const std::string& out, const std::string& kind, Rates rates) {
+  return fs::path(out) / (run_name(kind, rates) + ".safetensors");
+}
+
+/// The checkpoint of the session's first run, if --rope is `kind`.
+Rates rates_to_resume(const std::string& out, const std::string& kind) {
+  return fs::exists(checkpoint_path(out, kind, Rates::learned)) ? Rates::learned : Rates::fixed;
+}
 
 /// The rope kind to resume if --rope does not say.
 std::string kind_to_resume(const std::string& out) {
   std::string found;
   for (const char* kind : {"default", "linear", "ntk", "yarn"}) {
-    if (!fs::exists(checkpoint_path(out, kind))) continue;
+    if (!fs::exists(checkpoint_path(out, kind, rates_to_resume(out, kind)))) continue;
     if (!found.empty()) throw Error(fmt::format("{} has several runs ({} and {}): say which with --rope", out, found, kind));
     found = kind;
   }
-  if (found.empty() && fs::exists(checkpoint_path(out, "none"))) found = "none";
+  if (found.empty() && fs::exists(checkpoint_path(out, "none", Rates::fixed))) found = "none";
   return found;
 }
 
@@ -34,7 +41,8 @@ Options complete_options(const Options& options) {
   if (!options.resume) return options;
   Options o = options;
   if (o.given.count("rope") == 0) o.run.rope.kind = kind_to_resume(o.out);
-  const fs::path path = checkpoint_path(o.out, o.run.rope.kind);
+  if (o.given.count("learn-frequencies") == 0) o.run.model.rates = rates_to_resume(o.out, o.run.rope.kind);
+  const fs::path path = checkpoint_path(o.out, o.run.rope.kind, o.run.model.rates);
   if (o.run.rope.kind.empty() || !fs::exists(path)) {
     throw Error(fmt::format("there is no checkpoint in {} to resume; leave out --resume to start", o.out));
   }
@@ -52,6 +60,7 @@ Options complete_options(const Options& options) {
   take("batch", o.run.batch, run.batch);
   take("rope-factor", o.run.rope.factor, run.rope.factor);
   take("rope-base", o.run.rope.base, run.rope.base);
+  take("frequencies-factor", o.run.adam.rates_factor, run.adam.rates_factor);
   take("learning-rate", o.run.adam.peak_rate, run.adam.peak_rate);
   take("seed", o.run.seed, run.seed);
   take("no-comparison", o.run.comparison, run.comparison);
@@ -65,13 +74,21 @@ std::vector<SessionRun> make_runs(const Options& options, const Corpus& corpus) 
   config.text_checksum = corpus.checksum;
   config.text = options.text;
   std::vector<RunConfig> configs{config};
+  if (config.comparison && config.model.rates == Rates::learned) {
+    configs.push_back(config);
+    configs.back().model.rates = Rates::fixed;
+  }
   if (config.comparison && config.rope.rotates()) {
     configs.push_back(config);
     configs.back().rope.kind = "none";
+    configs.back().model.rates = Rates::fixed;
+  }
+  for (RunConfig& one : configs) {
+    if (one.model.rates == Rates::fixed) one.adam.rates_factor = AdamConfig().rates_factor;  // no part of what defines it
   }
   std::vector<SessionRun> runs;
   for (const RunConfig& wanted : configs) {
-    const fs::path path = checkpoint_path(options.out, wanted.name());
+    const fs::path path = checkpoint_path(options.out, wanted.rope.kind, wanted.model.rates);
     if (!options.resume || !fs::exists(path)) {
       runs.push_back({wanted, RunState(wanted), path});
       continue;
@@ -85,13 +102,21 @@ std::vector<SessionRun> make_runs(const Options& options, const Corpus& corpus) 
 }
 
 void set_aside_old_checkpoints(const std::vector<SessionRun>& runs) {
+  std::vector<fs::path> old;
   for (const SessionRun& run : runs) {
-    if (run.state.step > 0 || !fs::exists(run.checkpoint)) continue;
-    fs::path previous = run.checkpoint;
+    if (run.state.step == 0) old.push_back(run.checkpoint);
+  }
+  const SessionRun& first = runs.front();
+  if (first.state.step == 0 && first.config.model.rates == Rates::fixed) {
+    old.push_back(checkpoint_path(first.checkpoint.parent_path().string(), first.config.rope.kind, Rates::learned));
+  }
+  for (const fs::path& path : old) {
+    if (!fs::exists(path)) continue;
+    fs::path previous = path;
     previous.replace_extension(".previous.safetensors");
     std::error_code error;
-    fs::rename(run.checkpoint, previous, error);
-    if (error) throw Error(fmt::format("cannot move {} out of the way: {}", run.checkpoint.string(), error.message()));
+    fs::rename(path, previous, error);
+    if (error) throw Error(fmt::format("cannot move {} out of the way: {}", path.string(), error.message()));
     fmt::print("an earlier checkpoint is now {}\n", previous.string());
   }
 }

@@ -2,9 +2,11 @@
 //
 // Which runs a call of the program is about, and where their checkpoints are.
 //
-// A session is the model of --rope and, for comparison, the same model without RoPE: same seed, same steps, same batches. Each has the
-// checkpoint OUT/<rope kind>.safetensors. A new session sets an older checkpoint aside (<rope kind>.previous.safetensors) before it
-// writes its own; a resumed one continues it, and refuses one that belongs to another run.
+// A session is the model of --rope and, for comparison, the same model without RoPE: same seed, same steps, same batches. With
+// --learn-frequencies the same model with fixed rates stands between them. Each has the checkpoint OUT/<name>.safetensors, where <name>
+// is the rope kind, with -learned where the rates are. A new session sets an older checkpoint aside (<name>.previous.safetensors) before it
+// writes its own, and one with fixed rates an older -learned one too; so a session with learned rates is the last where there is such a
+// checkpoint. A resumed session continues its checkpoints, and refuses one that belongs to another run.
 #pragma once
 
 #include <filesystem>

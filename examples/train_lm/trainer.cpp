@@ -4,38 +4,34 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "checkpoint.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
+#include "frequencies.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "windows.hpp"
 
 namespace train_lm {
 
-std::optional<rope::Frequencies> run_frequencies(const RunConfig& config) {
-  if (!config.rope.rotates()) return std::nullopt;
-  return training_rope(config.rope, config.model.head_dim(), config.context).frequencies();
-}
-
 struct Trainer::Parts {
   Parts(const RunConfig& run, const Corpus& text, Device& on)
-      : config(run),
-        corpus(text),
-        device(on),
-        frequencies(run_frequencies(run)),
-        model(run.model, on),
-        gradient(run.model),
-        evaluator(run.model, on) {
-    if (frequencies) rotation.emplace(*frequencies, rope::Positions::range(0, run.context));
+      : config(run), corpus(text), device(on), model(run.model, on), gradient(run.model), evaluator(run.model, on) {}
+
+  /// The tables of a step. Fixed rates have the same in every step.
+  const Rotations<float>& rotations_of(const Parameters<float>& weights) {
+    if (!rotations || config.model.rates == Rates::learned) {
+      rotations.emplace(run_frequencies(config, weights), rope::Positions::range(0, config.context));
+    }
+    return *rotations;
   }
 
   const RunConfig& config;
   const Corpus& corpus;
   Device& device;
-  std::optional<rope::Frequencies> frequencies;
-  std::optional<rope::CosSinCache<float>> rotation;
+  std::optional<Rotations<float>> rotations;
   Transformer<float> model;
   Parameters<float> gradient;
   Evaluator evaluator;
@@ -47,13 +43,13 @@ Trainer::~Trainer() = default;
 double Trainer::step(RunState& state) {
   Parts& p = *parts_;
   const Batch batch = random_batch(p.corpus.train, p.config.context, p.config.batch, p.config.seed, state.step);
-  const auto* rotation = p.rotation ? &*p.rotation : nullptr;
-  p.model.forward(state.weights, batch, rotation);
+  const Rotations<float>& rotations = p.rotations_of(state.weights);
+  p.model.forward(state.weights, batch, rotations);
   const double bits = mean(p.model.losses(batch)) / nats_per_bit;
   if (!std::isfinite(bits)) {
     throw Error(fmt::format("the loss of step {} is not finite: the training diverged; try a smaller --learning-rate", state.step + 1));
   }
-  p.model.backward(state.weights, batch, rotation, p.gradient);
+  p.model.backward(state.weights, batch, rotations, p.gradient);
   adam_step(p.device, p.config.adam, state.step, p.config.steps, p.gradient, state.moments, state.weights);
   ++state.step;
   state.train_bits.push_back(bits);
@@ -62,7 +58,8 @@ double Trainer::step(RunState& state) {
 
 double Trainer::validate(RunState& state) {
   Parts& p = *parts_;
-  const double bits = p.evaluator.validation_bits(state.weights, p.frequencies, p.corpus.validation, p.config.context);
+  const double bits =
+      p.evaluator.validation_bits(state.weights, run_frequencies(p.config, state.weights), p.corpus.validation, p.config.context);
   state.validation.push_back({state.step, bits});
   return bits;
 }
@@ -70,8 +67,7 @@ double Trainer::validate(RunState& state) {
 bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device, const TrainingPlan& plan) {
   if (state.step >= config.steps) return true;
   Trainer trainer(config, corpus, device);
-  Progress progress(config.rope.rotates() ? "RoPE " + config.rope.kind : "no RoPE", state.step, config.steps,
-                    config.context * config.batch);
+  Progress progress(config.rope.rotates() ? "RoPE " + config.name() : "no RoPE", state.step, config.steps, config.context * config.batch);
   state.threads = plan.threads;
   while (state.step < config.steps) {
     const double bits = trainer.step(state);

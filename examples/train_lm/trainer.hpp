@@ -6,16 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "run.hpp"
 #include "tensor.hpp"
 #include "text.hpp"
 
 namespace train_lm {
-
-/// The frequencies of a run's rotation; nullopt for none.
-std::optional<rope::Frequencies> run_frequencies(const RunConfig& config);
 
 /// Steps a run. Holds references: config, corpus and device must outlive it.
 class Trainer {

@@ -18,6 +18,7 @@
 #include "cross_entropy.hpp"
 #include "norm.hpp"
 #include "parameters.hpp"
+#include "rotations.hpp"
 #include "tensor.hpp"
 
 namespace train_lm {
@@ -34,14 +35,12 @@ struct Batch {
 template <class S>
 class Transformer {
  public:
-  using Rotation = rope::CosSinCache<S>;
-
   Transformer(const ModelConfig& config, Device& device) : config_(config), device_(&device) {
     layers_.resize(static_cast<std::size_t>(config.layers));
   }
 
-  /// Sets logits(). `rotation` is null for a model without RoPE, otherwise a table of batch.tokens positions.
-  void forward(const Parameters<S>& weights, const Batch& batch, const Rotation* rotation) {
+  /// Sets logits(). `rotations` has none for a model without RoPE, otherwise tables of batch.tokens positions.
+  void forward(const Parameters<S>& weights, const Batch& batch, const Rotations<S>& rotations) {
     resize(batch.tokens, batch.windows);
     embed(weights, batch);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -51,7 +50,7 @@ class Transformer {
       project(*device_, weights.matrix(slot.q), layer.norm1.output(), layer.q);
       project(*device_, weights.matrix(slot.k), layer.norm1.output(), layer.k);
       project(*device_, weights.matrix(slot.v), layer.norm1.output(), layer.v);
-      layer.attention.forward(*device_, heads(layer.q), heads(layer.k), heads(layer.v), rotation, heads(layer.o));
+      layer.attention.forward(*device_, heads(layer.q), heads(layer.k), heads(layer.v), rotations.of(i), heads(layer.o));
       project(*device_, weights.matrix(slot.o), layer.o, dx_);
       x_.device(*device_) += dx_;
 
@@ -72,8 +71,9 @@ class Transformer {
   /// The loss of every character after forward(), in nats. The logits become probabilities.
   std::vector<double> losses(const Batch& batch) { return softmax_losses(*device_, logits_, batch.targets); }
 
-  /// After forward() and losses() with the same arguments: sets every element of `gradient` to that of the mean loss.
-  void backward(const Parameters<S>& weights, const Batch& batch, const Rotation* rotation, Parameters<S>& gradient) {
+  /// After forward() and losses() with the same arguments: sets every element of `gradient` to that of the mean loss. Where rates are
+  /// learned, the tables must be those of the rates in `weights`.
+  void backward(const Parameters<S>& weights, const Batch& batch, const Rotations<S>& rotations, Parameters<S>& gradient) {
     softmax_gradient(*device_, logits_, batch.targets);
     weight_gradient(*device_, norm_.output(), logits_, gradient.matrix(weights.layout().head));
     project_back(*device_, weights.matrix(weights.layout().head), logits_, dy_);
@@ -81,7 +81,7 @@ class Transformer {
     norm_.backward(*device_, dy_, weights.data(weights.layout().norm), gradient.vector(weights.layout().norm), dx_);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       mlp_backward(weights, weights.layout().layers[i], layers_[i], gradient);
-      attention_backward(weights, weights.layout().layers[i], layers_[i], rotation, gradient);
+      attention_backward(weights, i, rotations, gradient);
     }
     MatrixMap<S> d_embedding = gradient.matrix(weights.layout().embedding);
     d_embedding.setZero();
@@ -136,12 +136,22 @@ class Transformer {
     layer.norm2.backward(*device_, dy_, weights.data(slot.norm2), gradient.vector(slot.norm2), dx_);
   }
 
-  void attention_backward(const Parameters<S>& weights, const LayerSlots& slot, Layer& layer, const Rotation* rotation,
-                          Parameters<S>& gradient) {
+  void attention_backward(const Parameters<S>& weights, std::size_t i, const Rotations<S>& rotations, Parameters<S>& gradient) {
+    const LayerSlots& slot = weights.layout().layers[i];
+    Layer& layer = layers_[i];
     weight_gradient(*device_, layer.o, dx_, gradient.matrix(slot.o));
     project_back(*device_, weights.matrix(slot.o), dx_, dy_);
-    layer.attention.backward(*device_, heads(layer.q), heads(layer.k), heads(layer.v), heads(dy_), rotation, heads(dq_), heads(dk_),
-                             heads(dv_));
+    if (weights.layout().log_rates.empty()) {
+      layer.attention.backward(*device_, heads(layer.q), heads(layer.k), heads(layer.v), heads(dy_), rotations.of(i), heads(dq_),
+                               heads(dk_), heads(dv_));
+    } else {
+      const std::vector<double> d_rates =
+          layer.attention.backward_with_rates(*device_, heads(layer.q), heads(layer.k), heads(layer.v), heads(dy_), *rotations.of(i),
+                                              rotations.positions(), heads(dq_), heads(dk_), heads(dv_));
+      const std::vector<double> rates = weights.rates(i);
+      S* d_log_rates = gradient.data(weights.layout().log_rates[i]);
+      for (std::size_t k = 0; k < rates.size(); ++k) d_log_rates[k] = static_cast<S>(rates[k] * d_rates[k]);
+    }
     const Matrix<S>& y = layer.norm1.output();
     weight_gradient(*device_, y, dq_, gradient.matrix(slot.q));
     weight_gradient(*device_, y, dk_, gradient.matrix(slot.k));

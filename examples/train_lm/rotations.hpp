@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables a model's layers rotate with, for windows of some length.
+//
+//   no frequencies    no layer rotates
+//   one               all layers share a table
+//   one per layer     each has its own: learned rates
+//
+// Only tables; where frequencies come from is frequencies.hpp.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rope/cache.hpp"
+#include "rope/positions.hpp"
+
+namespace train_lm {
+
+/// None, one for all layers, or one per layer.
+using LayerFrequencies = std::vector<rope::Frequencies>;
+
+template <class S>
+class Rotations {
+ public:
+  Rotations() = default;
+  Rotations(const LayerFrequencies& frequencies, const rope::Positions& positions) : positions_(positions) {
+    for (const rope::Frequencies& of_layer : frequencies) tables_.emplace_back(of_layer, positions);
+  }
+
+  /// Null for a model without RoPE.
+  const rope::CosSinCache<S>* of(std::size_t layer) const {
+    if (tables_.empty()) return nullptr;
+    return &tables_[tables_.size() == 1 ? 0 : layer];
+  }
+  const rope::Positions& positions() const { return positions_; }
+
+ private:
+  rope::Positions positions_ = rope::Positions::range(0, 0);
+  std::vector<rope::CosSinCache<S>> tables_;
+};
+
+}  // namespace train_lm
