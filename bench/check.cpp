@@ -121,6 +121,12 @@ std::vector<Verdict> check(const std::vector<Target>& targets, const Results& re
   return verdicts;
 }
 
+void keep_better(std::vector<Verdict>& verdicts, const std::vector<Verdict>& later) {
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (later.at(i).outcome < verdicts[i].outcome) verdicts[i] = later[i];
+  }
+}
+
 std::string line_of(const Verdict& v) {
   if (v.outcome == Outcome::not_measured) return fmt::format("MISS  {:<62} not measured    ({})", v.name, v.target->title);
   const bool speedup = v.target->speedup_at_least.has_value();

@@ -56,6 +56,9 @@ std::set<std::string> needed_names(const std::vector<Target>& targets);
 /// One verdict per target, scalar, pairing and shape. They point into `targets`.
 std::vector<Verdict> check(const std::vector<Target>& targets, const Results& results);
 
+/// Takes the verdicts of a later measurement where they are better. Both are of the same targets.
+void keep_better(std::vector<Verdict>& verdicts, const std::vector<Verdict>& later);
+
 /// A line: outcome, name, measured, allowed.
 std::string line_of(const Verdict& verdict);
 

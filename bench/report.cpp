@@ -104,14 +104,17 @@ bool print_check(const std::vector<bench::Verdict>& verdicts, const bench::Resul
 }
 
 int run(const Arguments& arguments) {
-  bench::Results results;
-  for (const std::string& file : arguments.files) results.load(file);
-  for (const std::string& file : arguments.again) results.load(file, bench::Repeated::replaces);
-  const std::string table = header_of(results) + table_of(results);
-  fmt::print("{}", table);
   std::vector<bench::Target> targets;
   if (!arguments.targets.empty()) targets = bench::read_targets(arguments.targets);
-  const std::vector<bench::Verdict> verdicts = check(targets, results);
+  bench::Results results;
+  for (const std::string& file : arguments.files) results.load(file);
+  std::vector<bench::Verdict> verdicts = check(targets, results);
+  for (const std::string& file : arguments.again) {
+    results.load(file, bench::Repeated::replaces);
+    keep_better(verdicts, check(targets, results));
+  }
+  const std::string table = header_of(results) + table_of(results);
+  fmt::print("{}", table);
   if (!arguments.out.empty()) {
     write(arguments.out + "/table.txt", table);
     write(arguments.out + "/results.json", merged(arguments).dump(1) + '\n');
@@ -129,7 +132,7 @@ int main(int argc, char** argv) {
   CLI::App app("Ratios to memcpy from the benchmarks' results, and the targets against them.", "rotate_report");
   Arguments arguments;
   app.add_option("results", arguments.files, "Google Benchmark's JSON")->required();
-  app.add_option("--again", arguments.again, "The same of groups measured again: their results count instead");
+  app.add_option("--again", arguments.again, "The same of groups measured again: shown instead, and a target is missed if it is in each");
   app.add_option("--out", arguments.out, "An existing folder for table.txt, results.json and the data of the plots");
   CLI::Option* targets = app.add_option("--targets", arguments.targets, "The file of targets");
   app.add_option("--missed", arguments.missed, "Write what finds the groups of missed targets, for the benchmarks' --filter")

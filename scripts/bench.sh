@@ -78,7 +78,7 @@ report() {
   [ "$code" -le 1 ] || die "the results could not be read"
 }
 report
-# A neighbour on a shared machine can disturb a whole group: a miss counts if it is there again.
+# A neighbour on a shared machine can slow one contender of a group for a minute: a miss counts if it is there each time.
 for round in 1 2; do
   [ "$code" -eq 1 ] && [ -s "$out/missed.txt" ] || break
   filter=(--filter "$(cat "$out/missed.txt")")

@@ -196,6 +196,32 @@ TEST(BenchCheck, TwoThreadsOweNoMoreThanMemcpyGains) {
   EXPECT_DOUBLE_EQ(two_threads(8, 8).allowed, 1.25);
 }
 
+// A group measured three times: a target is missed if it is in each, and the better measurement is named.
+TEST(BenchCheck, MeasuringAgainCanOnlyHelp) {
+  const std::map<std::string, Times> slow{{name("expr"), {{4, 4, 4}, {1, 1, 1}}}, {name("memcpy"), {{1, 1, 1}, {1, 1, 1}}}};
+  const std::vector<Target> targets = at_most(3);
+  const std::vector<Verdict> missed = check(targets, results_of(slow));
+  const std::vector<Verdict> met = check(targets, results_of(twice_memcpy));
+  ASSERT_EQ(missed.at(0).outcome, Outcome::missed);
+  std::vector<Verdict> verdicts = missed;
+  keep_better(verdicts, missed);
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::missed);
+  keep_better(verdicts, met);
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::met);
+  EXPECT_DOUBLE_EQ(verdicts.at(0).measured, 2.0);
+  keep_better(verdicts, missed);
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::met);
+}
+
+TEST(BenchCheck, ResultsMeasuredAgainReplaceTheFirst) {
+  const json again{{"benchmarks", {{{"run_name", name("expr")}, {"run_type", "iteration"}, {"real_time", 5.0}, {"time_unit", "us"}}}}};
+  Results results = results_of(twice_memcpy);
+  EXPECT_THROW(results.add(again, "again"), std::runtime_error);
+  results.add(again, "again", Repeated::replaces);
+  EXPECT_DOUBLE_EQ(results.find(name("expr"))->seconds.median, 5e-6);
+  EXPECT_EQ(results.measurements().size(), 2U);
+}
+
 TEST(BenchCheck, SaysWhenTheInstructionSetIsAnother) {
   EXPECT_EQ(instruction_set_note(results_of(twice_memcpy, "AVX3")), "");
   EXPECT_EQ(instruction_set_note(results_of(twice_memcpy, "AVX3_ZEN4")), "");
