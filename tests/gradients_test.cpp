@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "dense_view.hpp"
 #include "error_of.hpp"
 #include "only_target.hpp"
 #include "rope/detail/aligned.hpp"
@@ -19,18 +20,6 @@
 
 namespace rope::test {
 namespace {
-
-/// An array with rows of shape[0], dense.
-template <class Scalar>
-StridedView<Scalar> dense(Scalar* data, const Shape& shape) {
-  StridedView<Scalar> view{data, shape, {}};
-  Index stride = shape[0];
-  for (int axis = 1; axis < shape.rank(); ++axis) {
-    view.strides.push_back(stride);
-    stride *= shape[axis];
-  }
-  return view;
-}
 
 /// What the definition gives, and for each number the sum of the magnitudes of what it was summed from.
 struct Expected {

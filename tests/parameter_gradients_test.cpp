@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "dense_view.hpp"
 #include "error_of.hpp"
 #include "rope/cache.hpp"
 #include "rope/rotate_strided.hpp"
@@ -73,16 +74,6 @@ std::vector<double> random_values(Index count, unsigned seed) {
   std::vector<double> values(static_cast<std::size_t>(count));
   for (double& v : values) v = value(random);
   return values;
-}
-
-StridedView<double> dense(std::vector<double>& data, const Shape& shape) {
-  StridedView<double> view{data.data(), shape, {}};
-  Index stride = shape[0];
-  for (int axis = 1; axis < shape.rank(); ++axis) {
-    view.strides.push_back(stride);
-    stride *= shape[axis];
-  }
-  return view;
 }
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();

@@ -8,24 +8,17 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "dense_view.hpp"
 #include "error_of.hpp"
 #include "rope/detail/tensor.hpp"
 
 namespace rope {
 namespace {
 
-template <class Scalar>
-StridedView<const Scalar> dense_view(const std::vector<Scalar>& data, const Shape& shape) {
-  StridedView<const Scalar> view{data.data(), shape, {}};
-  Index stride = shape[0];
-  for (int axis = 1; axis < shape.rank(); ++axis) {
-    view.strides.push_back(stride);
-    stride *= shape[axis];
-  }
-  return view;
-}
+using test::dense;
 
 std::vector<double> random_values(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -49,8 +42,7 @@ TEST(TableGradient, PublishedIntegers) {
                             {interleaved_to_half, {1, 3, 10, 21, 10, 32, 78, 168}, {-2, -4, -12, -24, 5, 24, 65, 147}}};
   for (const Answer& answer : answers) {
     std::vector<double> dcos(8), dsin(8);
-    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), 8, Shape{1}}, dense_view(x, {8, 1}), dense_view(dy, {8, 1}),
-                   answer.pairing);
+    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), 8, Shape{1}}, dense(x, {8, 1}), dense(dy, {8, 1}), answer.pairing);
     EXPECT_EQ(dcos, answer.dcos);
     EXPECT_EQ(dsin, answer.dsin);
   }
@@ -92,7 +84,7 @@ TEST(TableGradient, EqualsPlainLoopsForEveryPairingWidthAndBroadcast) {
         const Shape outer{mask & 1U ? 3 : 1, mask & 2U ? 2 : 1, mask & 4U ? 4 : 1};
         const auto entries = static_cast<std::size_t>(width * outer.size());
         std::vector<double> dcos(entries, 77), dsin(entries, 77), expected_cos(entries), expected_sin(entries);
-        table_gradient(TableGradient<double>{dcos.data(), dsin.data(), width, outer}, dense_view(x, shape), dense_view(g, shape), pairing);
+        table_gradient(TableGradient<double>{dcos.data(), dsin.data(), width, outer}, dense(x, shape), dense(g, shape), pairing);
         add_by_loops(x, g, shape, pairing, width, outer, expected_cos, expected_sin);
         for (std::size_t i = 0; i < entries; ++i) {
           ASSERT_NEAR(dcos[i], expected_cos[i], rounding) << "mask " << mask << ", entry " << i;
@@ -111,13 +103,12 @@ TEST(TableGradient, ThreadsGiveTheSameBits) {
   const std::vector<float> g(values.begin() + static_cast<std::ptrdiff_t>(size), values.end());
   const Shape outer{1, 16};
   std::vector<float> dcos(32 * 16), dsin(32 * 16);
-  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 32, outer}, dense_view(x, shape), dense_view(g, shape), half);
+  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 32, outer}, dense(x, shape), dense(g, shape), half);
   for (const int threads : {1, 2, 5}) {
     Eigen::ThreadPool pool(threads);
     const Eigen::ThreadPoolDevice device(&pool, threads);
     std::vector<float> again_cos(32 * 16), again_sin(32 * 16);
-    table_gradient(TableGradient<float>{again_cos.data(), again_sin.data(), 32, outer}, dense_view(x, shape), dense_view(g, shape), half,
-                   device);
+    table_gradient(TableGradient<float>{again_cos.data(), again_sin.data(), 32, outer}, dense(x, shape), dense(g, shape), half, device);
     EXPECT_EQ(again_cos, dcos);
     EXPECT_EQ(again_sin, dsin);
   }
@@ -129,15 +120,14 @@ TEST(TableGradient, LongSumsKeepTheirDigits) {
   const Shape shape{2, rows};
   const std::vector<float> x(static_cast<std::size_t>(2 * rows), 0.1F);
   std::vector<float> dcos(1), dsin(1);
-  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 1, Shape{1}}, dense_view(x, shape), dense_view(x, shape), half);
+  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 1, Shape{1}}, dense(x, shape), dense(x, shape), half);
   const double tenth = static_cast<double>(0.1F);
   EXPECT_EQ(dcos[0], static_cast<float>(2.0 * rows * (tenth * tenth)));
   EXPECT_EQ(dsin[0], 0.0F);
 
   const std::vector<double> wide(static_cast<std::size_t>(2 * rows), 0.1);
   std::vector<double> wide_cos(1), wide_sin(1);
-  table_gradient(TableGradient<double>{wide_cos.data(), wide_sin.data(), 1, Shape{1}}, dense_view(wide, shape), dense_view(wide, shape),
-                 half);
+  table_gradient(TableGradient<double>{wide_cos.data(), wide_sin.data(), 1, Shape{1}}, dense(wide, shape), dense(wide, shape), half);
   EXPECT_EQ(wide_cos[0], 2.0 * rows * (0.1 * 0.1));
 }
 
@@ -147,7 +137,7 @@ TEST(TableGradient, SixteenBitsAreRoundedOnce) {
     const std::vector<Eigen::half> x{Eigen::half(1.0F), Eigen::half(0x1p-6F), Eigen::half(tiny), Eigen::half(0.0F)};
     const std::vector<Eigen::half> g{Eigen::half(1.0F), Eigen::half(0x1p-5F), Eigen::half(0x1p-14F), Eigen::half(0.0F)};
     std::vector<Eigen::half> dcos(1), dsin(1);
-    table_gradient(TableGradient<Eigen::half>{dcos.data(), dsin.data(), 1, Shape{1}}, dense_view(x, {2, 2}), dense_view(g, {2, 2}), half);
+    table_gradient(TableGradient<Eigen::half>{dcos.data(), dsin.data(), 1, Shape{1}}, dense(x, {2, 2}), dense(g, {2, 2}), half);
     return static_cast<float>(dcos[0]);
   };
   EXPECT_EQ(gradient_of(0.0F), 1.0F);  // a tie, to even
@@ -167,11 +157,12 @@ TEST(TableGradient, NoRowsGiveZero) {
 TEST(TableGradient, RefusesWhatDoesNotFitAndWritesNothing) {
   std::vector<double> x(8, 1.0), dcos(4, 77), dsin(4, 77);
   const Shape shape{4, 2};
-  const auto view = dense_view(x, shape);
+  const auto view = dense(std::as_const(x), shape);
   const auto error = [&](const TableGradient<double>& to, const StridedView<const double>& from, const StridedView<const double>& g) {
     return test::error_of([&] { table_gradient(to, from, g, half); });
   };
-  EXPECT_EQ(error({dcos.data(), dsin.data(), 2, {1}}, view, dense_view(x, {2, 4})), "[rope] g must have x's shape [4, 2], got [2, 4]");
+  EXPECT_EQ(error({dcos.data(), dsin.data(), 2, {1}}, view, dense(std::as_const(x), {2, 4})),
+            "[rope] g must have x's shape [4, 2], got [2, 4]");
   EXPECT_EQ(error({dcos.data(), dsin.data(), 3, {1}}, view, view),
             "[rope] table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3");
   EXPECT_EQ(error({nullptr, dsin.data(), 2, {1}}, view, view), "[rope] the table's gradient must have data, got a null pointer");

@@ -8,6 +8,7 @@
 
 #include <complex>
 
+#include "dense_view.hpp"
 #include "error_of.hpp"
 #include "rope/gradients.hpp"
 #include "rotation_cases.hpp"
@@ -23,16 +24,6 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kTolerance = 16 * 8 * kEpsilon;
 /// Sums over 6 rows and 4 pairs of them.
 constexpr double kSumTolerance = 24 * kTolerance;
-
-StridedView<double> dense(std::vector<double>& data, const Shape& shape) {
-  StridedView<double> view{data.data(), shape, {}};
-  Index stride = shape[0];
-  for (int axis = 1; axis < shape.rank(); ++axis) {
-    view.strides.push_back(stride);
-    stride *= shape[axis];
-  }
-  return view;
-}
 
 const Shape kShape{14, 2, 3};
 

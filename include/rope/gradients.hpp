@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rope/detail/backward.hpp"
+#include "rope/rotate_strided.hpp"
 #include "rope/table_gradient.hpp"
 
 namespace rope {
@@ -185,12 +186,7 @@ void backward(Gradients<Sum>& result, Side side, const StridedView<const U>& u, 
          static_cast<std::int64_t>(table.width));
   }
   if (side == Side::output && wants(wanted, Wanted::table)) require_invertible(pass.plan, table);
-  if (pass.dx != nullptr) {
-    const Span span = span_of(dx.shape, pass.dx_strides);
-    for (const TableScalar* part : {table.cos, table.sin}) {
-      refuse_table_overlap(part, table.width * table.outer.size(), dx.data + span.first, span.last - span.first + 1);
-    }
-  }
+  if (pass.dx != nullptr) refuse_table_overlap(table, dx, pass.dx_strides);
   result.pairs = pass.plan.rotary_dims / 2;
   result.outer = table.outer;
   result.width = table.width;

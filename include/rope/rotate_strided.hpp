@@ -12,7 +12,7 @@
 #include <string>
 
 #include "rope/detail/determinant.hpp"
-#include "rope/detail/overlap.hpp"
+#include "rope/detail/view_overlap.hpp"
 #include "rope/detail/walk.hpp"
 #include "rope/device.hpp"
 #include "rope/direction.hpp"
@@ -23,16 +23,21 @@
 namespace rope {
 namespace detail {
 
-/// Two views of the same rows, or of memory that does not meet. The views must not be empty.
+/// Two views of the same rows, or of memory that does not meet.
 template <class X, class Y>
-void refuse_view_overlap(const StridedView<X>& x, const Span& x_span, const StridedView<Y>& y, const Span& y_span) {
-  const bool same_rows =
-      static_cast<const void*>(x.data) == static_cast<const void*>(y.data) && sizeof(X) == sizeof(Y) && x.strides == y.strides;
-  if (same_rows) return;
-  const auto bytes = [](const Span& span, std::size_t element) { return static_cast<std::size_t>(span.last - span.first + 1) * element; };
-  if (overlap(x.data + x_span.first, bytes(x_span, sizeof(X)), y.data + y_span.first, bytes(y_span, sizeof(Y)))) {
+void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, const StridedView<Y>& y, const Strides& y_strides) {
+  if (!same_rows(x, y) && overlap(stretch_of(x, x_strides), stretch_of(y, y_strides))) {
     fail("x and the destination must be the same rows or not overlap at all (distance in bytes)",
          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) - reinterpret_cast<std::uintptr_t>(x.data)));
+  }
+}
+
+template <class TableScalar, class Y>
+void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView<Y>& y, const Strides& y_strides) {
+  for (const TableScalar* part : {table.cos, table.sin}) {
+    if (overlap(stretch_of(part, table.width * table.outer.size()), stretch_of(y, y_strides))) {
+      fail("the destination must not overlap the table");
+    }
   }
 }
 
@@ -62,12 +67,8 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   if (direction == Direction::inverse) detail::require_invertible(plan, entries);
   if (x.shape.size() == 0) return;
   if (x.data == nullptr || y.data == nullptr) detail::fail("a strided view must have data, got a null pointer");
-  const detail::Span y_span = detail::span_of(y.shape, y_strides);
-  detail::refuse_view_overlap(x, detail::span_of(x.shape, x_strides), y, y_span);
-  const Index table_size = entries.width * entries.outer.size();
-  for (const TableScalar* part : {entries.cos, entries.sin}) {
-    detail::refuse_table_overlap(part, table_size, y.data + y_span.first, y_span.last - y_span.first + 1);
-  }
+  detail::refuse_view_overlap(x, x_strides, y, y_strides);
+  detail::refuse_table_overlap(entries, y, y_strides);
 
   detail::Walk walk = detail::make_walk(outer, x_strides, y_strides, detail::table_strides(entries.width, entries.outer));
   const double bytes_per_row = static_cast<double>(x.shape[0]) * (sizeof(X) + sizeof(Y));

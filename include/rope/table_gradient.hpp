@@ -70,13 +70,14 @@ void table_gradient(const TableGradient<Scalar>& gradient, const StridedView<X>&
   const Index size = detail::checked_product("the number of entries in the table", gradient.width, gradient.outer.size());
   if (size == 0) return;
   if (gradient.cos == nullptr || gradient.sin == nullptr) detail::fail("the table's gradient must have data, got a null pointer");
-  const auto bytes = static_cast<std::size_t>(size) * sizeof(Scalar);
-  for (const Scalar* part : {gradient.cos, gradient.sin}) {
-    if (detail::overlaps_rows(part, bytes, x, pass.u_strides) || detail::overlaps_rows(part, bytes, g, pass.g_strides)) {
+  const detail::Stretch cos_part = detail::stretch_of(gradient.cos, size);
+  const detail::Stretch sin_part = detail::stretch_of(gradient.sin, size);
+  for (const detail::Stretch& part : {cos_part, sin_part}) {
+    if (overlap(part, detail::stretch_of(x, pass.u_strides)) || overlap(part, detail::stretch_of(g, pass.g_strides))) {
       detail::fail("the table's gradient must not overlap x or g");
     }
   }
-  if (detail::overlap(gradient.cos, bytes, gradient.sin, bytes)) detail::fail("the gradients of cos and sin must not overlap");
+  if (overlap(cos_part, sin_part)) detail::fail("the gradients of cos and sin must not overlap");
   const TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
   detail::run_backward(pass, shape, detail::Products::all, true, device, [&](Index row, const auto& sums) {
     Scalar* cos = gradient.cos + row * gradient.width;

@@ -129,14 +129,9 @@ void jvp_to(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView
   detail::check_table_broadcasts(x.shape.outer(), entries.outer);
   if (x.shape.size() > 0) {
     if (x.data == nullptr) detail::fail("a strided view must have data, got a null pointer");
-    const detail::Strides y_strides = detail::checked_strides(dy.shape, dy.strides);
-    if (dy.shape == x.shape && dy.data != nullptr) {
-      const detail::Span a = detail::span_of(x.shape, x_strides);
-      const detail::Span b = detail::span_of(dy.shape, y_strides);
-      if (detail::overlap(x.data + a.first, static_cast<std::size_t>(a.last - a.first + 1) * sizeof(X), dy.data + b.first,
-                          static_cast<std::size_t>(b.last - b.first + 1) * sizeof(Y))) {
-        detail::fail("dy must not overlap x, which is read after dy is written");
-      }
+    if (dy.shape == x.shape && dy.data != nullptr &&
+        overlap(detail::stretch_of(x, x_strides), detail::stretch_of(dy, detail::checked_strides(dy.shape, dy.strides)))) {
+      detail::fail("dy must not overlap x, which is read after dy is written");
     }
   }
   rotate_to(dy, dx, table, pairing, Direction::forward, device);

@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <string>
 
-#include "rope/detail/overlap.hpp"
 #include "rope/detail/pair_sums.hpp"
+#include "rope/detail/view_overlap.hpp"
 #include "rope/detail/walk.hpp"
 #include "rope/device.hpp"
 #include "rope/pairing.hpp"
@@ -41,24 +41,12 @@ struct BackwardPass {
 
 inline std::string side_name(Side side) { return side == Side::input ? "x" : "y"; }
 
-/// Whether `bytes` from `part` on meet any element of the view. The view's strides have been checked.
-template <class Scalar>
-bool overlaps_rows(const void* part, std::size_t bytes, const StridedView<Scalar>& view, const Strides& strides) {
-  if (view.shape.size() == 0) return false;
-  const Span span = span_of(view.shape, strides);
-  return overlap(part, bytes, view.data + span.first, static_cast<std::size_t>(span.last - span.first + 1) * sizeof(Scalar));
-}
-
 template <class G, class U>
 void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, const std::string& name, const StridedView<U>& other,
                           const Strides& other_strides) {
-  const bool same_rows =
-      static_cast<const void*>(dx.data) == static_cast<const void*>(other.data) && sizeof(G) == sizeof(U) && dx.strides == other.strides;
-  if (same_rows) return;
-  const Span span = span_of(dx.shape, strides);
-  const auto bytes = static_cast<std::size_t>(span.last - span.first + 1) * sizeof(G);
-  if (overlaps_rows(dx.data + span.first, bytes, other, other_strides))
+  if (!same_rows(dx, other) && overlap(stretch_of(dx, strides), stretch_of(other, other_strides))) {
     fail("dx must be the same rows as " + name + " or not overlap them");
+  }
 }
 
 /// Checks shapes, strides and overlap. dx may be empty (rank 0): not wanted.
