@@ -30,6 +30,36 @@ Frequencies Frequencies::llama3(const Powers& powers, const Llama3& llama3) {
   return Frequencies(std::move(rates.rates), rates.attention_factor);
 }
 
+Frequencies Frequencies::linear(const Powers& powers, double factor) {
+  BasicRates<DoubleDouble> rates = linear_rates(powers.cast<DoubleDouble>(), DoubleDouble(factor));
+  return Frequencies(std::move(rates.rates), rates.attention_factor);
+}
+
+Frequencies Frequencies::proportional(const Powers& powers, const Proportional& proportional) {
+  BasicRates<DoubleDouble> rates = proportional_rates(powers.cast<DoubleDouble>(), proportional.cast<DoubleDouble>());
+  return Frequencies(std::move(rates.rates), rates.attention_factor);
+}
+
+Frequencies Frequencies::dynamic_ntk(const Powers& powers, const DynamicNtkScaling& ntk, Index length) {
+  BasicRates<DoubleDouble> rates = dynamic_ntk_rates(powers.cast<DoubleDouble>(), ntk.cast<DoubleDouble>(), length);
+  return Frequencies(std::move(rates.rates), rates.attention_factor);
+}
+
+Frequencies Frequencies::ntk(const Powers& powers, const NtkScaling& ntk) {
+  BasicRates<DoubleDouble> rates = ntk_rates(powers.cast<DoubleDouble>(), ntk.cast<DoubleDouble>());
+  return Frequencies(std::move(rates.rates), rates.attention_factor);
+}
+
+Frequencies Frequencies::hf_yarn(const Powers& powers, const HfYarn& yarn) {
+  BasicRates<DoubleDouble> rates = hf_yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
+  return Frequencies(std::move(rates.rates), rates.attention_factor);
+}
+
+Frequencies Frequencies::longrope(const Powers& powers, const LongRope& longrope, Index length) {
+  BasicRates<DoubleDouble> rates = longrope_rates(powers.cast<DoubleDouble>(), longrope.cast<DoubleDouble>(), length);
+  return Frequencies(std::move(rates.rates), rates.attention_factor);
+}
+
 Frequencies Frequencies::explicit_rates(const std::vector<double>& rates, double attention_factor) {
   return Frequencies(std::vector<DoubleDouble>(rates.begin(), rates.end()), attention_factor);
 }

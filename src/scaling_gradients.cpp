@@ -155,4 +155,70 @@ Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, con
           gradient_of(high_freq_factor, rates, gradients)};
 }
 
+FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients) {
+  using S = Dual<of_powers + 1>;
+  detail::require_valid(powers);
+  const BasicProportional<S> scaling{S(proportional.factor, first_of_scaling), proportional.rotated_pairs};
+  const BasicRates<S> rates = proportional_rates(seeded<of_powers + 1>(powers), scaling);
+  return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
+}
+
+FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients) {
+  return proportional_gradients(powers, {factor, powers.rotary_dims / 2}, gradients);
+}
+
+FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length, const RateGradients& gradients) {
+  using S = Dual<of_powers + 1>;
+  detail::require_valid(powers);
+  const BasicDynamicNtkScaling<S> scaling{S(ntk.factor, first_of_scaling), ntk.original_context};
+  const BasicRates<S> rates = dynamic_ntk_rates(seeded<of_powers + 1>(powers), scaling, length);
+  return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
+}
+
+NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients) {
+  using S = Dual<of_powers + 2>;
+  enum : std::size_t { factor = first_of_scaling, mixed_b };
+  detail::require_valid(powers);
+  const BasicNtkScaling<S> scaling{S(ntk.factor, factor), S(ntk.mixed_b, mixed_b)};
+  const BasicRates<S> rates = ntk_rates(seeded<of_powers + 2>(powers), scaling);
+  return {gradients_of_powers(rates, gradients), gradient_of(factor, rates, gradients), gradient_of(mixed_b, rates, gradients)};
+}
+
+HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients) {
+  using S = Dual<of_powers + 6>;
+  enum : std::size_t { factor = first_of_scaling, beta_fast, beta_slow, mscale, mscale_all_dim, extrapolation };
+  detail::require_valid(powers);
+  BasicHfYarn<S> scaling = yarn.cast<S>();
+  scaling.factor = S(yarn.factor, factor);
+  scaling.beta_fast = S(yarn.beta_fast, beta_fast);
+  scaling.beta_slow = S(yarn.beta_slow, beta_slow);
+  if (yarn.mscale || yarn.magnitude == YarnMagnitude::deepseek) scaling.mscale = S(yarn.mscale.value_or(1.0), mscale);
+  scaling.mscale_all_dim = S(yarn.mscale_all_dim, mscale_all_dim);
+  scaling.extrapolation = S(yarn.extrapolation, extrapolation);
+  const BasicRates<S> rates = hf_yarn_rates(seeded<of_powers + 6>(powers), scaling);
+  HfYarnGradients result;
+  result.powers = gradients_of_powers(rates, gradients);
+  result.factor = gradient_of(factor, rates, gradients);
+  result.beta_fast = gradient_of(beta_fast, rates, gradients);
+  result.beta_slow = gradient_of(beta_slow, rates, gradients);
+  result.mscale = gradient_of(mscale, rates, gradients);
+  result.mscale_all_dim = gradient_of(mscale_all_dim, rates, gradients);
+  result.extrapolation = gradient_of(extrapolation, rates, gradients);
+  return result;
+}
+
+LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients) {
+  using S = Dual<of_powers + 1>;
+  detail::require_valid(powers);
+  detail::require_valid(longrope, powers, length);
+  BasicPowers<S> seeds = seeded<of_powers + 1>(powers);
+  seeds.factors.clear();
+  BasicLongRope<S> scaling{{}, {}, longrope.original_context, S(longrope.factor, first_of_scaling), longrope.magnitude};
+  // Only one of the two is in use.
+  for (const double divisor : longrope.short_factor) scaling.short_factor.emplace_back(divisor, own_factor);
+  for (const double divisor : longrope.long_factor) scaling.long_factor.emplace_back(divisor, own_factor);
+  const BasicRates<S> rates = longrope_rates(seeds, scaling, length);
+  return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
+}
+
 }  // namespace rope

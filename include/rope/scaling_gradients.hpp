@@ -5,8 +5,8 @@
 //   dL/dp        = sum over pairs k of dL/drate_k drate_k/dp + dL/dm dm/dp        p: base, linear scale, ext factor, beta fast, ...
 //   dL/dfactor_k = dL/drate_k drate_k/dfactor_k
 //
-// The derivatives are those of the formulas in rates.hpp, run with numbers that carry derivatives: no formula is written down twice. For
-// powers they are
+// The derivatives are those of the formulas in rates.hpp and scalings.hpp, run with numbers that carry derivatives: no formula is written
+// down twice. For powers they are
 //
 //   drate_k/dbase = -2 e_k rate_k / (d base)    drate_k/dlinear_scale = rate_k / linear_scale    drate_k/dfactor_k = -rate_k / factor_k
 //
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rope/rates.hpp"
+#include "rope/scalings.hpp"
 
 namespace rope {
 
@@ -55,6 +56,36 @@ struct Llama3Gradients {
   double high_freq_factor = 0;
 };
 
+/// Of proportional_rates, linear_rates and dynamic_ntk_rates.
+struct FactorGradients {
+  PowersGradients powers;
+  double factor = 0;
+};
+
+struct NtkGradients {
+  PowersGradients powers;
+  double factor = 0;
+  double mixed_b = 0;
+};
+
+struct HfYarnGradients {
+  PowersGradients powers;
+  double factor = 0;
+  double beta_fast = 0;
+  double beta_slow = 0;
+  /// Also where there is no mscale; it counts as 1 with deepseek, and 0 is its gradient with hugging_face.
+  double mscale = 0;
+  double mscale_all_dim = 0;
+  double extrapolation = 0;
+};
+
+struct LongRopeGradients {
+  /// powers.factors are those of the list in use.
+  PowersGradients powers;
+  /// Through the magnitude.
+  double factor = 0;
+};
+
 /// Through power_rates(powers). Throws rope::Error as Frequencies::powers, and if the gradients are not one per pair.
 PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients);
 
@@ -63,5 +94,14 @@ YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateG
 
 /// Through llama3_rates(powers, llama3). Throws rope::Error as Frequencies::llama3, and if the gradients are not one per pair.
 Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients);
+
+/// Through the function of scalings.hpp each is named after. They throw rope::Error as its factory in Frequencies, and if the gradients are
+/// not one per pair. Kinks: as stated there.
+FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients);
+FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients);
+FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length, const RateGradients& gradients);
+NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
+HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients);
+LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients);
 
 }  // namespace rope
