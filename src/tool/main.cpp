@@ -32,8 +32,10 @@ struct VerifyArguments {
 CLI::App* add_verify(CLI::App& app, VerifyArguments& arguments) {
   static const std::map<std::string, PrecisionChoice> choices{
       {"exact", PrecisionChoice::exact}, {"float-recurrence", PrecisionChoice::float_recurrence}, {"both", PrecisionChoice::both}};
-  CLI::App* command = app.add_subcommand("verify", "Compare recorded answers of ggml, ONNX and Ascend with this library's.");
-  command->add_option("DIR", arguments.folders, "Folders with recordings, searched with all folders below them")->required();
+  CLI::App* command =
+      app.add_subcommand("verify", "Compare recorded answers of ggml, ONNX and Ascend, and rates of scalings, with this library's.");
+  command->add_option("DIR", arguments.folders, "Folders with recordings, searched with all folders below them, or inv_freq.json files")
+      ->required();
   command->add_option("--precision", arguments.precision, "How ggml's cases run: exact, float-recurrence or both (default); both must pass")
       ->transform(CLI::CheckedTransformer(choices))
       ->option_text("exact|float-recurrence|both");

@@ -10,6 +10,7 @@
 #include "golden_files.hpp"
 #include "verify_aclnn.hpp"
 #include "verify_onnx.hpp"
+#include "verify_scaling.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -52,26 +53,39 @@ bool verify_folder(Report& report, const fs::path& folder, PrecisionChoice preci
   } else {
     known = false;
   }
-  const std::pair<const char*, const char*> not_run[] = {{"inv_freq.json", "scalings are not read yet"},
-                                                         {"errors.json", "it holds calls without answers"}};
-  for (const auto& [name, why] : not_run) {
-    if (!present(folder / name)) continue;
+  if (present(folder / "errors.json")) {
     known = true;
-    report.remarks.push_back(fmt::format("{}: not checked: {}", (folder / name).string(), why));
+    report.remarks.push_back(fmt::format("{}: not checked: it holds calls without answers", (folder / "errors.json").string()));
   }
   return known;
 }
 
+bool is_json_file(const fs::path& path) {
+  std::error_code error;
+  return path.extension() == ".json" && fs::is_regular_file(path, error);
+}
+
 }  // namespace
 
-Report verify(const std::vector<fs::path>& folders, PrecisionChoice precision) {
+Report verify(const std::vector<fs::path>& paths, PrecisionChoice precision) {
   Report report;
   std::set<fs::path> done;
-  for (const fs::path& root : folders) {
+  const auto verify_scalings = [&](const fs::path& file) {
+    std::error_code error;
+    if (done.insert(fs::weakly_canonical(file, error)).second) verify_scaling(report, read_scaling_index(file));
+  };
+  for (const fs::path& root : paths) {
+    if (is_json_file(root)) {
+      verify_scalings(root);
+      continue;
+    }
     bool known = false;
     for (const fs::path& folder : folders_below(root)) {
       const bool first = done.insert(fs::canonical(folder)).second;
       known = !first || verify_folder(report, folder, precision) || known;
+      if (!present(folder / "inv_freq.json")) continue;
+      known = true;
+      verify_scalings(folder / "inv_freq.json");
     }
     if (!known) refuse(root.string(), "must hold a recording somewhere: cases.json, cases.tsv, inv_freq.json or errors.json");
   }
