@@ -140,13 +140,35 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
   }
 }
 
+/// u_a g_B - u_b g_A of one column of one row, in float.
+template <Members in, Members out, class T, class D32>
+HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T* g_a, const T* g_b) {
+  if constexpr (out == Members::separate) {
+    hn::Vec<D32> a, b;
+    if constexpr (in == Members::separate) {
+      a = load(d, u_a);
+      b = load(d, u_b);
+    } else {
+      load_apart(d, u_a, a, b);
+    }
+    return hn::Sub(hn::Mul(a, load(d, g_b)), hn::Mul(b, load(d, g_a)));
+  } else {
+    const auto half_of = [d](const T* u, const T* g) HWY_ATTR {
+      const auto products = hn::Mul(load(d, u), hn::Reverse2(d, load(d, g)));
+      return hn::Sub(products, hn::Reverse2(d, products));
+    };
+    const auto lower = half_of(u_a, g_a);
+    const auto upper = half_of(u_a + hn::Lanes(d), g_a + hn::Lanes(d));
+    return hn::ConcatEven(d, upper, lower);
+  }
+}
+
 /// u_a g_B - u_b g_A of floats, in float, summed in double.
 template <Members in, Members out, class T, class Sums, std::size_t... i>
 HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
   const hn::ScalableTag<float> d;
   const hn::Half<decltype(d)> half;
   const D wide;
-  using F = hn::Vec<decltype(d)>;
   constexpr Index in_step = in == Members::separate ? 1 : 2;
   constexpr Index out_step = out == Members::separate ? 1 : 2;
   constexpr Index u_width = 2 * lanes * in_step;
@@ -155,16 +177,6 @@ HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& r
   const Index b = run.in_b + k * in_step;
   const Index A = run.out_a + k * out_step;
   const Index B = run.out_b + k * out_step;
-  const auto operands = [d](auto apart, const T* first, const T* second) HWY_ATTR {
-    Two<F> both;
-    if constexpr (decltype(apart)::value) {
-      both.first = load(d, first);
-      both.second = load(d, second);
-    } else {
-      load_apart(d, first, both.first, both.second);
-    }
-    return both;
-  };
   // Sums of pairs next to each other lie among those of A, which stay as they are.
   double* const target = sums.crossed() + (out == Members::separate ? B : A);
   const auto load_sums = [&](Index at) HWY_ATTR {
@@ -175,20 +187,16 @@ HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& r
   };
   V lower[] = {load_sums(static_cast<Index>(i) * g_width)...};
   V upper[] = {load_sums(static_cast<Index>(i) * g_width + g_width / 2)...};
-  const auto add = [&](const Two<F>& u, const Two<F>& g, V& low, V& high) HWY_ATTR {
-    const F difference = hn::Sub(hn::Mul(u.first, g.second), hn::Mul(u.second, g.first));
+  const auto add = [&](const T* u, const T* g, Index u_at, Index g_at, V& low, V& high) HWY_ATTR {
+    const auto difference = difference_of<in, out>(d, u + a + u_at, u + b + u_at, g + A + g_at, g + B + g_at);
     low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
     high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
   };
-  using Apart_u = std::bool_constant<in == Members::separate>;
-  using Apart_g = std::bool_constant<out == Members::separate>;
   for (Index o = 0; o < rows.outer.count; ++o) {
     const T* u = rows.u + o * rows.outer.x;
     const T* g = rows.g + o * rows.outer.y;
     for (Index row = 0; row < rows.inner.count; ++row) {
-      (add(operands(Apart_u(), u + a + static_cast<Index>(i) * u_width, u + b + static_cast<Index>(i) * u_width),
-           operands(Apart_g(), g + A + static_cast<Index>(i) * g_width, g + B + static_cast<Index>(i) * g_width), lower[i], upper[i]),
-       ...);
+      (add(u, g, static_cast<Index>(i) * u_width, static_cast<Index>(i) * g_width, lower[i], upper[i]), ...);
       u += rows.inner.x;
       g += rows.inner.y;
     }
@@ -256,22 +264,6 @@ void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
 /// Columns whose coefficients and sums fit in registers.
 constexpr std::size_t columns_rotated_together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 1;
 
-/// u_a g_B - u_b g_A of one column of one row, in float.
-template <Members members, class T, class D32>
-HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T* g_a, const T* g_b) {
-  if constexpr (members == Members::separate) {
-    return hn::Sub(hn::Mul(load(d, u_a), load(d, g_b)), hn::Mul(load(d, u_b), load(d, g_a)));
-  } else {
-    const auto half_of = [d](const T* u, const T* g) HWY_ATTR {
-      const auto products = hn::Mul(load(d, u), hn::Reverse2(d, load(d, g)));
-      return hn::Sub(products, hn::Reverse2(d, products));
-    };
-    const auto lower = half_of(u_a, g_a);
-    const auto upper = half_of(u_a + hn::Lanes(d), g_a + hn::Lanes(d));
-    return hn::ConcatEven(d, upper, lower);
-  }
-}
-
 /// Some columns of all rows that share a table row: differences summed, g rotated into dx.
 template <class Kernel, Members members, Stores stores, class T, class Sums, std::size_t... i>
 HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index k, const RotatedPairRows<T>& rows, Sums& sums,
@@ -294,7 +286,7 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   V lower[] = {(static_cast<void>(i), hn::Zero(wide))...};
   V upper[] = {(static_cast<void>(i), hn::Zero(wide))...};
   const auto add = [&](const T* u, const T* g, Index at, V& low, V& high) HWY_ATTR {
-    const auto difference = difference_of<members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
+    const auto difference = difference_of<members, members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
     low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
     high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
   };
