@@ -8,7 +8,6 @@
 
 #include <Eigen/Core>
 // Needs Eigen/Core before it.
-#include <unsupported/Eigen/AutoDiff>
 
 #include <algorithm>
 #include <boost/math/constants/constants.hpp>
@@ -19,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "active_parameter.hpp"
 #include "error_of.hpp"
 #include "real_number.hpp"
 #include "rope/scaling_gradients.hpp"
@@ -26,8 +26,10 @@
 namespace rope {
 namespace {
 
+using test::Dynamic;
 using test::error_of;
 using test::exactly;
+using test::expect_autodiff;
 using test::Real;
 using test::two_to;
 
@@ -236,24 +238,7 @@ TEST(ScalingsGradients, OfLongRope) {
   }
 }
 
-using Dynamic = Eigen::AutoDiffScalar<Eigen::VectorXd>;
-
-/// dL/dp where p alone has a derivative; the others have none, not even zeros.
-template <class Rates>
-void expect_autodiff(double actual, Dynamic& parameter, const RateGradients& gradients, const Rates& rates) {
-  parameter.derivatives() = Eigen::VectorXd::Ones(1);
-  const BasicRates<Dynamic> active = rates();
-  parameter.derivatives().resize(0);
-  const auto slope = [](const Dynamic& value) { return value.derivatives().size() == 0 ? 0 : value.derivatives()[0]; };
-  double expected = gradients.attention_factor * slope(active.attention_factor);
-  double size = std::abs(expected);
-  for (std::size_t k = 0; k < active.rates.size(); ++k) {
-    expected += gradients.rates[k] * slope(active.rates[k]);
-    size += std::abs(gradients.rates[k] * slope(active.rates[k]));
-  }
-  constexpr double roundings = 64;  // (4 ln(5e5) + 4)/2 of a rate, and the scaling's
-  EXPECT_NEAR(actual, expected, roundings * std::numeric_limits<double>::epsilon() * size);
-}
+constexpr double autodiff_roundings = 64;  // (4 ln(5e5) + 4)/2 of a rate, and the scaling's
 
 TEST(ScalingsGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
   const Powers values{16, 5e5, 0.25, -1.3};
@@ -262,40 +247,44 @@ TEST(ScalingsGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
 
   const Proportional proportional{3.3, 5};
   auto part = proportional.cast<Dynamic>();
-  expect_autodiff(proportional_gradients(values, proportional, gradients).factor, part.factor, gradients,
-                  [&] { return proportional_rates(powers, part); });
+  expect_autodiff(
+      proportional_gradients(values, proportional, gradients).factor, "factor", part.factor, gradients,
+      [&] { return proportional_rates(powers, part); }, autodiff_roundings);
 
   const DynamicNtkScaling dynamic{3.3, 100};
   auto by_length = dynamic.cast<Dynamic>();
   const auto dynamic_rates = [&] { return dynamic_ntk_rates(powers, by_length, 1000); };
   const FactorGradients of_dynamic = dynamic_ntk_gradients(values, dynamic, 1000, gradients);
-  expect_autodiff(of_dynamic.factor, by_length.factor, gradients, dynamic_rates);
-  expect_autodiff(of_dynamic.powers.base, powers.base, gradients, dynamic_rates);
+  expect_autodiff(of_dynamic.factor, "factor", by_length.factor, gradients, dynamic_rates, autodiff_roundings);
+  expect_autodiff(of_dynamic.powers.base, "powers.base", powers.base, gradients, dynamic_rates, autodiff_roundings);
 
   const NtkScaling ntk{3.3, 0.6};
   auto mixed = ntk.cast<Dynamic>();
   const NtkGradients of_ntk = ntk_gradients(values, ntk, gradients);
-  expect_autodiff(of_ntk.factor, mixed.factor, gradients, [&] { return ntk_rates(powers, mixed); });
-  expect_autodiff(of_ntk.mixed_b, mixed.mixed_b, gradients, [&] { return ntk_rates(powers, mixed); });
+  expect_autodiff(
+      of_ntk.factor, "factor", mixed.factor, gradients, [&] { return ntk_rates(powers, mixed); }, autodiff_roundings);
+  expect_autodiff(
+      of_ntk.mixed_b, "mixed_b", mixed.mixed_b, gradients, [&] { return ntk_rates(powers, mixed); }, autodiff_roundings);
 
   const HfYarn yarn{4.4, 4096, 31.3, 1.1, RampEnds::exact, YarnMagnitude::deepseek, 0.7, 0.3, 0.9};
   auto ramp = yarn.cast<Dynamic>();
   const auto yarn_rates = [&] { return hf_yarn_rates(powers, ramp); };
   const HfYarnGradients of_yarn = hf_yarn_gradients(values, yarn, gradients);
-  expect_autodiff(of_yarn.powers.base, powers.base, gradients, yarn_rates);
-  expect_autodiff(of_yarn.factor, ramp.factor, gradients, yarn_rates);
-  expect_autodiff(of_yarn.beta_fast, ramp.beta_fast, gradients, yarn_rates);
-  expect_autodiff(of_yarn.beta_slow, ramp.beta_slow, gradients, yarn_rates);
-  expect_autodiff(of_yarn.mscale, *ramp.mscale, gradients, yarn_rates);
-  expect_autodiff(of_yarn.mscale_all_dim, ramp.mscale_all_dim, gradients, yarn_rates);
-  expect_autodiff(of_yarn.extrapolation, ramp.extrapolation, gradients, yarn_rates);
+  expect_autodiff(of_yarn.powers.base, "powers.base", powers.base, gradients, yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.factor, "factor", ramp.factor, gradients, yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.beta_fast, "beta_fast", ramp.beta_fast, gradients, yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.beta_slow, "beta_slow", ramp.beta_slow, gradients, yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.mscale, "mscale", *ramp.mscale, gradients, yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.mscale_all_dim, "mscale_all_dim", ramp.mscale_all_dim, gradients, yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.extrapolation, "extrapolation", ramp.extrapolation, gradients, yarn_rates, autodiff_roundings);
 
   const LongRope longrope{std::vector<double>(8, 1.1), std::vector<double>(8, 2.2), 4096, 32};
   auto lists = longrope.cast<Dynamic>();
   const auto longrope_rates_now = [&] { return longrope_rates(powers, lists, 4097); };
   const LongRopeGradients of_longrope = longrope_gradients(values, longrope, 4097, gradients);
-  expect_autodiff(of_longrope.factor, lists.factor, gradients, longrope_rates_now);
-  expect_autodiff(of_longrope.powers.factors[3], lists.long_factor[3], gradients, longrope_rates_now);
+  expect_autodiff(of_longrope.factor, "factor", lists.factor, gradients, longrope_rates_now, autodiff_roundings);
+  expect_autodiff(of_longrope.powers.factors[3], "powers.factors[3]", lists.long_factor[3], gradients, longrope_rates_now,
+                  autodiff_roundings);
 }
 
 TEST(ScalingsGradients, AreOnePerPair) {
