@@ -72,7 +72,7 @@ template <class Sum, class TableScalar>
 class GradientRow {
  public:
   GradientRow(const RowPlan& plan, const TableView<TableScalar>& table, Gradients<Sum>& result)
-      : plan_(plan), runs_(runs_of(half_width(plan))), table_(table), result_(result) {}
+      : plan_(plan), runs_(pair_runs(plan)), table_(table), result_(result) {}
 
   /// From x: dcos and dsin come first, and the others from them.
   template <class C>
@@ -130,11 +130,6 @@ class GradientRow {
 
  private:
   static std::size_t place(Index i) { return static_cast<std::size_t>(i); }
-
-  static RowPlan half_width(RowPlan plan) {
-    plan.full_width = false;
-    return plan;
-  }
 
   /// visit(pair, slots), of the slots only A and B.
   template <class Visit>

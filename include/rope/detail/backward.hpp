@@ -83,6 +83,12 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
 /// Table rows go together whose rows of g have about so many bytes: they are read twice, from the second-level cache the second time.
 inline constexpr Index backward_chunk_bytes = 128 * 1024;
 
+/// Runs whose table_a counts pairs, whatever the table's width.
+inline Runs pair_runs(RowPlan plan) {
+  plan.full_width = false;
+  return runs_of(plan);
+}
+
 /// The rows that share one table row, as a walk of its own, and the table rows themselves.
 struct BackwardWalks {
   Walk rows;
@@ -172,9 +178,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
   using C = ComputeScalar<U, G>;
   RowPlan transpose = pass.plan;
   transpose.direction = Direction::transpose;
-  RowPlan half_width = pass.plan;
-  half_width.full_width = false;
-  Runs runs = runs_of(half_width);
+  Runs runs = pair_runs(pass.plan);
   if (pass.side == Side::output) {
     for (int i = 0; i < runs.count; ++i) {
       Run& run = runs.run[static_cast<std::size_t>(i)];
