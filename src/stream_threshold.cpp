@@ -53,7 +53,7 @@ constexpr std::size_t largest = sizes.back() * mebibyte;
 /// is up is then the answer.
 constexpr Nanoseconds time_allowed = std::chrono::milliseconds(40);
 
-/// Lines in a cache cost less than this part of what flushed ones do, or nothing can be told.
+/// Lines in a cache cost less than this part of what flushed ones do, or nothing can be told (a neighbour that empties the cache).
 constexpr double contrast = 0.6;
 
 /// The part of the lines that is missing where the cache ends.
@@ -152,7 +152,7 @@ std::size_t measure() {
   set.grow(smallest);
   const double cached = set.latency(4);
   const double flushed = set.flushed_latency(4);
-  if (!(cached < contrast * flushed)) return smallest;
+  if (!(cached < contrast * flushed)) return fallback;
   const double limit = cached + missing * (flushed - cached);
 
   double size = static_cast<double>(smallest);
@@ -179,7 +179,7 @@ std::size_t measured_streaming_threshold() noexcept {
     cache = measure();
   } catch (const std::bad_alloc&) {  // as good as not measurable
   }
-  return static_cast<std::size_t>(streamed_part * static_cast<double>(cache));
+  return std::max(always_cached + 1, static_cast<std::size_t>(streamed_part * static_cast<double>(cache)));
 }
 
 #else

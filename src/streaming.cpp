@@ -20,9 +20,6 @@ namespace {
 
 constexpr const char* variable = "ROPE_STREAM_BYTES";
 
-/// Rotations up to this size never wait for a measurement: they are taken to fit the cache.
-constexpr std::size_t never_measured = std::size_t{4} << 20;
-
 enum class State { unread, unmeasured, known };
 
 std::mutex changing;
@@ -88,7 +85,7 @@ void reset_streaming_threshold() {
 bool detail::streams(std::size_t bytes) noexcept {
   try {
     require_streaming_threshold();
-    if (bytes <= never_measured && state.load(std::memory_order_acquire) == State::unmeasured) return false;
+    if (bytes <= always_cached && state.load(std::memory_order_acquire) == State::unmeasured) return false;
     return bytes >= streaming_threshold();
   } catch (const Error&) {
     return false;  // a wrong environment, and nobody asked require_streaming_threshold() first

@@ -91,7 +91,7 @@ TEST_F(Streaming, RefusesAMalformedEnvironmentUntilItIsMended) {
 TEST_F(Streaming, IsMeasuredWithinWhatCachesAre) {
   const std::size_t bytes = streaming_threshold();
 #if defined(__SSE2__)
-  EXPECT_GE(bytes, 4 * mebibyte);
+  EXPECT_GT(bytes, 4 * mebibyte);  // what streams() answers before it measures holds afterwards
   EXPECT_LE(bytes, 64 * mebibyte);
 #else
   EXPECT_EQ(bytes, never);

@@ -15,8 +15,8 @@
 namespace rope {
 
 /// Bytes that a rotation out of place reads and writes together (x and y, not the table) from which it bypasses the cache. The first call
-/// may measure: about 30 ms, most of it for memory to measure with. Throws rope::Error if ROPE_STREAM_BYTES is not a whole number of bytes.
-/// Thread-safe.
+/// may measure: about 30 ms, most of it for memory to measure with; what is measured is always more than 4 MiB.
+/// Throws rope::Error if ROPE_STREAM_BYTES is not a whole number of bytes. Thread-safe.
 std::size_t streaming_threshold();
 
 /// Uses `bytes` from now on in the whole process: 0 for always, the largest std::size_t for never. Safe while other threads rotate: each
