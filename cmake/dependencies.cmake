@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The libraries the library itself needs: Eigen (headers), fmt (texts of errors) and Highway (run-time choice of instructions).
+# The libraries the library itself needs: Eigen (headers), fmt (texts of errors), Highway (run-time choice of instructions) and, to read
+# models' configurations, nlohmann-json (headers).
 
 # No version here: Eigen 3.4.0's version file refuses ranges, and no single request accepts both 3.4 and 5.
 find_package(Eigen3 CONFIG REQUIRED)
@@ -11,5 +12,7 @@ endif()
 find_package(fmt REQUIRED)
 
 find_package(hwy CONFIG REQUIRED)
+
+find_package(nlohmann_json REQUIRED)
 
 find_package(Threads REQUIRED)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the library, so that find_package(rope) gives rope::rope, and the tool.
+# Installs the library, so that find_package(rope) gives rope::rope and rope::models, and the tool.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS rope EXPORT rope_targets)
+install(TARGETS rope rope_models EXPORT rope_targets)
 if(ROPE_BUILD_TOOL)
   install(TARGETS rope_tool)
 endif()

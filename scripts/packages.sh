@@ -8,9 +8,9 @@ die() {
 }
 
 # What every build needs.
-build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev)
+build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev nlohmann-json3-dev)
 # What the demo needs beyond that.
-demo_packages=(libcli11-dev nlohmann-json3-dev gnuplot-nox)
+demo_packages=(libcli11-dev gnuplot-nox)
 # What the tests need beyond both.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev)
 

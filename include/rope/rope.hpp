@@ -42,6 +42,7 @@
 #include "rope/rotate_strided.hpp"
 #include "rope/rotate_to.hpp"
 #include "rope/scalar_type.hpp"
+#include "rope/scaling_choice.hpp"
 #include "rope/scaling_gradients.hpp"
 #include "rope/scalings.hpp"
 #include "rope/sections.hpp"
