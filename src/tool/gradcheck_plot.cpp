@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 
-#include "files.hpp"
+#include "gnuplot.hpp"
 #include "gradcheck_report.hpp"
 #include "gradcheck_summary.hpp"
 
 namespace rope::tool {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr double farthest = 4;  // powers of ten either side of the bound that have colours of their own
@@ -35,14 +29,12 @@ std::vector<SummaryRow> picture_rows(const GradcheckReport& report) {
   return rows;
 }
 
-/// For gnuplot's single quotes.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
+struct Picture {
+  PictureSize size{};
+  std::string script{};
+};
 
-std::string script_for(const GradcheckReport& report, const fs::path& picture, const std::string& terminal) {
+Picture picture_of(const GradcheckReport& report) {
   const std::vector<SummaryRow> rows = picture_rows(report);
   const auto count = static_cast<double>(rows.size());
   std::string data, marks, ytics, groups;
@@ -72,8 +64,7 @@ std::string script_for(const GradcheckReport& report, const fs::path& picture, c
     xtics += fmt::format("{}{} {}", xtics.empty() ? "" : ", ", quoted(heading_of(quantity)), static_cast<int>(quantity) + 1);
   }
   const int height = 190 + std::max(160, 18 * static_cast<int>(rows.size()));
-  std::string script = fmt::format("set terminal {} size 940,{}\nset output {}\n", terminal, height, quoted(picture.string()));
-  script += fmt::format(
+  std::string script = fmt::format(
       "set title \"rope gradcheck: {} passed, {} failed\\n"
       "worst log10(error / bound) over scalars and layouts; above 0 failed, -4 is less too, grey does not apply\" noenhanced\n",
       report.passed(), report.failed());
@@ -92,54 +83,15 @@ std::string script_for(const GradcheckReport& report, const fs::path& picture, c
     script += "$marks << EOD\n" + marks + "EOD\n";
     plot += ", $marks using 1:2:('!') with labels tc rgb 'white'";
   }
-  return script + plot + "\n";
-}
-
-/// gnuplot's exit code; throws where it cannot be started.
-int run_gnuplot(const fs::path& script, const fs::path& picture) {
-  std::string program = "gnuplot";
-  std::string argument = script.string();
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ);
-  if (error == ENOENT) refuse(picture.string(), "gnuplot must be installed to draw");
-  if (error != 0) refuse(picture.string(), "gnuplot could not be started");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) refuse(picture.string(), "gnuplot could not be waited for");
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return {{940, height}, script + plot + "\n"};
 }
 
 }  // namespace
 
-void require_picture_name(const fs::path& path) {
-  if (path.extension() != ".svg" && path.extension() != ".png") refuse(path.string(), "a picture's name must end in .svg or .png");
-}
-
-void draw(const GradcheckReport& report, const fs::path& path) {
+void draw(const GradcheckReport& report, const std::filesystem::path& path) {
   require_picture_name(path);
-  const std::string terminal = path.extension() == ".svg" ? "svg background rgb 'white' font 'sans,12'" : "pngcairo font 'sans,10'";
-  make_whole(path, [&](const fs::path& draft) {
-    const fs::path script = draft.string() + ".gp";
-    std::ofstream file(script, std::ios::binary | std::ios::trunc);
-    file << script_for(report, draft, terminal);
-    file.close();
-    std::error_code ignored;
-    if (file.fail()) {
-      fs::remove(script, ignored);
-      refuse(path.string(), "the picture could not be written");
-    }
-    int code = -1;
-    try {
-      code = run_gnuplot(script, path);
-    } catch (...) {
-      fs::remove(script, ignored);
-      throw;
-    }
-    fs::remove(script, ignored);
-    if (code != 0 || !fs::exists(draft, ignored)) refuse(path.string(), "gnuplot could not draw");
-  });
+  const Picture picture = picture_of(report);
+  draw_picture(path, picture.size, picture.script);
 }
 
 }  // namespace rope::tool

@@ -2,12 +2,9 @@
 #include "gradcheck_report.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -24,20 +21,6 @@ std::string number_of(double ratio) {
   if (ratio == 0) return "0";
   return ratio < 9.995 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.0e}", ratio);
 }
-
-class Painter {
- public:
-  explicit Painter(Colour colour) : on_(colour == Colour::ansi) {}
-
-  std::string bold(const std::string& text) const { return painted("1", text); }
-  std::string red(const std::string& text) const { return painted("1;31", text); }
-  std::string faint(const std::string& text) const { return painted("2", text); }
-
- private:
-  std::string painted(const char* code, const std::string& text) const { return on_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text; }
-
-  bool on_;
-};
 
 std::string cell_of(const WorstRatios& worst, Quantity quantity, const Painter& painter) {
   const auto found = worst.find(quantity);
@@ -200,20 +183,6 @@ std::string text_of(const GradcheckReport& report, const TextOptions& options) {
   std::string text = tables_of(report, options) + failures_of(report, Painter(options.colour)) + worst_of(report);
   text += fmt::format("seed {}, {} cases: {} passed, {} failed\n", report.seed, report.cases.size(), report.passed(), report.failed());
   return text;
-}
-
-TextOptions text_options_for(std::FILE* file) {
-  TextOptions options;
-  const int descriptor = ::fileno(file);
-  const char* columns = std::getenv("COLUMNS");
-  if (columns != nullptr) options.width = std::atoi(columns);
-  if (::isatty(descriptor) == 1) {
-    winsize size{};
-    if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
-    if (std::getenv("NO_COLOR") == nullptr) options.colour = Colour::ansi;
-  }
-  options.width = std::max(40, options.width);
-  return options;
 }
 
 void write_json(const GradcheckReport& report, const std::filesystem::path& path) {

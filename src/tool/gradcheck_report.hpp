@@ -8,26 +8,17 @@
 // A number above 1 has an exclamation mark, and on a terminal it is red. Not the checks.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 
 #include "gradcheck.hpp"
+#include "terminal.hpp"
 
 namespace rope::tool {
 
-enum class Colour { none, ansi };
-
-struct TextOptions {
-  int width = 160;  ///< columns to fit, at least 40; tables that are wider are continued below
-  Colour colour = Colour::none;
-};
-
-/// The tables, the failed entries with places and values, the worst ulp of each scalar, and `N passed, N failed`.
+/// The tables, continued below where they are wider than allowed, the failed entries with places and values, the worst ulp of each scalar,
+/// and `N passed, N failed`.
 std::string text_of(const GradcheckReport& report, const TextOptions& options);
-
-/// Width and colour for what `file` is: those of a terminal (no colour where NO_COLOR is set), COLUMNS or 160 elsewhere.
-TextOptions text_options_for(std::FILE* file);
 
 /// All entries as JSON; `path` is never half written. Throws FileError.
 void write_json(const GradcheckReport& report, const std::filesystem::path& path);
@@ -38,8 +29,5 @@ void draw(const GradcheckReport& report, const std::filesystem::path& path);
 
 /// What the columns, the filters and the bounds are, for --help.
 std::string gradcheck_help();
-
-/// Throws FileError unless the name ends in .svg or .png.
-void require_picture_name(const std::filesystem::path& path);
 
 }  // namespace rope::tool

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.hpp"
+#include "gnuplot.hpp"
+#include "gradcheck_library.hpp"
+#include "gradcheck_report.hpp"
+#include "terminal.hpp"
+
+namespace rope::tool {
+namespace {
+
+struct Arguments {
+  GradcheckFilters filters{};
+  std::uint64_t seed = 1;
+  std::string json{};
+  std::string plot{};
+};
+
+int run(const Arguments& arguments) {
+  if (!arguments.plot.empty()) require_picture_name(arguments.plot);
+  const auto cases = gradcheck_cases(arguments.filters);
+  const GradcheckReport report = gradcheck(cases, arguments.seed, library_answers);
+  print_text(text_of(report, text_options_for(stdout)));
+  if (!arguments.json.empty()) write_json(report, arguments.json);
+  if (!arguments.plot.empty()) draw(report, arguments.plot);
+  return report.failed() == 0 ? fine : found;
+}
+
+}  // namespace
+
+Command add_gradcheck(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("gradcheck", "Check the rotation, its inverse and every gradient by an independent method.");
+  const auto filter = [&](const char* option, std::string& expression, const char* names) {
+    command->add_option(option, expression, names)->option_text("REGEX");
+  };
+  filter("--pairing", arguments->filters.pairing, "half, interleaved, quarter, interleaved_to_half");
+  filter("--scaling", arguments->filters.scaling, "default, linear, factors, ntk, yarn,\nyarn_exact, llama3, rates");
+  filter("--scalar", arguments->filters.scalar, "f64, f32, f16, bf16");
+  filter("--layout", arguments->filters.layout, "bsnd, bnsd, sbnd, tnd");
+  command->add_option("--seed", arguments->seed, "Of the random numbers (default 1)")->option_text("N");
+  command->add_option("--json", arguments->json, "Write all checks: error, bound, place, method")->option_text("FILE");
+  command->add_option("--plot", arguments->plot, "Draw a heat map with gnuplot, .svg or .png")->option_text("FILE");
+  command->footer(gradcheck_help());
+  return {command, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace rope::tool

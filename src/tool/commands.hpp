@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of the program `rope`: each adds its options to the parser and says what to run if it was called.
+//
+//   Command add_verify(CLI::App& app);       in command_verify.cpp, the only file that knows its options
+//
+// run() prints its results (print_text, terminal.hpp) and returns the exit code; what cannot be used is thrown, main prints the sentence
+// and returns `unusable`. Not the work: that is in files without CLI11, so that tests reach it.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace rope::tool {
+
+/// 1 is what a command found, not what went wrong: a check that failed, two files that differ.
+enum ExitCode : int { fine = 0, found = 1, unusable = 2 };
+
+struct Command {
+  const CLI::App* parser = nullptr;  ///< the subcommand; owned by the parser it was added to
+  std::function<int()> run{};        ///< after parsing; owns the options' values
+};
+
+Command add_gradcheck(CLI::App& app);
+Command add_verify(CLI::App& app);
+
+}  // namespace rope::tool

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures drawn by gnuplot, which is started as a program of its own: whole or not there.
+//
+//   draw_picture("rates.svg", {1200, 700}, script);       script without terminal and output
+//
+// Not the scripts: each report has its own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace rope::tool {
+
+/// Throws FileError unless the name ends in .svg or .png.
+void require_picture_name(const std::filesystem::path& path);
+
+/// A string in gnuplot's single quotes.
+std::string quoted(const std::string& text);
+
+struct PictureSize {
+  int width = 0, height = 0;
+};
+
+/// Runs `set terminal`, `set output` and `script`. Throws FileError if the name ends in neither .svg nor .png, or if it cannot be drawn.
+void draw_picture(const std::filesystem::path& path, const PictureSize& size, const std::string& script);
+
+}  // namespace rope::tool

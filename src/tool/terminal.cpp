@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "terminal.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace rope::tool {
+
+TextOptions text_options_for(std::FILE* file) {
+  TextOptions options;
+  const int descriptor = ::fileno(file);
+  const char* columns = std::getenv("COLUMNS");
+  if (columns != nullptr) options.width = std::atoi(columns);
+  if (::isatty(descriptor) == 1) {
+    winsize size{};
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
+    if (std::getenv("NO_COLOR") == nullptr) options.colour = Colour::ansi;
+  }
+  options.width = std::max(40, options.width);
+  return options;
+}
+
+std::string Painter::painted(const char* code, const std::string& text) const {
+  return on_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+}
+
+void print_text(const std::string& text) {
+  const bool printed = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!printed) throw std::runtime_error("[rope] the results could not be printed");
+}
+
+}  // namespace rope::tool
