@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 
+#include "choice.hpp"
 #include "commands.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
@@ -28,17 +28,15 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_verify(CLI::App& app) {
-  static const std::map<std::string, PrecisionChoice> choices{
-      {"exact", PrecisionChoice::exact}, {"float-recurrence", PrecisionChoice::float_recurrence}, {"both", PrecisionChoice::both}};
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("verify", "Compare recorded answers of ggml, ONNX and Ascend, and rates of scalings, with this library's.");
   command->add_option("DIR", arguments->folders, "Folders with recordings, searched with all folders below them, or inv_freq.json files")
       ->required();
-  command
-      ->add_option("--precision", arguments->precision, "How ggml's cases run: exact, float-recurrence or both (default); both must pass")
-      ->transform(CLI::CheckedTransformer(choices))
-      ->option_text("exact|float-recurrence|both");
+  add_choice<PrecisionChoice>(
+      *command, "--precision", arguments->precision,
+      {{"exact", PrecisionChoice::exact}, {"float-recurrence", PrecisionChoice::float_recurrence}, {"both", PrecisionChoice::both}},
+      "How ggml's cases run (default both: each must pass)");
   command->add_option("--json", arguments->json, "Write all results to this file")->option_text("FILE");
   command->add_flag("--quiet", arguments->quiet, "Print only failing cases and the last line");
   command->footer("Exit code: 0 all passed, 1 some failed, 2 unusable input or usage.");

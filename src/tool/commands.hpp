@@ -24,7 +24,10 @@ struct Command {
   std::function<int()> run{};        ///< after parsing; owns the options' values
 };
 
+Command add_bench(CLI::App& app);
+Command add_completion(CLI::App& app);
 Command add_gradcheck(CLI::App& app);
+Command add_man(CLI::App& app);
 Command add_verify(CLI::App& app);
 
 }  // namespace rope::tool

@@ -2,33 +2,21 @@
 #include "gnuplot.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <fstream>
 
+#include "child_process.hpp"
 #include "files.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
-/// gnuplot's exit code; throws where it cannot be started.
-int run_gnuplot(const fs::path& script, const fs::path& picture) {
-  std::string program = "gnuplot";
-  std::string argument = script.string();
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ);
-  if (error == ENOENT) refuse(picture.string(), "gnuplot must be installed to draw");
-  if (error != 0) refuse(picture.string(), "gnuplot could not be started");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) refuse(picture.string(), "gnuplot could not be waited for");
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+/// Whether gnuplot drew; throws where it cannot be started.
+bool drew(const fs::path& script, const fs::path& picture) {
+  const Ended ended = run_program({"gnuplot", script.string()});
+  if (ended.missing) refuse(picture.string(), "gnuplot must be installed to draw");
+  return ended.exit_code == 0;
 }
 
 }  // namespace
@@ -56,15 +44,15 @@ void draw_picture(const fs::path& path, const PictureSize& size, const std::stri
       fs::remove(commands, ignored);
       refuse(path.string(), "the picture could not be written");
     }
-    int code = -1;
+    bool drawn = false;
     try {
-      code = run_gnuplot(commands, path);
+      drawn = drew(commands, path);
     } catch (...) {
       fs::remove(commands, ignored);
       throw;
     }
     fs::remove(commands, ignored);
-    if (code != 0 || !fs::exists(draft, ignored)) refuse(path.string(), "gnuplot could not draw");
+    if (!drawn || !fs::exists(draft, ignored)) refuse(path.string(), "gnuplot could not draw");
   });
 }
 

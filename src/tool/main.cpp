@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "commands.hpp"
@@ -14,19 +16,31 @@
 
 namespace {
 
+/// One sentence, and where to read more.
+void print_usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string words = error.what();
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  std::string command = app.get_name();
+  for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
+  const std::vector<std::string> unknown = app.remaining();
+  if (app.get_subcommands().empty() && !unknown.empty()) words = fmt::format("there is no command or option {}", unknown.front());
+  fmt::print(stderr, "[rope] {}; see {} --help\n", words, command);
+}
+
 int run(int argc, char** argv) {
   using namespace rope::tool;
   CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "rope");
   app.set_version_flag("--version", fmt::format("rope {}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH));
   app.require_subcommand(1);
   const std::vector<Command> commands{
-      add_verify(app),
-      add_gradcheck(app),
+      add_verify(app), add_gradcheck(app), add_bench(app), add_completion(app), add_man(app),
   };
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? fine : unusable;
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? fine : unusable;  // --help and --version
+    print_usage_error(app, error);
+    return unusable;
   }
   // What is wrong with the environment is no case's fault.
   rope::kernel_target();

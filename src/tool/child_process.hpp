@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Another program, run to its end: its standard streams are ours, no shell reads its arguments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rope::tool {
+
+struct Ended {
+  /// Nothing was run.
+  bool missing = false;
+  /// -1 where a signal ended it.
+  int exit_code = -1;
+};
+
+/// `words` are the program, looked for in PATH if it has no slash, and its arguments. Throws FileError where a system call fails.
+Ended run_program(std::vector<std::string> words);
+
+}  // namespace rope::tool

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "command_outline.hpp"
+#include "commands.hpp"
+#include "man_page.hpp"
+#include "rope/version.hpp"
+#include "terminal.hpp"
+
+namespace rope::tool {
+
+Command add_man(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("man", "Print this program's manual page, for man: rope man | man -l -");
+  return {command, [&app] {
+            print_text(man_page(outline_of(app), fmt::format("{}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH)));
+            return fine;
+          }};
+}
+
+}  // namespace rope::tool
