@@ -12,7 +12,8 @@ build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev
 # What the demo needs beyond that.
 demo_packages=(libcli11-dev gnuplot-nox)
 # What the tests need beyond both.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev
+  python3-venv)
 
 require_packages() {
   command -v dpkg-query >/dev/null || die "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
@@ -38,6 +39,16 @@ require_packages() {
     die "apt-get could not install: ${missing[*]}"
   fi
   rm -f "$log"
+}
+
+# python_packages REQUIREMENTS FOLDER: a Python in FOLDER that has them, made anew where the requirements have changed
+python_packages() {
+  cmp -s "$1" "$2/requirements.txt" && return
+  say "installing Python packages: $(grep -v '^#' "$1" | tr '\n' ' ')"
+  rm -rf "$2"
+  python3 -m venv "$2" || die "python3 could not make an environment in $2"
+  "$2/bin/pip" install --quiet --disable-pip-version-check -r "$1" || die "pip could not install the packages of $1 (network?)"
+  cp "$1" "$2/requirements.txt"
 }
 
 # configure PRESET, quietly unless it fails

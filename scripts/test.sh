@@ -15,8 +15,9 @@ case "${1:-}" in
 esac
 
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
+python_packages tests/python/requirements.txt build/python
 say "configuring build/dev"
-configure dev
+configure dev -DROPE_TEST_PYTHON="$PWD/build/python/bin/python"
 say "building"
 cmake --build --preset dev || die "the build failed; the compiler's messages are above"
 say "testing"
