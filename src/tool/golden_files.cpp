@@ -299,7 +299,8 @@ Index read_json_index(const fs::path& path) {
   try {
     return {path, Json::parse(file, bounded)};
   } catch (const Json::exception& malformed) {
-    refuse(path.string(), fmt::format("must be JSON, got {}", malformed.what()));
+    const std::string words = malformed.what();  // "[its kind] where and what"
+    refuse(path.string(), fmt::format("must be JSON, got a {}", words.substr(words.find("] ") + 2)));
   }
 }
 

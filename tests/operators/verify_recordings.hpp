@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of `rope verify` need: folders that disappear, a way to run the program, and one small recording of each format.
+// What the tests of `rope verify` need: one small recording of each format.
 //
 // The recordings are computed by plain loops in double from the operators' published definitions:
 //   ggml   y_i = x_i cos t - x_j sin t,  y_j = x_i sin t + x_j cos t,  t = position * base^(-2k/n_dims)
@@ -9,71 +9,20 @@
 // Not the recordings under data/golden, whose shapes these avoid.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tool/run_tool.hpp"
+
 namespace rope::tool::test {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Dims = std::vector<std::int64_t>;
-
-inline std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-inline void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  ASSERT_TRUE(file.flush());
-}
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "rope_verify_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-/// Runs the program with these words; paths are quoted by the caller's not having quotes in them.
-inline Outcome run_tool(const std::string& words) {
-  const TemporaryFolder folder;
-  const std::string command =
-      "'" ROPE_TOOL "' " + words + " >'" + (folder / "out").string() + "' 2>'" + (folder / "err").string() + "' </dev/null";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder / "out"), read_text(folder / "err")};
-}
 
 inline Outcome run_verify(const fs::path& folder, const std::string& options = "") {
   return run_tool("verify '" + folder.string() + "' " + options);

@@ -5,12 +5,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <fstream>
-#include <iterator>
 
 #include "golden_files.hpp"
+#include "tool/run_tool.hpp"
 
 namespace rope::tool {
 namespace {
@@ -19,40 +17,35 @@ namespace fs = std::filesystem;
 
 class BenchPrograms : public testing::Test {
  protected:
-  BenchPrograms() : root_(fs::path(testing::TempDir()) / ("bench_programs_" + std::to_string(::getpid()))) {
-    fs::remove_all(root_);
+  BenchPrograms() {
     fs::create_directories(root_ / "bin");
-    fs::create_directories(root_ / "libexec" / "rope");
+    fs::create_directories(root_ / "libexec/rope");
   }
-  ~BenchPrograms() override { fs::remove_all(root_); }
 
   /// A program that notes its words in `name`.words and then does `action`.
   void program(const fs::path& folder, const std::string& name, const std::string& action) {
-    const fs::path path = root_ / folder / name;
+    const fs::path path = root_ / (folder / name);
     std::ofstream(path) << "#!/bin/sh\nprintf '%s ' \"$@\" > '" << (root_ / name).string() << ".words'\n" << action << "\n";
     fs::permissions(path, fs::perms::owner_all);
   }
-  std::string text(const std::string& name) const {
-    std::ifstream file(root_ / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  BenchOutcome run(const BenchOptions& options) const { return run_bench(bench_folder(root_ / "bin" / "rope"), options); }
+  std::string text(const std::string& name) const { return test::read_text(root_ / name); }
+  BenchOutcome run(const BenchOptions& options) const { return run_bench(bench_folder(root_ / "bin/rope"), options); }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
 };
 
 constexpr const char* measures = "echo '{}' > \"$2\"";
 constexpr const char* reports = "echo '{\"results\": 1}' > \"$2/results.json\"";
 
 TEST_F(BenchPrograms, AreSoughtBesideTheToolAndInLibexec) {
-  EXPECT_THROW(bench_folder(root_ / "bin" / "rope"), FileError);
+  EXPECT_THROW(bench_folder(root_ / "bin/rope"), FileError);
   program("libexec/rope", "rotate_bench", measures);
-  EXPECT_THROW(bench_folder(root_ / "bin" / "rope"), FileError);
+  EXPECT_THROW(bench_folder(root_ / "bin/rope"), FileError);
   program("libexec/rope", "rotate_report", reports);
-  EXPECT_EQ(bench_folder(root_ / "bin" / "rope"), root_ / "libexec" / "rope");
+  EXPECT_EQ(bench_folder(root_ / "bin/rope"), root_ / "libexec/rope");
   program("bin", "rotate_bench", measures);
   program("bin", "rotate_report", reports);
-  EXPECT_EQ(bench_folder(root_ / "bin" / "rope"), root_ / "bin");
+  EXPECT_EQ(bench_folder(root_ / "bin/rope"), root_ / "bin");
 }
 
 TEST_F(BenchPrograms, AreCalledWithTheOptions) {
