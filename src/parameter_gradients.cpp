@@ -7,29 +7,9 @@
 namespace rope {
 namespace {
 
-/// A sum of doubles that carries what it rounds off.
-class Sum {
- public:
-  void add(double term) { detail::add_compensated(value_, rest_, term); }
-  double value() const { return value_ + rest_; }
-
- private:
-  double value_ = 0;
-  double rest_ = 0;
-};
+using Sum = detail::CompensatedSum;
 
 Frequencies any_frequencies(Index pairs) { return Frequencies::explicit_rates(std::vector<double>(static_cast<std::size_t>(pairs), 0.0)); }
-
-/// Throws unless d's table is one of these positions.
-void check_table(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
-  const Shape expected = detail::table_outer(any_frequencies(d.pairs), positions, layout);
-  // Missing outermost axes count as 1.
-  bool same = true;
-  for (int axis = 0; axis < max_rank; ++axis) same = same && d.outer[axis] == expected[axis];
-  if (!same) {
-    detail::fail("the gradients must be of a table with the outer extents these positions give " + expected.text(), d.outer.text());
-  }
-}
 
 void require_angle(const Gradients<double>& d) {
   if (d.angle.empty()) detail::fail("the gradients must be made with Wanted::angle, got none of angles");
@@ -37,8 +17,18 @@ void require_angle(const Gradients<double>& d) {
 
 }  // namespace
 
+void detail::require_table_of(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
+  const Shape expected = table_outer(any_frequencies(d.pairs), positions, layout);
+  // Missing outermost axes count as 1.
+  bool same = true;
+  for (int axis = 0; axis < max_rank; ++axis) same = same && d.outer[axis] == expected[axis];
+  if (!same) {
+    fail("the gradients must be of a table with the outer extents these positions give " + expected.text(), d.outer.text());
+  }
+}
+
 std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
-  check_table(d, positions, layout);
+  detail::require_table_of(d, positions, layout);
   if (d.outer.size() == 0) return std::vector<double>(static_cast<std::size_t>(d.pairs), 0.0);
   require_angle(d);
   std::vector<Sum> sums(static_cast<std::size_t>(d.pairs));
@@ -60,7 +50,7 @@ std::vector<double> position_gradients(const Gradients<double>& d, const Frequen
     detail::fail("frequencies must have as many pairs as the gradients (" + std::to_string(d.pairs) + ")",
                  static_cast<std::int64_t>(frequencies.pairs()));
   }
-  check_table(d, positions, layout);
+  detail::require_table_of(d, positions, layout);
   const Index places = positions.batches() * positions.tokens();
   std::vector<Sum> sums(static_cast<std::size_t>(positions.axes() * places));
   if (!sums.empty()) require_angle(d);
@@ -79,7 +69,7 @@ std::vector<double> position_gradients(const Gradients<double>& d, const Frequen
 
 double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
                                  const Layout& layout) {
-  check_table(d, positions, layout);
+  detail::require_table_of(d, positions, layout);
   if (d.outer.size() == 0) return 0;
   const auto m = static_cast<double>(frequencies.attention_factor());
   Sum sum;

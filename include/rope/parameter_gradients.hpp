@@ -37,4 +37,21 @@ std::vector<double> position_gradients(const Gradients<double>& d, const Frequen
 double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
                                  const Layout& layout = Layout::bsnd());
 
+namespace detail {
+
+/// Throws unless d's table is one of these positions.
+void require_table_of(const Gradients<double>& d, const Positions& positions, const Layout& layout);
+
+/// A sum of doubles that carries what it rounds off.
+class CompensatedSum {
+ public:
+  void add(double term) { add_compensated(value_, rest_, term); }
+  double value() const { return value_ + rest_; }
+
+ private:
+  double value_ = 0;
+  double rest_ = 0;
+};
+
+}  // namespace detail
 }  // namespace rope

@@ -55,3 +55,5 @@
 #include "rope/tensor_view.hpp"
 #include "rope/token_row.hpp"
 #include "rope/version.hpp"
+#include "rope/xpos.hpp"
+#include "rope/xpos_gradients.hpp"
