@@ -56,14 +56,14 @@ GradcheckReport of_library(const GradcheckFilters& filters, std::uint64_t seed =
 TEST(Gradcheck, IsGreenOnEveryTarget) {
   for (const std::string& target : kernel_targets()) {
     const rope::test::OnlyTarget only(target);
-    const GradcheckReport report = of_library({"", "yarn_exact|rates", "", ""});
+    const GradcheckReport report = of_library({"", "yarn_exact|xpos|rates", "", ""});
     EXPECT_EQ(report.failed(), 0) << target << "\n" << text_of(report, {});
   }
 }
 
 TEST(Gradcheck, IsGreenForOtherNumbers) {
   for (std::uint64_t seed = 2; seed < 12; ++seed) {
-    const GradcheckReport report = of_library({"half|quarter", "factors|yarn.*|llama3", "f64|bf16", "bnsd"}, seed);
+    const GradcheckReport report = of_library({"half|quarter", "factors|yarn.*|llama3|longrope|xpos", "f64|bf16", "bnsd"}, seed);
     EXPECT_EQ(report.failed(), 0) << "seed " << seed << "\n" << text_of(report, {});
   }
 }
@@ -76,12 +76,16 @@ TEST(Gradcheck, ChecksEveryQuantityOfEveryScaling) {
   };
   const std::set<Quantity> every(std::begin(all_quantities), std::end(all_quantities));
   std::set<Quantity> powers = every;
-  for (const Quantity special : {Quantity::ext, Quantity::betas, Quantity::llama3}) powers.erase(special);
-  for (const char* scaling : {"default", "linear", "factors", "ntk"}) EXPECT_EQ(quantities(scaling), powers) << scaling;
+  for (const Quantity special : {Quantity::ext, Quantity::betas, Quantity::llama3, Quantity::xpos}) powers.erase(special);
+  for (const char* scaling : {"default", "linear", "proportional", "factors", "ntk", "ntk_mixed", "dynamic", "longrope"})
+    EXPECT_EQ(quantities(scaling), powers) << scaling;
   std::set<Quantity> yarn = every;
   yarn.erase(Quantity::llama3);
-  EXPECT_EQ(quantities("yarn"), yarn);
-  EXPECT_EQ(quantities("yarn_exact"), yarn);
+  yarn.erase(Quantity::xpos);
+  for (const char* scaling : {"yarn", "yarn_exact", "yarn_hf", "yarn_deepseek"}) EXPECT_EQ(quantities(scaling), yarn) << scaling;
+  std::set<Quantity> xpos = powers;
+  xpos.insert(Quantity::xpos);
+  EXPECT_EQ(quantities("xpos"), xpos);
   std::set<Quantity> llama3 = powers;
   llama3.insert(Quantity::llama3);
   EXPECT_EQ(quantities("llama3"), llama3);
@@ -187,6 +191,54 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"Surplus", with([](Answers& a, const Problem&) { a["what is this"] = {1}; }), {"what is this"}}),
     [](const testing::TestParamInfo<Fault>& fault) { return std::string(fault.param.name); });
 
+// Parameters of one scaling only: none of their answers may be wrong unseen.
+TEST(GradcheckFaults, EveryParameterOfEveryScalingIsSeen) {
+  std::set<std::string> seen;
+  for (const GradcheckCase& at : gradcheck_cases({"half", "", "f64", "bsnd|tnd"})) {
+    for (const auto& [answer, numbers] : library_answers(make_problem(at, 1))) {
+      if (answer.find(" from y") == std::string::npos || numbers.size() > 1 || numbers[0] == 0) continue;
+      if (at.layout == LayoutKind::tnd && at.scaling != ScalingKind::xpos) continue;
+      const std::string name = answer;
+      const GradcheckReport report = gradcheck({at}, 1, with([&](Answers& answers, const Problem&) { answers[name][0] *= 1 + 0x1p-30; }));
+      EXPECT_EQ(failed_answers(report), std::set<std::string>{name}) << tool::name_of(at.scaling);
+      seen.insert(name.substr(0, name.find(" from y")));
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"attention factor", "base", "beta fast", "beta slow", "ext factor", "extrapolation", "factor",
+                                         "high freq factor", "linear scale", "llama3 factor", "low freq factor", "m", "mixed_b", "mscale",
+                                         "mscale_all_dim", "ntk factor", "xpos center", "xpos gamma", "xpos scale base"}));
+}
+
+TEST(GradcheckFaults, ThePositionsShareOfXposMagnitudesIsSeen) {
+  const auto turning_alone = [](const Problem& problem) {
+    Problem flat = problem;
+    flat.parameters.xpos.scale_base = 1e30;
+    Answers answers = library_answers(problem);
+    answers["positions from x"] = library_answers(flat)["positions from x"];
+    return answers;
+  };
+  const GradcheckReport report = gradcheck(gradcheck_cases({"half", "xpos", "f64", "bsnd|bnsd"}), 1, turning_alone);
+  EXPECT_EQ(failed_answers(report), std::set<std::string>{"positions from x"});
+}
+
+TEST(GradcheckFaults, QueriesForKeysAreSeen) {
+  const auto other_side = [](const Problem& problem) {
+    Problem other = problem;
+    other.xpos_side = problem.xpos_side == XposSide::key ? XposSide::query : XposSide::key;
+    return library_answers(other);
+  };
+  for (const char* layout : {"bsnd", "tnd"}) {
+    const GradcheckReport report = gradcheck(gradcheck_cases({"half", "xpos", "f32", layout}), 1, other_side);
+    const std::set<std::string> red = failed_answers(report);
+    for (const char* answer : {"y", "transpose", "dx from y", "angle from y", "log m from x", "m from y", "rates from x", "jvp",
+                               "xpos scale base from y", "xpos gamma from x", "xpos center from x"}) {
+      EXPECT_EQ(red.count(answer), 1U) << layout << " " << answer;
+    }
+    // A wrong rotation has an inverse all the same.
+    EXPECT_EQ(red.count("inverse"), 0U);
+  }
+}
+
 // A fault can hide in one row of the table: there it must be seen.
 TEST(GradcheckFaults, WrongPairsAreSeenEverywhere) {
   const auto other_pairs = [](const Problem& problem) {
@@ -279,10 +331,10 @@ TEST(GradcheckProgram, TheWholeMatrixIsGreenAndInTheFile) {
   EXPECT_EQ(outcome.code, 0) << outcome.out.substr(outcome.out.find("FAILED") == std::string::npos ? 0 : outcome.out.find("FAILED"));
   EXPECT_EQ(outcome.err, "");
   const Json results = Json::parse(read_text(folder / "all.json"));
-  EXPECT_EQ(results["cases"], 4 * 8 * 4 * 4);
+  EXPECT_EQ(results["cases"], 4 * 15 * 4 * 4);
   EXPECT_EQ(results["failed"], 0);
   EXPECT_EQ(results["entries"].size(), results["passed"]);
-  EXPECT_THAT(outcome.out, EndsWith("512 cases: " + std::to_string(results["passed"].get<int>()) + " passed, 0 failed\n"));
+  EXPECT_THAT(outcome.out, EndsWith("960 cases: " + std::to_string(results["passed"].get<int>()) + " passed, 0 failed\n"));
   std::set<std::string> combinations;
   for (const Json& entry : results["entries"]) {
     combinations.insert(entry["pairing"].get<std::string>() + entry["scaling"].get<std::string>() + entry["scalar"].get<std::string>() +
@@ -290,7 +342,7 @@ TEST(GradcheckProgram, TheWholeMatrixIsGreenAndInTheFile) {
     EXPECT_TRUE(entry["error"].is_number() && entry["bound"].is_number() && entry["ratio"] <= 1 && entry["passed"] == true);
     EXPECT_TRUE(entry["method"].is_string() && entry["method"] != "" && entry["place"].is_string());
   }
-  EXPECT_EQ(combinations.size(), 512U);
+  EXPECT_EQ(combinations.size(), 960U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 1);
 }
 
@@ -298,10 +350,10 @@ TEST(GradcheckProgram, FiltersMatchWholeNames) {
   const Outcome outcome = run_tool("gradcheck --pairing half --scaling 'yarn.*' --scalar 'f32|f64' --layout '.nd|t.d' --seed 7");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("half "));
-  EXPECT_THAT(outcome.out, HasSubstr("\n  yarn_exact f32 "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  yarn_deepseek f32 "));
   EXPECT_THAT(outcome.out, Not(HasSubstr("interleaved")));
   EXPECT_THAT(outcome.out, Not(HasSubstr("bf16")));
-  EXPECT_THAT(outcome.out, HasSubstr("\nseed 7, 4 cases: "));
+  EXPECT_THAT(outcome.out, HasSubstr("\nseed 7, 8 cases: "));
 }
 
 TEST(GradcheckProgram, WrongUsageIsTwo) {

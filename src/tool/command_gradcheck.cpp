@@ -37,7 +37,9 @@ Command add_gradcheck(CLI::App& app) {
     command->add_option(option, expression, names)->option_text("REGEX");
   };
   filter("--pairing", arguments->filters.pairing, "half, interleaved, quarter, interleaved_to_half");
-  filter("--scaling", arguments->filters.scaling, "default, linear, factors, ntk, yarn,\nyarn_exact, llama3, rates");
+  filter("--scaling", arguments->filters.scaling,
+         "default, linear, proportional, factors, ntk,\nntk_mixed, dynamic, yarn, yarn_exact, yarn_hf,\nyarn_deepseek, llama3, longrope, "
+         "xpos, rates");
   filter("--scalar", arguments->filters.scalar, "f64, f32, f16, bf16");
   filter("--layout", arguments->filters.layout, "bsnd, bnsd, sbnd, tnd");
   command->add_option("--seed", arguments->seed, "Of the random numbers (default 1)")->option_text("N");

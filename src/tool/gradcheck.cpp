@@ -146,6 +146,7 @@ std::string heading_of(Quantity quantity) {
     case Quantity::ext: return "dext";
     case Quantity::betas: return "dbeta";
     case Quantity::llama3: return "dllama";
+    case Quantity::xpos: return "dxpos";
     case Quantity::jvp: return "jvp";
     case Quantity::second: break;
   }
@@ -170,6 +171,7 @@ std::string name_of(Quantity quantity) {
     case Quantity::ext: return "gradient of ext factor";
     case Quantity::betas: return "gradient of betas";
     case Quantity::llama3: return "gradient of llama3's factors";
+    case Quantity::xpos: return "gradient of xPos's parameters";
     case Quantity::jvp: return "forward mode";
     case Quantity::second: break;
   }

@@ -8,6 +8,7 @@
 #include "rope/scaling_gradients.hpp"
 #include "rope/table_gradient.hpp"
 #include "rope/tangent.hpp"
+#include "rope/xpos_gradients.hpp"
 
 namespace rope::tool {
 namespace {
@@ -84,6 +85,30 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
     add("llama3 factor", d.factor);
     add("low freq factor", d.low_freq_factor);
     add("high freq factor", d.high_freq_factor);
+  } else if (kind == ScalingKind::proportional || kind == ScalingKind::dynamic) {
+    const FactorGradients d = kind == ScalingKind::dynamic
+                                  ? dynamic_ntk_gradients(powers, problem.parameters.dynamic, sequence_length, rates)
+                                  : proportional_gradients(powers, problem.parameters.proportional, rates);
+    add_powers(d.powers);
+    add("factor", d.factor);
+  } else if (kind == ScalingKind::ntk_mixed) {
+    const NtkGradients d = ntk_gradients(powers, problem.parameters.ntk, rates);
+    add_powers(d.powers);
+    add("factor", d.factor);
+    add("mixed_b", d.mixed_b);
+  } else if (kind == ScalingKind::yarn_hf || kind == ScalingKind::yarn_deepseek) {
+    const HfYarnGradients d = hf_yarn_gradients(powers, problem.parameters.hf_yarn, rates);
+    add_powers(d.powers);
+    add("factor", d.factor);
+    add("beta fast", d.beta_fast);
+    add("beta slow", d.beta_slow);
+    add("mscale", d.mscale);
+    add("mscale_all_dim", d.mscale_all_dim);
+    add("extrapolation", d.extrapolation);
+  } else if (kind == ScalingKind::longrope) {
+    const LongRopeGradients d = longrope_gradients(powers, problem.parameters.longrope, sequence_length, rates);
+    add_powers(d.powers);
+    add("factor", d.factor);
   } else if (kind != ScalingKind::rates) {
     const PowersGradients d = powers_gradients(powers, rates);
     add_powers(d);
@@ -104,13 +129,27 @@ void add_parameters(Answers& answers, const Problem& problem, const Gradients<do
   answers["rates" + from] = rates.rates;
   answers["m" + from] = {rates.attention_factor};
   add_scaling(answers, problem, rates, from);
+  if (problem.at.scaling != ScalingKind::xpos) return;
+  const XposGradients xpos = xpos_gradients(d, positions, problem.xpos(), problem.xpos_side, problem.layout());
+  answers["xpos scale base" + from] = {xpos.scale_base};
+  answers["xpos gamma" + from] = {xpos.gamma};
+  answers["xpos center" + from] = {xpos.center};
+  std::vector<double>& both = answers["positions" + from];
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] += xpos.positions[i];
+}
+
+template <class Scalar>
+CosSinCache<Scalar> table_of(const Problem& problem) {
+  if (problem.at.scaling == ScalingKind::xpos)
+    return xpos_cache<Scalar>(problem.frequencies(), problem.positions(), problem.xpos(), problem.xpos_side, problem.layout());
+  return CosSinCache<Scalar>(problem.frequencies(), problem.positions(), problem.layout());
 }
 
 template <class Scalar>
 Answers answers_in(const Problem& problem) {
   using TableScalar = std::conditional_t<std::is_same_v<Scalar, double>, double, float>;
   constexpr Wanted everything = Wanted::angle | Wanted::log_magnitude | Wanted::table;
-  const CosSinCache<TableScalar> cache(problem.frequencies(), problem.positions(), problem.layout());
+  const CosSinCache<TableScalar> cache = table_of<TableScalar>(problem);
   const Pairing pairing = problem.pairing;
   const Shape& shape = problem.shape;
   const std::vector<Scalar> x = narrow<Scalar>(problem.x);

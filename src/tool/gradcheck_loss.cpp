@@ -75,13 +75,20 @@ Loss::Loss(const Problem& problem)
       const auto entry = static_cast<std::size_t>(row * P + k);
       const rope::Index axis = problem.sections ? problem.sections->axis(k) : 0;
       const auto id = static_cast<std::size_t>((axis * problem.batches + batch) * problem.tokens + token);
-      entries_[entry] = {k, static_cast<std::size_t>(row), id, positions_[id], rates_.rates[static_cast<std::size_t>(k)]};
+      const Complex growth = log_growth(k, stepped(positions_[id]), complex_xpos());
+      entries_[entry] = {k,
+                         static_cast<std::size_t>(row),
+                         id,
+                         positions_[id],
+                         rates_.rates[static_cast<std::size_t>(k)],
+                         rates_.attention_factor * std::exp(growth.real()),
+                         slope(growth)};
       pairs_of_entry_[entry].push_back(pairs_.size());
       pairs_.push_back({element(slot.a), element(slot.b), element(slot.A), element(slot.B), entry});
       for (const rope::Index i : {slot.A, slot.B}) copied_[element(i)] = 0;
     }
   }
-  table_ = table_of(rates_, positions_);
+  table_ = table_of(rates_, positions_, problem.parameters.cast<Real>().xpos);
 }
 
 PairSizes Loss::sizes(const PairPlace& pair) const {
@@ -89,14 +96,25 @@ PairSizes Loss::sizes(const PairPlace& pair) const {
 }
 
 template <class S>
-Loss::Table<S> Loss::table_of(const BasicRates<S>& rates, const std::vector<S>& positions) const {
+S Loss::log_growth(rope::Index pair, const S& position, const XposParameters<S>& xpos) const {
+  using std::log;
+  if (problem_.at.scaling != ScalingKind::xpos) return S(0);
+  const S zeta = (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) + xpos.gamma) / (xpos.gamma + S(1));
+  const S power = (position - xpos.center) / xpos.scale_base;
+  return problem_.xpos_side == XposSide::query ? S(power * log(zeta)) : S(-power * log(zeta));
+}
+
+template <class S>
+Loss::Table<S> Loss::table_of(const BasicRates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const {
   using std::cos;
+  using std::exp;
   using std::sin;
   Table<S> table;
   for (const TableEntry& entry : entries_) {
     const S angle = positions[entry.id] * rates.rates[static_cast<std::size_t>(entry.pair)];
-    table.cos.push_back(rates.attention_factor * cos(angle));
-    table.sin.push_back(rates.attention_factor * sin(angle));
+    const S magnitude = rates.attention_factor * exp(log_growth(entry.pair, positions[entry.id], xpos));
+    table.cos.push_back(magnitude * cos(angle));
+    table.sin.push_back(magnitude * sin(angle));
   }
   return table;
 }
@@ -197,8 +215,8 @@ Loss::Numbers Loss::angle_gradient() const {
   for (const PairPlace& pair : pairs_) {
     const TableEntry& entry = entries_[pair.entry];
     const Complex angle = stepped(entry.position * entry.rate);
-    const Complex c = magnitude() * std::cos(angle);
-    const Complex s = magnitude() * std::sin(angle);
+    const Complex c = entry.magnitude * std::cos(angle);
+    const Complex s = entry.magnitude * std::sin(angle);
     d[pair.entry] +=
         slope(g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) + g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]));
   }
@@ -223,7 +241,9 @@ BasicRates<Complex> Loss::stepped_rates() const {
   return {std::vector<Complex>(rates_.rates.begin(), rates_.rates.end()), Complex(rates_.attention_factor)};
 }
 
-Real Loss::slope_at(const BasicRates<Complex>& rates) const { return slope(value(table_of(rates, complex_positions()))); }
+Real Loss::slope_at(const BasicRates<Complex>& rates, const XposParameters<Complex>& xpos) const {
+  return slope(value(table_of(rates, complex_positions(), xpos)));
+}
 
 Loss::Numbers Loss::position_gradient() const {
   const BasicRates<Complex> rates = stepped_rates();
@@ -231,7 +251,7 @@ Loss::Numbers Loss::position_gradient() const {
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     std::vector<Complex> positions = complex_positions();
     positions[i] = stepped(positions_[i]);
-    d.push_back(slope(value(table_of(rates, positions))));
+    d.push_back(slope(value(table_of(rates, positions, complex_xpos()))));
   }
   return d;
 }
@@ -241,7 +261,7 @@ Loss::Numbers Loss::rate_gradient() const {
   for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
     BasicRates<Complex> rates = stepped_rates();
     rates.rates[k] = stepped(rates_.rates[k]);
-    d.push_back(slope_at(rates));
+    d.push_back(slope_at(rates, complex_xpos()));
   }
   return d;
 }
@@ -249,7 +269,7 @@ Loss::Numbers Loss::rate_gradient() const {
 Real Loss::magnitude_gradient() const {
   BasicRates<Complex> rates = stepped_rates();
   rates.attention_factor = stepped(rates_.attention_factor);
-  return slope_at(rates);
+  return slope_at(rates, complex_xpos());
 }
 
 std::vector<ParameterSlope> Loss::parameter_slopes() const {
@@ -259,29 +279,34 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
   if (kind == ScalingKind::rates) return slopes;
   Parameters parameters = problem_.parameters.cast<Complex>();
   // Factors that are not given count as 1.
-  if (parameters.powers.factors.empty()) parameters.powers.factors.assign(rates_.rates.size(), Complex(1));
+  const bool has_lists = kind == ScalingKind::longrope;
+  if (parameters.powers.factors.empty() && !has_lists) parameters.powers.factors.assign(rates_.rates.size(), Complex(1));
 
   const auto add = [&](ParameterSlope& result, const std::function<Complex&(Parameters&)>& member) {
     Parameters moved = parameters;
     member(moved) += Complex(0, step);
     const BasicRates<Complex> rates = rates_of(kind, moved);
-    result.values.push_back(slope_at(rates));
+    result.values.push_back(slope_at(rates, moved.xpos));
     result.magnitude_slopes.push_back(slope(rates.attention_factor));
     Numbers rate_slopes;
     for (const Complex& rate : rates.rates) rate_slopes.push_back(slope(rate));
     result.rate_slopes.push_back(rate_slopes);
+    Numbers growth_slopes;
+    for (const TableEntry& entry : entries_)
+      growth_slopes.push_back(slope(log_growth(entry.pair, Complex(positions_[entry.id]), moved.xpos)));
+    result.growth_slopes.push_back(growth_slopes);
   };
   const auto add_one = [&](Quantity quantity, const char* name, const std::function<Complex&(Parameters&)>& member) {
-    ParameterSlope result{quantity, name, {}, {}, {}};
+    ParameterSlope result{quantity, name, {}, {}, {}, {}};
     add(result, member);
     slopes.push_back(result);
   };
   add_one(Quantity::base, "base", [](Parameters& p) -> Complex& { return p.powers.base; });
   add_one(Quantity::scale, "linear scale", [](Parameters& p) -> Complex& { return p.powers.linear_scale; });
   add_one(Quantity::magnitude, "attention factor", [](Parameters& p) -> Complex& { return p.powers.attention_factor; });
-  ParameterSlope factors{Quantity::factors, "freq factors", {}, {}, {}};
+  ParameterSlope factors{Quantity::factors, "freq factors", {}, {}, {}, {}};
   for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
-    add(factors, [k](Parameters& p) -> Complex& { return p.powers.factors[k]; });
+    add(factors, [k, has_lists](Parameters& p) -> Complex& { return has_lists ? p.longrope.long_factor[k] : p.powers.factors[k]; });
   }
   slopes.push_back(factors);
   if (kind == ScalingKind::ntk) add_one(Quantity::base, "ntk factor", [](Parameters& p) -> Complex& { return p.ntk_factor; });
@@ -289,6 +314,27 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
     add_one(Quantity::ext, "ext factor", [](Parameters& p) -> Complex& { return p.yarn.ext_factor; });
     add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.yarn.beta_fast; });
     add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.yarn.beta_slow; });
+  }
+  const auto add_factor = [&](const std::function<Complex&(Parameters&)>& member) { add_one(Quantity::scale, "factor", member); };
+  if (kind == ScalingKind::proportional) add_factor([](Parameters& p) -> Complex& { return p.proportional.factor; });
+  if (kind == ScalingKind::dynamic) add_factor([](Parameters& p) -> Complex& { return p.dynamic.factor; });
+  if (kind == ScalingKind::longrope) add_factor([](Parameters& p) -> Complex& { return p.longrope.factor; });
+  if (kind == ScalingKind::ntk_mixed) {
+    add_factor([](Parameters& p) -> Complex& { return p.ntk.factor; });
+    add_one(Quantity::base, "mixed_b", [](Parameters& p) -> Complex& { return p.ntk.mixed_b; });
+  }
+  if (kind == ScalingKind::yarn_hf || kind == ScalingKind::yarn_deepseek) {
+    add_factor([](Parameters& p) -> Complex& { return p.hf_yarn.factor; });
+    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.hf_yarn.beta_fast; });
+    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.hf_yarn.beta_slow; });
+    add_one(Quantity::magnitude, "mscale", [](Parameters& p) -> Complex& { return *p.hf_yarn.mscale; });
+    add_one(Quantity::magnitude, "mscale_all_dim", [](Parameters& p) -> Complex& { return p.hf_yarn.mscale_all_dim; });
+    add_one(Quantity::ext, "extrapolation", [](Parameters& p) -> Complex& { return p.hf_yarn.extrapolation; });
+  }
+  if (kind == ScalingKind::xpos) {
+    add_one(Quantity::xpos, "xpos scale base", [](Parameters& p) -> Complex& { return p.xpos.scale_base; });
+    add_one(Quantity::xpos, "xpos gamma", [](Parameters& p) -> Complex& { return p.xpos.gamma; });
+    add_one(Quantity::xpos, "xpos center", [](Parameters& p) -> Complex& { return p.xpos.center; });
   }
   if (kind == ScalingKind::llama3) {
     add_one(Quantity::llama3, "llama3 factor", [](Parameters& p) -> Complex& { return p.llama3.factor; });
@@ -303,7 +349,7 @@ Loss::Numbers Loss::directional(const Numbers& log_magnitude) const {
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
     const Complex angle(entries_[e].position * entries_[e].rate, step * angle_tangent_[e]);
-    const Complex m = magnitude() * std::exp(Complex(0, step * log_magnitude[e]));
+    const Complex m = entries_[e].magnitude * std::exp(Complex(0, step * log_magnitude[e]));
     const Complex c = m * std::cos(angle);
     const Complex s = m * std::sin(angle);
     const Complex a(x_[pair.a], step * v_[pair.a]);
@@ -320,8 +366,8 @@ Loss::Numbers Loss::turned_gradient() const {
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
     const Complex angle(entries_[e].position * entries_[e].rate, step * angle_tangent_[e]);
-    const Complex c = magnitude() * std::cos(angle);
-    const Complex s = magnitude() * std::sin(angle);
+    const Complex c = entries_[e].magnitude * std::cos(angle);
+    const Complex s = entries_[e].magnitude * std::sin(angle);
     const auto loss = [&](Real a, Real b) { return g_[pair.A] * first_output(c, s, a, b) + g_[pair.B] * second_output(c, s, a, b); };
     dx[pair.a] = slope(loss(1, 0));
     dx[pair.b] = slope(loss(0, 1));
@@ -331,8 +377,8 @@ Loss::Numbers Loss::turned_gradient() const {
 
 Real Loss::angle_slope_along_tangents(std::size_t e, Real angle) const {
   const Complex moved(angle, step * angle_tangent_[e]);
-  const Complex c = magnitude() * std::cos(moved);
-  const Complex s = magnitude() * std::sin(moved);
+  const Complex c = entries_[e].magnitude * std::cos(moved);
+  const Complex s = entries_[e].magnitude * std::sin(moved);
   Complex sum(0);
   for (const std::size_t i : pairs_of_entry_[e]) {
     const PairPlace& pair = pairs_[i];

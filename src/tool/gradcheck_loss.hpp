@@ -31,6 +31,8 @@ struct TableEntry {
   std::size_t row = 0;
   std::size_t id = 0;  ///< its position's place in Problem::ids
   Real position = 0, rate = 0;
+  Real magnitude = 0;        ///< m, times xPos's
+  Real magnitude_slope = 0;  ///< of its logarithm, with respect to the position
 };
 
 /// Euclidean sizes of a pair.
@@ -38,13 +40,14 @@ struct PairSizes {
   Real x, g, v;
 };
 
-/// The slope of the loss, and of rates and m, with respect to a parameter; several values where it is one per pair.
+/// The slope of the loss, of rates and of m, with respect to a parameter; several values where it is one per pair.
 struct ParameterSlope {
   Quantity quantity = Quantity::y;
   std::string name{};
   std::vector<Real> values{};
   std::vector<std::vector<Real>> rate_slopes{};
   std::vector<Real> magnitude_slopes{};
+  std::vector<std::vector<Real>> growth_slopes{};  ///< of the logarithm of xPos's magnitude, one per table entry
 };
 
 class Loss {
@@ -56,7 +59,8 @@ class Loss {
   const std::vector<PairPlace>& pairs() const { return pairs_; }
   std::size_t entries() const { return entries_.size(); }
   const TableEntry& entry(std::size_t e) const { return entries_[e]; }
-  Real magnitude() const { return rates_.attention_factor; }
+  /// m
+  Real attention_factor() const { return rates_.attention_factor; }
   PairSizes sizes(const PairPlace& pair) const;
   const Numbers& x() const { return x_; }
   const Numbers& angle_tangent() const { return angle_tangent_; }
@@ -100,10 +104,14 @@ class Loss {
     std::vector<S> cos, sin;
   };
   template <class S>
-  Table<S> table_of(const BasicRates<S>& rates, const std::vector<S>& positions) const;
+  Table<S> table_of(const BasicRates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const;
+  /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
+  template <class S>
+  S log_growth(rope::Index pair, const S& position, const XposParameters<S>& xpos) const;
   template <class S>
   S value(const Table<S>& table) const;
-  Real slope_at(const BasicRates<Complex>& rates) const;
+  Real slope_at(const BasicRates<Complex>& rates, const XposParameters<Complex>& xpos) const;
+  XposParameters<Complex> complex_xpos() const { return problem_.parameters.cast<Complex>().xpos; }
   Real angle_slope_along_tangents(std::size_t e, Real angle) const;
   BasicRates<Complex> stepped_rates() const;
   std::vector<Complex> complex_positions() const;

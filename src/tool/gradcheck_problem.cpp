@@ -49,6 +49,24 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
       parameters.yarn = {1.0, 4096, 32, 1, RampEnds::exact};
       break;
     case ScalingKind::llama3: break;  // the defaults are the model's
+    case ScalingKind::proportional: parameters.proportional = {2.5, 13}; break;
+    case ScalingKind::dynamic: parameters.dynamic = {3, 2048}; break;
+    case ScalingKind::ntk_mixed: parameters.ntk = {3.25, 0.625}; break;
+    case ScalingKind::yarn_hf: parameters.hf_yarn = {4, 4096, 32, 1, RampEnds::rounded, YarnMagnitude::hugging_face, 1.0, 0.5, 1}; break;
+    case ScalingKind::yarn_deepseek:
+      parameters.hf_yarn = {40, 4096, 32, 1, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
+      break;
+    case ScalingKind::longrope:
+      for (rope::Index k = 0; k < rotary_dims / 2; ++k) {
+        parameters.longrope.short_factor.push_back(1);
+        parameters.longrope.long_factor.push_back(random.between(1, 40));
+      }
+      parameters.longrope.factor = 32;
+      break;
+    case ScalingKind::xpos:
+      powers.attention_factor = 0.9;
+      parameters.xpos = {64, 0.4, 5};
+      break;
     case ScalingKind::rates:
       for (rope::Index k = 0; k < rotary_dims / 2; ++k) parameters.rates.push_back((k % 3 == 1 ? -1 : 1) * random.between(0.01, 1.5));
       powers.attention_factor = -0.8;
@@ -88,6 +106,13 @@ std::string name_of(ScalingKind scaling) {
     case ScalingKind::yarn: return "yarn";
     case ScalingKind::yarn_exact: return "yarn_exact";
     case ScalingKind::llama3: return "llama3";
+    case ScalingKind::proportional: return "proportional";
+    case ScalingKind::dynamic: return "dynamic";
+    case ScalingKind::ntk_mixed: return "ntk_mixed";
+    case ScalingKind::yarn_hf: return "yarn_hf";
+    case ScalingKind::yarn_deepseek: return "yarn_deepseek";
+    case ScalingKind::longrope: return "longrope";
+    case ScalingKind::xpos: return "xpos";
     case ScalingKind::rates: break;
   }
   return "rates";
@@ -110,7 +135,14 @@ Frequencies Problem::frequencies() const {
     case ScalingKind::none:
     case ScalingKind::linear:
     case ScalingKind::factors:
-    case ScalingKind::ntk: return Frequencies::powers(stretched_powers(at.scaling, parameters));
+    case ScalingKind::ntk:
+    case ScalingKind::xpos: return Frequencies::powers(stretched_powers(at.scaling, parameters));
+    case ScalingKind::proportional: return Frequencies::proportional(parameters.powers, parameters.proportional);
+    case ScalingKind::dynamic: return Frequencies::dynamic_ntk(parameters.powers, parameters.dynamic, sequence_length);
+    case ScalingKind::ntk_mixed: return Frequencies::ntk(parameters.powers, parameters.ntk);
+    case ScalingKind::yarn_hf:
+    case ScalingKind::yarn_deepseek: return Frequencies::hf_yarn(parameters.powers, parameters.hf_yarn);
+    case ScalingKind::longrope: return Frequencies::longrope(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::yarn:
     case ScalingKind::yarn_exact: return Frequencies::yarn(parameters.powers, parameters.yarn);
     case ScalingKind::llama3: return Frequencies::llama3(parameters.powers, parameters.llama3);
@@ -124,6 +156,8 @@ Positions Problem::positions() const {
   return Positions::per_batch(ids, {batches});
 }
 
+Xpos Problem::xpos() const { return {parameters.xpos.scale_base, parameters.xpos.gamma, parameters.xpos.center}; }
+
 const Layout& Problem::layout() const { return layout_for(at.layout); }
 
 Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
@@ -132,6 +166,7 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   problem.at = at;
   problem.pairing = Pairing(at.pairing).with_rotary_dims(rotary_dims).with_offset(offset);
   problem.parameters = parameters_for(at.scaling, random);
+  if (at.layout == LayoutKind::bsnd || at.layout == LayoutKind::sbnd) problem.xpos_side = XposSide::key;
   problem.heads = heads;
   problem.tokens = tokens;
   problem.batches = at.layout == LayoutKind::tnd ? 1 : batches;

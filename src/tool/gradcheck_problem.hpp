@@ -5,8 +5,8 @@
 //   pairing x scaling x scalar x layout     46 features, 40 of them rotated from the 4th on; 3 heads, 3 tokens, 2 sequences (tnd: 1)
 //
 // Parameters are chosen so that every branch is taken: pairs on both sides of YaRN's ramp and inside it, in all three bands of Llama 3.1,
-// rates of both signs, magnitudes below 1 and below 0, positions that are negative and fractional. Random numbers are rounded to the
-// scalar here, so that nobody rounds them again. Computes nothing of a rotation.
+// rates of both signs and 0, magnitudes below 1, below 0 and different in every entry (xpos), positions that are negative and fractional.
+// Random numbers are rounded to the scalar here, so that nobody rounds them again. Computes nothing of a rotation.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,35 @@
 #include "rope/positions.hpp"
 #include "rope/rates.hpp"
 #include "rope/scalar_type.hpp"
+#include "rope/scalings.hpp"
+#include "rope/xpos.hpp"
 
 namespace rope::tool {
 
-enum class ScalingKind { none, linear, factors, ntk, yarn, yarn_exact, llama3, rates };
+enum class ScalingKind {
+  none,
+  linear,
+  proportional,
+  factors,
+  ntk,
+  ntk_mixed,
+  dynamic,
+  yarn,
+  yarn_exact,
+  yarn_hf,
+  yarn_deepseek,
+  llama3,
+  longrope,
+  xpos,
+  rates
+};
 enum class LayoutKind { bsnd, bnsd, sbnd, tnd };
 
 inline constexpr PairKind all_pairings[] = {PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half};
-inline constexpr ScalingKind all_scalings[] = {ScalingKind::none, ScalingKind::linear,     ScalingKind::factors, ScalingKind::ntk,
-                                               ScalingKind::yarn, ScalingKind::yarn_exact, ScalingKind::llama3,  ScalingKind::rates};
+inline constexpr ScalingKind all_scalings[] = {
+    ScalingKind::none,          ScalingKind::linear,  ScalingKind::proportional, ScalingKind::factors,    ScalingKind::ntk,
+    ScalingKind::ntk_mixed,     ScalingKind::dynamic, ScalingKind::yarn,         ScalingKind::yarn_exact, ScalingKind::yarn_hf,
+    ScalingKind::yarn_deepseek, ScalingKind::llama3,  ScalingKind::longrope,     ScalingKind::xpos,       ScalingKind::rates};
 inline constexpr ScalarType all_scalars[] = {ScalarType::f64, ScalarType::f32, ScalarType::f16, ScalarType::bf16};
 inline constexpr LayoutKind all_layouts[] = {LayoutKind::bsnd, LayoutKind::bnsd, LayoutKind::sbnd, LayoutKind::tnd};
 
@@ -44,6 +64,12 @@ struct GradcheckCase {
   LayoutKind layout = LayoutKind::bsnd;
 };
 
+/// rope::Xpos in any scalar.
+template <class S>
+struct XposParameters {
+  S scale_base = S(512.0), gamma = S(0.4), center = S(0.0);
+};
+
 /// The parameters of every scaling, in any scalar; which of them count depends on the kind.
 template <class S>
 struct ScalingParameters {
@@ -51,15 +77,34 @@ struct ScalingParameters {
   BasicYarn<S> yarn{};
   BasicLlama3<S> llama3{};
   S ntk_factor = S(1.0);
+  BasicProportional<S> proportional{};
+  BasicDynamicNtkScaling<S> dynamic{};
+  BasicNtkScaling<S> ntk{};
+  BasicHfYarn<S> hf_yarn{};
+  BasicLongRope<S> longrope{};
+  XposParameters<S> xpos{};
   std::vector<S> rates{};  ///< explicit ones
 
   template <class T>
   ScalingParameters<T> cast() const {
-    ScalingParameters<T> result{powers.template cast<T>(), yarn.template cast<T>(), llama3.template cast<T>(), T(ntk_factor), {}};
+    ScalingParameters<T> result{powers.template cast<T>(),
+                                yarn.template cast<T>(),
+                                llama3.template cast<T>(),
+                                T(ntk_factor),
+                                proportional.template cast<T>(),
+                                dynamic.template cast<T>(),
+                                ntk.template cast<T>(),
+                                hf_yarn.template cast<T>(),
+                                longrope.template cast<T>(),
+                                {T(xpos.scale_base), T(xpos.gamma), T(xpos.center)},
+                                {}};
     for (const S& rate : rates) result.rates.push_back(T(rate));
     return result;
   }
 };
+
+/// Of the sequence, for scalings that depend on it: beyond the original contexts.
+inline constexpr rope::Index sequence_length = 5000;
 
 /// What the powers are of: NTK-aware scaling is a larger base.
 template <class S>
@@ -75,7 +120,14 @@ BasicRates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters)
     case ScalingKind::none:
     case ScalingKind::linear:
     case ScalingKind::factors:
-    case ScalingKind::ntk: return power_rates(stretched_powers(kind, parameters));
+    case ScalingKind::ntk:
+    case ScalingKind::xpos: return power_rates(stretched_powers(kind, parameters));
+    case ScalingKind::proportional: return proportional_rates(parameters.powers, parameters.proportional);
+    case ScalingKind::dynamic: return dynamic_ntk_rates(parameters.powers, parameters.dynamic, sequence_length);
+    case ScalingKind::ntk_mixed: return ntk_rates(parameters.powers, parameters.ntk);
+    case ScalingKind::yarn_hf:
+    case ScalingKind::yarn_deepseek: return hf_yarn_rates(parameters.powers, parameters.hf_yarn);
+    case ScalingKind::longrope: return longrope_rates(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::yarn:
     case ScalingKind::yarn_exact: return yarn_rates(parameters.powers, parameters.yarn);
     case ScalingKind::llama3: return llama3_rates(parameters.powers, parameters.llama3);
@@ -95,6 +147,7 @@ struct Problem {
   GradcheckCase at{};
   Pairing pairing = half;
   ScalingParameters<double> parameters{};
+  XposSide xpos_side = XposSide::query;  ///< keys with bsnd and sbnd
   rope::Index heads = 0, tokens = 0, batches = 0;
   /// Positions on several axes where there are sections.
   std::optional<Sections> sections{};
@@ -109,6 +162,7 @@ struct Problem {
   rope::Index pairs() const { return pairing.rotary_dims(shape[0]) / 2; }
   Frequencies frequencies() const;
   Positions positions() const;
+  Xpos xpos() const;
   const Layout& layout() const;
 };
 

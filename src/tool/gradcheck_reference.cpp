@@ -21,7 +21,9 @@ Real unit_of(ScalarType type) { return static_cast<Real>(half_unit(type)); }
 Real rate_amplification(const Problem& problem, rope::Index k, Real rate) {
   const ScalingParameters<double>& parameters = problem.parameters;
   if (problem.at.scaling == ScalingKind::rates) return 1;
-  const Powers powers = stretched_powers(problem.at.scaling, parameters);
+  Powers powers = stretched_powers(problem.at.scaling, parameters);
+  if (problem.at.scaling == ScalingKind::dynamic)
+    powers.base = dynamic_ntk_base<long double>(powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length);
   const auto dims = static_cast<Real>(powers.rotary_dims);
   const Real logarithm = -2 * static_cast<Real>(k) / dims * std::log(static_cast<Real>(powers.base));
   const Real own = 4 * std::abs(logarithm) + 12;
@@ -39,6 +41,20 @@ Real rate_amplification(const Problem& problem, rope::Index k, Real rate) {
       const Real low = static_cast<Real>(parameters.llama3.low_freq_factor);
       const Real high = static_cast<Real>(parameters.llama3.high_freq_factor);
       return (own + 8 * (high + low) / (high - low)) * unscaled / std::abs(rate);
+    }
+    case ScalingKind::yarn_hf:
+    case ScalingKind::yarn_deepseek: {
+      const HfYarn& yarn = parameters.hf_yarn;
+      const CorrectionDims ramp =
+          yarn_correction_dims(powers.rotary_dims, powers.base, {1, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
+      const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));
+      const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
+      return (own * (1 + 2 * ext) + ext * place) * std::max(1.0L, 1 / static_cast<Real>(yarn.factor)) * unscaled / std::abs(rate);
+    }
+    case ScalingKind::dynamic: return own + 2 * std::log(static_cast<Real>(powers.base) / static_cast<Real>(parameters.powers.base)) + 12;
+    case ScalingKind::ntk_mixed: {
+      const Real log_factor = std::abs(std::log(static_cast<Real>(parameters.ntk.factor)));
+      return own + 4 * log_factor * (1 + static_cast<Real>(parameters.ntk.mixed_b) * std::log(dims / 2)) + 2;
     }
     default: return own;
   }
@@ -60,11 +76,7 @@ struct EntryBounds {
 class Reference {
  public:
   explicit Reference(const Problem& problem)
-      : problem_(problem),
-        loss_(problem),
-        type_(problem.at.scalar),
-        table_unit_(unit_of(table_scalar(type_))),
-        m_(std::abs(loss_.magnitude())) {
+      : problem_(problem), loss_(problem), type_(problem.at.scalar), table_unit_(unit_of(table_scalar(type_))) {
     find_bounds();
   }
 
@@ -80,6 +92,9 @@ class Reference {
  private:
   using Numbers = std::vector<Real>;
 
+  /// The size of an entry's magnitude.
+  Real m(std::size_t e) const { return std::abs(loss_.entry(e).magnitude); }
+  Real m(const PairPlace& pair) const { return m(pair.entry); }
   Real ulp(Real magnitude) const { return static_cast<Real>(unit_at(type_, static_cast<double>(magnitude))); }
   Real rotation_bound(Real magnitude, Real table_error) const { return 1.5L * ulp(magnitude) + root_two * table_error * magnitude; }
 
@@ -95,30 +110,32 @@ class Reference {
     for (std::size_t e = 0; e < bounds_.size(); ++e) {
       const TableEntry& entry = loss_.entry(e);
       const Real amplification = rate_amplification(problem_, entry.pair, entry.rate);
-      bounds_[e].table = table_unit_ + (std::abs(entry.rate * entry.position) * amplification + 4) * unit_reference +
-                         std::abs(entry.position) * 0x1p-63L * std::max(1.0L, m_) / m_;
+      const Real growth = std::abs(std::log(m(e) / std::abs(loss_.attention_factor())));
+      bounds_[e].table = table_unit_ + (std::abs(entry.rate * entry.position) * amplification + 8 * growth + 12) * unit_reference +
+                         std::abs(entry.position) * 0x1p-63L * std::max(1.0L, m(e)) / m(e);
     }
     for (const PairPlace& pair : loss_.pairs()) {
       const PairSizes size = loss_.sizes(pair);
       EntryBounds& entry = bounds_[pair.entry];
       entry.product += size.x * size.g;
       entry.tangent += size.v * size.g;
-      entry.rounding_of_y += size.g * root_two * 1.5L * ulp(m_ * size.x);
+      entry.rounding_of_y += size.g * root_two * 1.5L * ulp(m(pair) * size.x);
     }
     const Real terms = 2 * static_cast<Real>(problem_.heads);
-    for (EntryBounds& entry : bounds_) {
-      const Real size = m_ * entry.product;
+    for (std::size_t e = 0; e < bounds_.size(); ++e) {
+      EntryBounds& entry = bounds_[e];
+      const Real size = m(e) * entry.product;
       entry.angle_from_y = entry.rounding_of_y + (root_two * entry.table + sum_bound(terms)) * size;
       entry.angle_alone = entry.angle_from_y + difference_bound() * size;
-      entry.angle_from_x = angle_from_input(entry, entry.product);
+      entry.angle_from_x = angle_from_input(e, entry.product);
       entry.cos_from_x = sum_bound(terms) * entry.product;
-      entry.cos_from_y = root_two * (entry.rounding_of_y + (sum_bound(terms) + 6 * unit_double) * size) / m_;
+      entry.cos_from_y = root_two * (entry.rounding_of_y + (sum_bound(terms) + 6 * unit_double) * size) / m(e);
     }
   }
 
-  Real angle_from_input(const EntryBounds& entry, Real product) const {
+  Real angle_from_input(std::size_t e, Real product) const {
     const Real terms = 2 * static_cast<Real>(problem_.heads);
-    return (root_two * (entry.table + sum_bound(terms)) + 4 * unit_double) * m_ * product;
+    return (root_two * (bounds_[e].table + sum_bound(terms)) + 4 * unit_double) * m(e) * product;
   }
 
   // Places.
@@ -153,19 +170,20 @@ class Reference {
   }
 
   void add_rotations() {
-    const auto pair_of_y = [&](const PairPlace&, const PairSizes& size) { return m_ * size.x; };
-    const auto pair_of_g = [&](const PairPlace&, const PairSizes& size) { return m_ * size.g; };
+    const auto pair_of_y = [&](const PairPlace& pair, const PairSizes& size) { return m(pair) * size.x; };
+    const auto pair_of_g = [&](const PairPlace& pair, const PairSizes& size) { return m(pair) * size.g; };
     const auto units = [&](Side side, auto magnitude) {
       return same_for_pair(side, [&](const PairPlace& pair, const PairSizes& size) { return ulp(magnitude(pair, size)); });
     };
     const Numbers y = loss_.rotated();
-    const Numbers y_bounds = same_for_pair(
-        Side::output, [&](const PairPlace& pair, const PairSizes& size) { return rotation_bound(m_ * size.x, bounds_[pair.entry].table); });
+    const Numbers y_bounds = same_for_pair(Side::output, [&](const PairPlace& pair, const PairSizes& size) {
+      return rotation_bound(m(pair) * size.x, bounds_[pair.entry].table);
+    });
     add(Quantity::y, "y", "definition", elements(), y, y_bounds, units(Side::output, pair_of_y));
 
     const Real coefficient_unit = type_ == ScalarType::f64 ? unit_double : 0x1p-24L;
-    const auto inverse_bound = [&](const PairPlace&, const PairSizes& size) {
-      return root_two * 1.5L * ulp(m_ * size.x) / m_ + 1.5L * ulp(size.x) + root_two * 5 * coefficient_unit * size.x;
+    const auto inverse_bound = [&](const PairPlace& pair, const PairSizes& size) {
+      return root_two * 1.5L * ulp(m(pair) * size.x) / m(pair) + 1.5L * ulp(size.x) + root_two * 5 * coefficient_unit * size.x;
     };
     add(Quantity::inverse, "inverse", "round trip", elements(), loss_.x(), same_for_pair(Side::input, inverse_bound),
         units(Side::input, [](const PairPlace&, const PairSizes& size) { return size.x; }));
@@ -173,22 +191,23 @@ class Reference {
     Numbers adjoint_bounds;
     for (const PairPlace& pair : loss_.pairs()) {
       const PairSizes size = loss_.sizes(pair);
-      adjoint_bounds.push_back(root_two * 1.5L * (size.g * ulp(m_ * size.x) + size.x * ulp(m_ * size.g)) +
-                               16 * unit_reference * m_ * size.x * size.g);
+      adjoint_bounds.push_back(root_two * 1.5L * (size.g * ulp(m(pair) * size.x) + size.x * ulp(m(pair) * size.g)) +
+                               16 * unit_reference * m(pair) * size.x * size.g);
     }
     add(Quantity::adjoint, "adjoint", "inner products of y, g and x, dx", with_outer("pair", problem_.pairs(), true),
         Numbers(adjoint_bounds.size(), 0), adjoint_bounds);
 
     const Numbers dx = loss_.input_gradient();
-    const Numbers dx_bounds = same_for_pair(
-        Side::input, [&](const PairPlace& pair, const PairSizes& size) { return rotation_bound(m_ * size.g, bounds_[pair.entry].table); });
+    const Numbers dx_bounds = same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
+      return rotation_bound(m(pair) * size.g, bounds_[pair.entry].table);
+    });
     for (const char* answer : {"transpose", "dx from y", "dx with angle alone", "dx from x"}) {
       add(Quantity::dx, answer, "complex step", elements(), dx, dx_bounds, units(Side::input, pair_of_g));
     }
     const Real widest =
         std::max({std::abs(full_width.a_cos), std::abs(full_width.b_cos), std::abs(full_width.a_sin), std::abs(full_width.b_sin)});
     const Numbers full_bounds = same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
-      return rotation_bound(widest * m_ * size.g, bounds_[pair.entry].table + table_unit_);
+      return rotation_bound(widest * m(pair) * size.g, bounds_[pair.entry].table + table_unit_);
     });
     add(Quantity::dx, "dx, full width", "complex step", elements(), loss_.full_width_input_gradient(), full_bounds);
   }
@@ -252,7 +271,9 @@ class Reference {
       const Real term = error + 6 * unit_double * std::abs(angle_[e]);
       bounds.positions[entry.id] += std::abs(entry.rate) * term;
       bounds.rates[static_cast<std::size_t>(entry.pair)] += std::abs(entry.position) * term;
-      bounds.m += (error + 6 * unit_double * std::abs(log_m_[e])) / m_;
+      const Real magnitude = error + 8 * unit_double * std::abs(log_m_[e]);
+      bounds.positions[entry.id] += std::abs(entry.magnitude_slope) * magnitude;
+      bounds.m += magnitude / std::abs(loss_.attention_factor());
     }
     return bounds;
   }
@@ -276,6 +297,9 @@ class Reference {
           for (std::size_t k = 0; k < rates.size(); ++k) {
             bound += std::abs(slope.rate_slopes[i][k]) * (bounds.rates[k] + 6 * unit_double * std::abs(rates[k]));
           }
+          for (std::size_t e = 0; e < bounds_.size(); ++e) {
+            bound += std::abs(slope.growth_slopes[i][e]) * (bounds_[e].*angle + 12 * unit_double * std::abs(log_m_[e]));
+          }
           allowed.push_back(bound);
         }
         std::vector<Axis> axes;
@@ -291,15 +315,15 @@ class Reference {
     add_jvp(Quantity::second, "second order, to g", turning);
 
     const auto turned = [&](const PairPlace& pair, const PairSizes& size) {
-      return tangent_bound(m_ * size.g, std::abs(loss_.angle_tangent()[pair.entry]), bounds_[pair.entry].table);
+      return tangent_bound(m(pair) * size.g, std::abs(loss_.angle_tangent()[pair.entry]), bounds_[pair.entry].table);
     };
     add(Quantity::second, "second order, to x", "complex step", elements(), loss_.turned_gradient(), same_for_pair(Side::input, turned));
 
     Numbers bounds;
     for (std::size_t e = 0; e < bounds_.size(); ++e) {
       const Real w = std::abs(loss_.angle_tangent()[e]);
-      const Real size = m_ * (bounds_[e].tangent + w * bounds_[e].product);
-      bounds.push_back(angle_from_input(bounds_[e], bounds_[e].tangent) + w * bounds_[e].angle_from_x +
+      const Real size = m(e) * (bounds_[e].tangent + w * bounds_[e].product);
+      bounds.push_back(angle_from_input(e, bounds_[e].tangent) + w * bounds_[e].angle_from_x +
                        (3 * unit_double + 1024 * unit_reference) * size);
     }
     add(Quantity::second, "second order, to angles", "complex step, differenced to order 8", entries("pair", problem_.pairs()),
@@ -315,7 +339,8 @@ class Reference {
     const auto bound = [&](const PairPlace& pair, const PairSizes& size) {
       const Real tangent = std::abs(loss_.angle_tangent()[pair.entry]) + std::abs(log_magnitude[pair.entry]);
       const Real table = bounds_[pair.entry].table;
-      return rotation_bound(m_ * size.v, table) + tangent_bound(m_ * size.x, tangent, table) + 0.5L * ulp(m_ * (size.v + size.x * tangent));
+      return rotation_bound(m(pair) * size.v, table) + tangent_bound(m(pair) * size.x, tangent, table) +
+             0.5L * ulp(m(pair) * (size.v + size.x * tangent));
     };
     add(quantity, answer, "complex step", elements(), loss_.directional(log_magnitude), same_for_pair(Side::output, bound));
   }
@@ -323,7 +348,7 @@ class Reference {
   const Problem& problem_;
   Loss loss_;
   ScalarType type_;
-  Real table_unit_, m_;
+  Real table_unit_;
   std::vector<EntryBounds> bounds_;
   Numbers angle_, log_m_;
   std::vector<Expectation> expectations_;

@@ -13,7 +13,8 @@
 //                   2^-23 N where angles alone are asked for, since differences of floats are formed in float
 //   parameters      those of the sums they are made of, times the derivative, + 6 e of the terms
 //
-// K, about 4 |ln rate| + 12 times what the scaling amplifies, is the reference's own error in the rate. Not the comparison.
+// m is an entry's own magnitude, as xPos has them. K, about 4 |ln rate| + 12 times what the scaling amplifies, is the reference's own error
+// in the rate. Not the comparison.
 #pragma once
 
 #include <vector>
