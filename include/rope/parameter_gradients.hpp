@@ -27,7 +27,8 @@ namespace rope {
 std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout = Layout::bsnd());
 
 /// One number per axis, batch and token, in the order of Positions::multi_axis: [axis][batch][token], in gradient per token.
-/// As rate_gradients() otherwise; d must have as many pairs as there are frequencies.
+/// As rate_gradients() otherwise; d must have as many pairs as there are frequencies. Through the angles: the magnitudes of an xpos_cache
+/// depend on positions too, and xpos_gradients() has their share.
 std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
                                        const Layout& layout = Layout::bsnd());
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decoding past the original context with frequencies that depend on the length: cached keys move when the scaling says so, and end where
+// keys rotated afresh would be.
+//
+// Under dynamic NTK every new token beyond the context changes the base, and with it all cached keys. A decoder that asks for the length it
+// will reach soon, in steps of 16, moves them 16 times less. LongRoPE changes once, where its list does. (Hugging Face leaves cached keys as
+// they were, and scores new queries against keys of another rotation.)
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <rope/rope.hpp>
+
+namespace {
+
+constexpr int D = 64, heads = 2, context = 64, end = 160;
+const rope::Powers powers{D, 10000.0};
+
+using Keys = Eigen::Tensor<float, 3>;  // [D, heads, tokens]
+
+/// A cache of rotated keys, one token after the other. A real one has no projections to go back to; here they are kept for the comparison.
+class KeyCache {
+ public:
+  KeyCache() : projected_(D, heads, end), keys_(D, heads, end) {
+    projected_.setRandom();
+    keys_.setZero();
+  }
+
+  void append(const rope::Frequencies& frequencies) {
+    const rope::CosSinCache<float> table(frequencies, rope::Positions::range(tokens_, 1));
+    rope::rotate_to(tokens(keys_, tokens_, 1), tokens(projected_, tokens_, 1), table, rope::half);
+    ++tokens_;
+  }
+
+  void move(const rope::Frequencies& from, const rope::Frequencies& to) {
+    const rope::Positions positions = rope::Positions::range(0, tokens_);
+    rope::rerotate(tokens(keys_, 0, tokens_), {from, positions}, {to, positions}, rope::half);
+    ++moves_;
+  }
+
+  /// The largest distance of a pair from where a rotation of the projections puts it, in eps of its length.
+  double distance_from_fresh(const rope::Frequencies& frequencies) {
+    Keys fresh(D, heads, tokens_);
+    fresh = rope::rotate(projected_, rope::CosSinCache<float>(frequencies, rope::Positions::range(0, tokens_)), rope::half);
+    double worst = 0;
+    for (rope::Index row = 0; row < heads * tokens_; ++row) {
+      const float* a = fresh.data() + row * D;
+      const float* b = keys_.data() + row * D;
+      for (int k = 0; k < D / 2; ++k) {
+        const double off = std::hypot(a[k] - b[k], a[k + D / 2] - b[k + D / 2]);
+        worst = std::max(worst, off / std::hypot(a[k], a[k + D / 2]));
+      }
+    }
+    return worst / std::numeric_limits<float>::epsilon();
+  }
+
+  int moves() const { return moves_; }
+
+ private:
+  static rope::StridedView<float> tokens(Keys& keys, rope::Index first, rope::Index count) {
+    return {keys.data() + first * D * heads, {D, heads, count}, {D, D * heads}};
+  }
+
+  Keys projected_;
+  Keys keys_;
+  rope::Index tokens_ = 0;
+  int moves_ = 0;
+};
+
+/// Whether the keys are where they should be: each move, and each rotation, costs at most 1.75 eps of a pair's length.
+bool report(const char* name, KeyCache& cache, const rope::Frequencies& frequencies) {
+  const double distance = cache.distance_from_fresh(frequencies);
+  fmt::print("{:<28}{:>4} moves, keys at most {:.1f} eps from ones rotated afresh\n", name, cache.moves(), distance);
+  return distance <= 1.75 * (cache.moves() + 2);
+}
+
+bool decode_with_dynamic_ntk(const char* name, rope::Index step) {
+  KeyCache cache;
+  rope::DynamicNtk ntk(powers, {4.0, context});
+  for (rope::Index length = 1; length <= end; ++length) {
+    const rope::Frequencies before = ntk.frequencies();
+    const rope::Index soon = (length + step - 1) / step * step;
+    // The new token is rotated by the new frequencies, those before it move to them.
+    if (ntk.update(soon) == rope::CachedKeys::rerotate) cache.move(before, ntk.frequencies());
+    cache.append(ntk.frequencies());
+  }
+  return report(name, cache, ntk.frequencies());
+}
+
+bool decode_with_longrope() {
+  rope::LongRope longrope;
+  longrope.original_context = context;
+  longrope.factor = 4;
+  for (int k = 0; k < D / 2; ++k) {
+    longrope.short_factor.push_back(1.0 + 0.01 * k);
+    longrope.long_factor.push_back(1.0 + 0.1 * k);
+  }
+  const rope::Scaling scaling = longrope;
+  KeyCache cache;
+  rope::Frequencies frequencies = rope::frequencies(powers, scaling, 0);
+  for (rope::Index length = 1; length <= end; ++length) {
+    if (length == context + 1) {
+      const rope::Frequencies longer = rope::frequencies(powers, scaling, length);
+      cache.move(frequencies, longer);
+      frequencies = longer;
+    }
+    cache.append(frequencies);
+  }
+  return report("LongRoPE", cache, frequencies);
+}
+
+}  // namespace
+
+int main() {
+  const bool each = decode_with_dynamic_ntk("dynamic NTK, each token", 1);
+  const bool steps = decode_with_dynamic_ntk("dynamic NTK, 16 at a time", 16);
+  return decode_with_longrope() && each && steps ? 0 : 1;
+}
