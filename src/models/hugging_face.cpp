@@ -1,2 +1,265 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rope/models/hugging_face.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "hugging_face_config.hpp"
+#include "hugging_face_layers.hpp"
+#include "rope/error.hpp"
+
+namespace rope::models {
+namespace {
+
+constexpr const char* full = "full_attention";
+constexpr const char* sliding = "sliding_attention";
+
+// What a message of ours says after its "[rope] ".
+std::string_view sentence(std::string_view message) {
+  constexpr std::string_view mark = "[rope] ";
+  return message.substr(0, mark.size()) == mark ? message.substr(mark.size()) : message;
+}
+
+// Multimodal files keep what concerns the text one level down.
+JsonObject text_part(const JsonObject& top) {
+  const char* found = nullptr;
+  for (const char* name : {"text_config", "thinker_config", "llm_config", "language_config"}) {
+    if (!top.has(name)) continue;
+    if (found != nullptr) top.refuse(name, fmt::format("must not stand beside {}", top.path(found)));
+    found = name;
+  }
+  if (found == nullptr) return top;
+  const JsonObject inside = *top.object(found);
+  if (inside.json().empty()) top.refuse(found, "must not be empty");
+  const JsonObject text = text_part(inside);
+  for (const char* name : {"rope_scaling", "rope_parameters"}) {
+    if (!top.has(name) || top.find(name)->empty()) continue;
+    if (!text.has(name) || *text.find(name) != *top.find(name)) {
+      top.mind(name, fmt::format("must stand in {}, which is what is read", text.path()), "it is ignored, as Hugging Face does");
+    }
+  }
+  return text;
+}
+
+std::optional<JsonObject> parameters_named(const JsonObject& text, const char* name) {
+  std::optional<JsonObject> object = text.object(name);
+  if (object && object->json().empty()) return {};
+  return object;
+}
+
+// Whether the old form says nothing that the new one does not; types are compared when they are read.
+bool agree(const Json& scaling, const Json& parameters) {
+  const auto type = [](const Json& owner) {
+    const auto by_type = owner.find("type");
+    const Json found = owner.value("rope_type", by_type == owner.end() ? Json("default") : *by_type);
+    return found == "mrope" ? Json("default") : found == "su" ? Json("longrope") : found;
+  };
+  if (type(scaling) != type(parameters)) return false;
+  for (const auto& [key, value] : scaling.items()) {
+    if (key == "type" || key == "rope_type" || value.is_null()) continue;
+    const auto other = parameters.find(key);
+    if (other == parameters.end() || *other != value) return false;
+  }
+  for (const auto& [key, value] : parameters.items()) {
+    const bool beside = key == "type" || key == "rope_type" || key == "rope_theta" || key == "partial_rotary_factor";
+    if (!beside && !value.is_null() && !scaling.contains(key)) return false;
+  }
+  return true;
+}
+
+std::optional<JsonObject> rope_parameters(const JsonObject& text) {
+  std::optional<JsonObject> scaling = parameters_named(text, "rope_scaling");
+  std::optional<JsonObject> parameters = parameters_named(text, "rope_parameters");
+  if (!scaling) return parameters;
+  if (!parameters) return scaling;
+  if (agree(scaling->json(), parameters->json())) return parameters;
+  text.mind("rope_scaling", "must agree with rope_parameters", "rope_scaling is taken, as Hugging Face does");
+  return scaling;
+}
+
+bool is_nested(const JsonObject& parameters) {
+  const Json& entries = parameters.json();
+  return std::any_of(entries.begin(), entries.end(), [](const Json& entry) { return entry.is_object(); });
+}
+
+// Layers of these kinds have no rotation to describe.
+bool is_never_rotated(const std::string& layer_type) {
+  return layer_type == "linear_attention" || layer_type == "conv" || layer_type == "mamba" || layer_type == "recurrent";
+}
+
+class LayerReader {
+ public:
+  LayerReader(const ConfigReader& config, ModelRope& model)
+      : config_(config),
+        text_(config.text()),
+        model_(model),
+        rule_(config.rule()),
+        types_(layer_types(text_, config.family(), rule_, model.layer_count)) {}
+
+  void read() {
+    const std::optional<JsonObject> parameters = rope_parameters(text_);
+    if (parameters && is_nested(*parameters)) {
+      read_nested(*parameters);
+    } else {
+      read_flat(parameters ? &*parameters : nullptr);
+    }
+    if (model_.layers.empty()) detail::fail("the file must have a layer that is rotated");
+  }
+
+ private:
+  void add(LayerKind kind) {
+    LayerRope layer = config_.layer(kind);
+    const std::string path = kind.parameters == nullptr ? "the configuration" : kind.parameters->path();
+    try {
+      for (const Index length : {Index{0}, model_.context}) {
+        detail::require_finite("the magnitude", static_cast<double>(layer.frequencies(length).attention_factor()));
+      }
+      detail::require_finite("the softmax multiplier", layer.softmax_multiplier);
+    } catch (const Error& error) {
+      detail::fail(fmt::format("{} must make frequencies: {}", path, sentence(error.what())));
+    }
+    model_.layers.push_back(std::move(layer));
+  }
+
+  bool has_layers(const char* type) const { return types_.empty() || std::find(types_.begin(), types_.end(), type) != types_.end(); }
+
+  void read_nested(const JsonObject& parameters) {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : parameters.json().items()) {
+      if (entry.is_object()) names.push_back(name);
+      if (!entry.is_object() && !entry.is_null()) {
+        parameters.mind(name.c_str(), "must be an object, as others beside it are", "it is ignored, as Hugging Face does");
+      }
+    }
+    if (!types_.empty()) names = named_by_layers(parameters, names);
+    for (const std::string& name : names) {
+      const JsonObject part = *parameters.object(name.c_str());
+      LayerKind kind;
+      kind.parameters = &part;
+      kind.layer_type = name;
+      kind.layers = layers_of_type(types_, name);
+      kind.nested = true;
+      kind.local_base = rule_ == LayerRule::local_base && name == sliding;
+      kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) && name == full;
+      add(std::move(kind));
+    }
+  }
+
+  // The parts that layers name, full_attention first, the others in the order of the layers.
+  std::vector<std::string> named_by_layers(const JsonObject& parameters, const std::vector<std::string>& parts) {
+    std::vector<std::string> seen;
+    std::vector<std::string> used;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      const std::string& type = types_[i];
+      if (std::find(seen.begin(), seen.end(), type) != seen.end()) continue;
+      seen.push_back(type);
+      if (std::find(parts.begin(), parts.end(), type) != parts.end()) {
+        used.push_back(type);
+      } else if (parameters.json().contains(type)) {
+        text_.notes().warn(fmt::format("{} is null: its layers are not rotated", parameters.path(type)));
+      } else if (!is_never_rotated(type)) {
+        text_.notes().mind(fmt::format("{}[{}] must name a part of {}", text_.path("layer_types"), i, parameters.path()), shown(type),
+                           "its layers are left out");
+      }
+    }
+    for (const std::string& part : parts) {
+      if (std::find(used.begin(), used.end(), part) == used.end()) {
+        text_.notes().warn(fmt::format("{} is named by no layer: it is ignored", parameters.path(part)));
+      }
+    }
+    std::stable_partition(used.begin(), used.end(), [](const std::string& name) { return name == full; });
+    return used;
+  }
+
+  void read_flat(const JsonObject* parameters) {
+    const bool per_type = rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_head;
+    if (per_type && parameters != nullptr && (rule_ == LayerRule::global_head || parameters->path() == text_.path("rope_parameters"))) {
+      detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
+    }
+    switch (rule_) {
+      case LayerRule::alike: add({parameters, "", {}}); break;
+      case LayerRule::local_base:
+      case LayerRule::local_unscaled: read_local(parameters); break;
+      case LayerRule::global_head: read_global_head(); break;
+      case LayerRule::sliding_only: read_some(parameters, sliding, layers_of_type(types_, sliding)); break;
+      case LayerRule::listed: read_some(parameters, "", listed_layers(text_, model_.layer_count)); break;
+    }
+  }
+
+  void read_local(const JsonObject* parameters) {
+    if (has_layers(full)) add({parameters, full, layers_of_type(types_, full)});
+    if (!has_layers(sliding)) return;
+    LayerKind local{nullptr, sliding, layers_of_type(types_, sliding)};
+    local.local_base = rule_ == LayerRule::local_base;
+    add(std::move(local));
+  }
+
+  void read_global_head() {
+    static const Json defaults{{full, {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
+                               {sliding, {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+    text_.notes().warn(fmt::format("{} is not in the file: Hugging Face's default of {} is taken", text_.path("rope_parameters"),
+                                   config_.family()->model_type));
+    read_nested(JsonObject(defaults, text_.path("rope_parameters"), text_.notes()));
+  }
+
+  void read_some(const JsonObject* parameters, const char* type, std::vector<Index> layers) {
+    const auto rotated = static_cast<Index>(layers.size());
+    if (rotated < model_.layer_count) {
+      text_.notes().warn(fmt::format("{} of {} layers are rotated, the others not at all", rotated, model_.layer_count));
+    }
+    if (rotated == 0 && model_.layer_count > 0) return;
+    if (rotated == model_.layer_count && *type == '\0') layers.clear();
+    add({parameters, type, std::move(layers)});
+  }
+
+  const ConfigReader& config_;
+  const JsonObject& text_;
+  ModelRope& model_;
+  LayerRule rule_;
+  std::vector<std::string> types_;
+};
+
+std::string read_text(const std::filesystem::path& path) {
+  constexpr std::uintmax_t most = std::uintmax_t{64} << 20;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) detail::fail("there must be such a file");
+  if (!std::filesystem::is_regular_file(status)) detail::fail("it must be a file");
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) detail::fail(fmt::format("it must be readable: {}", error.message()));
+  if (size > most) detail::fail("a configuration must have at most 64 MiB", fmt::format("{} bytes", size));
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(size))) detail::fail("it must be readable");
+  return text;
+}
+
+}  // namespace
+
+ModelRope parse_hugging_face(std::string_view json, Strictness strictness) {
+  const Json file = parse_json(json);
+  Notes notes(strictness);
+  const JsonObject top(file, "", notes);
+  const JsonObject text = text_part(top);
+  const ConfigReader config(top, text);
+  ModelRope model = config.model();
+  LayerReader(config, model).read();
+  model.warnings = notes.take();
+  return model;
+}
+
+ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strictness) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::is_directory(path, error) ? path / "config.json" : path;
+  try {
+    return parse_hugging_face(read_text(file), strictness);
+  } catch (const Error& refusal) {
+    throw Error(fmt::format("[rope] {}: {}", file.string(), sentence(refusal.what())));
+  }
+}
+
+}  // namespace rope::models

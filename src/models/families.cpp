@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rope::models {
+namespace {
+
+constexpr auto half = PairKind::half;
+constexpr auto pairs = PairKind::interleaved;
+constexpr auto to_half = PairKind::interleaved_to_half;
+
+// model_type, pairs, base, hidden, heads, head dims, context, partial, rule, pattern
+constexpr Family families[] = {
+    {"apertus", half, 12e6, 4096, 32, 0, 65536},
+    {"codegen", pairs, 10000, 4096, 16, 0, 2048},
+    {"cohere", pairs, 500000, 8192, 64, 0, 8192},
+    {"cohere2", pairs, 10000, 8192, 64, 0, 8192, 1, LayerRule::sliding_only, 4},
+    {"deepseek_v2", pairs, 10000, 4096, 32, 64, 2048},
+    {"deepseek_v3", to_half, 10000, 7168, 128, 64, 4096},
+    {"ernie4_5", pairs, 500000, 1024, 16, 128, 131072},
+    {"ernie4_5_moe", pairs, 500000, 2560, 20, 0, 131072},
+    {"falcon", half, 10000, 4544, 71, 0, 2048},
+    {"gemma", half, 10000, 3072, 16, 256, 8192},
+    {"gemma2", half, 10000, 2304, 8, 256, 8192},
+    {"gemma3_text", half, 1e6, 2304, 8, 256, 131072, 1, LayerRule::local_base, 6},
+    {"gemma4_text", half, 1e6, 2304, 8, 256, 131072, 1, LayerRule::global_head, 6},
+    {"glm", pairs, 10000, 4096, 32, 128, 131072, 0.5},
+    {"glm4", pairs, 10000, 4096, 32, 128, 131072, 0.5},
+    {"glm4_moe", half, 10000, 4096, 96, 0, 131072, 0.5},
+    {"glm4_moe_lite", to_half, 10000, 2048, 20, 64, 202752},
+    {"glm4v_text", pairs, 10000, 4096, 32, 0, 32768},
+    {"gpt_neox", half, 10000, 6144, 64, 0, 2048, 0.25},
+    {"gpt_oss", half, 150000, 2880, 64, 64, 131072},
+    {"gptj", pairs, 10000, 4096, 16, 0, 2048},
+    {"granite", half, 10000, 4096, 32, 0, 2048},
+    {"granitemoe", half, 10000, 4096, 32, 0, 2048},
+    {"helium", pairs, 100000, 2560, 20, 128, 4096},
+    {"llama", half, 10000, 4096, 32, 0, 2048},
+    {"llama4_text", pairs, 500000, 5120, 40, 128, 131072, 1, LayerRule::listed},
+    {"longcat_flash", to_half, 1e7, 6144, 64, 64, 131072},
+    {"minicpm3", half, 10000, 2560, 40, 32, 32768},
+    {"minimax", half, 1e6, 4096, 32, 0, 131072},
+    {"minimax_m2", half, 5e6, 3072, 48, 128, 196608},
+    {"mistral", half, 10000, 4096, 32, 0, 131072},
+    {"mixtral", half, 1e6, 4096, 32, 0, 131072},
+    {"nemotron", half, 10000, 6144, 48, 0, 4096, 0.5},
+    {"olmo", half, 10000, 4096, 32, 0, 2048},
+    {"olmo2", half, 10000, 4096, 32, 0, 2048},
+    {"olmo3", half, 500000, 4096, 32, 0, 2048, 1, LayerRule::local_unscaled, 4},
+    {"olmoe", half, 10000, 2048, 16, 0, 4096},
+    {"persimmon", half, 10000, 4096, 64, 0, 16384, 0.5},
+    {"phi", half, 10000, 2048, 32, 0, 2048, 0.5},
+    {"phi3", half, 10000, 3072, 32, 0, 4096},
+    {"phimoe", half, 1e6, 4096, 32, 0, 131072},
+    {"qwen2", half, 10000, 4096, 32, 0, 32768},
+    {"qwen2_5_vl_text", half, 1e6, 8192, 64, 0, 32768},
+    {"qwen2_moe", half, 10000, 2048, 16, 0, 32768},
+    {"qwen2_vl_text", half, 1e6, 8192, 64, 0, 32768},
+    {"qwen3", half, 10000, 4096, 32, 128, 32768},
+    {"qwen3_5_moe_text", half, 10000, 2048, 16, 256, 32768, 0.25},
+    {"qwen3_5_text", half, 10000, 4096, 16, 256, 32768, 0.25},
+    {"qwen3_moe", half, 10000, 2048, 32, 0, 32768},
+    {"qwen3_next", half, 10000, 2048, 16, 256, 32768, 0.25},
+    {"qwen3_vl_moe_text", half, 500000, 2048, 16, 0, 128000},
+    {"qwen3_vl_text", half, 500000, 4096, 32, 128, 128000},
+    {"seed_oss", half, 10000, 4096, 80, 128, 524288},
+    {"smollm3", half, 2e6, 2048, 16, 0, 32768, 1, LayerRule::listed},
+    {"stablelm", half, 10000, 2560, 32, 0, 4096, 0.25},
+    {"starcoder2", half, 10000, 3072, 24, 0, 4096},
+    {"youtu", to_half, 10000, 2048, 16, 64, 131072},
+};
+
+// Of the table's families those whose modeling file has yarn_apply_mscale.
+constexpr std::string_view softmax_families[] = {"deepseek_v2", "deepseek_v3", "glm4_moe_lite", "longcat_flash", "minicpm3", "youtu"};
+
+template <std::size_t Count>
+bool contains(const std::string_view (&names)[Count], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+}  // namespace
+
+const Family* find_family(std::string_view model_type) {
+  const auto* family = std::find_if(std::begin(families), std::end(families), [&](const Family& f) { return f.model_type == model_type; });
+  return family == std::end(families) ? nullptr : family;
+}
+
+bool has_latent_attention(std::string_view model_type) { return contains(softmax_families, model_type); }
+
+bool has_softmax_multiplier(std::string_view model_type) { return contains(softmax_families, model_type); }
+
+bool has_interleaved_sections(std::string_view model_type) {
+  return model_type == "qwen3_vl_text" || model_type == "qwen3_vl_moe_text" || model_type == "qwen3_5_text" ||
+         model_type == "qwen3_5_moe_text";
+}
+
+}  // namespace rope::models

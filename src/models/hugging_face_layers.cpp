@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hugging_face_layers.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "rope/error.hpp"
+
+namespace rope::models {
+namespace {
+
+constexpr const char* full = "full_attention";
+constexpr const char* sliding = "sliding_attention";
+
+void require_count(const JsonObject& text, const char* name, std::size_t entries, Index count) {
+  if (count == 0 || static_cast<Index>(entries) == count) return;
+  text.notes().mind(fmt::format("{} must have one entry per layer ({})", text.path(name), count), fmt::format("{}", entries),
+                    "it is taken as it is");
+}
+
+}  // namespace
+
+std::vector<std::string> layer_types(const JsonObject& text, const Family* family, LayerRule rule, Index count) {
+  std::vector<std::string> types;
+  if (const Json* given = text.list("layer_types")) {
+    for (const Json& entry : *given) {
+      if (!entry.is_string()) detail::fail(fmt::format("{}[{}] must be a string", text.path("layer_types"), types.size()), shown(entry));
+      types.push_back(entry.get<std::string>());
+    }
+    require_count(text, "layer_types", types.size(), count);
+  } else if (rule == LayerRule::local_base || rule == LayerRule::local_unscaled || rule == LayerRule::global_head ||
+             rule == LayerRule::sliding_only) {
+    const char* name = text.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern";
+    const Index known = family == nullptr ? 0 : family->pattern;
+    const Index pattern = text.integer(name, 1).value_or(known);
+    if (pattern == 0) return {};
+    for (Index layer = 0; layer < count; ++layer) types.emplace_back((layer + 1) % pattern == 0 ? full : sliding);
+  }
+  if (rule == LayerRule::global_head && !types.empty() && types.back() != full) {
+    text.notes().mind(fmt::format("the last layer of {} must be {}", text.path("layer_types"), full), types.back(),
+                      "it is made so, as Hugging Face does");
+    types.back() = full;
+  }
+  return types;
+}
+
+std::vector<Index> layers_of_type(const std::vector<std::string>& types, const std::string& name) {
+  std::vector<Index> layers;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] == name) layers.push_back(static_cast<Index>(i));
+  }
+  return layers;
+}
+
+std::vector<Index> listed_layers(const JsonObject& text, Index count) {
+  std::vector<Index> layers;
+  const Json* given = text.list("no_rope_layers");
+  if (given != nullptr && !given->empty()) {
+    require_count(text, "no_rope_layers", given->size(), count);
+    for (std::size_t i = 0; i < given->size(); ++i) {
+      const Json& entry = (*given)[i];
+      if (entry != Json(0) && entry != Json(1))
+        detail::fail(fmt::format("{}[{}] must be 0 or 1", text.path("no_rope_layers"), i), shown(entry));
+      if (entry == Json(1)) layers.push_back(static_cast<Index>(i));
+    }
+    return layers;
+  }
+  const Index interval = text.integer("no_rope_layer_interval", 1).value_or(4);
+  for (Index layer = 0; layer < count; ++layer) {
+    if ((layer + 1) % interval != 0) layers.push_back(layer);
+  }
+  return layers;
+}
+
+}  // namespace rope::models

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which layers of a configuration are alike: layer_types and the patterns families have instead. Not here: what each kind's rotation is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families.hpp"
+#include "json_object.hpp"
+
+namespace rope::models {
+
+/// One entry per layer, from layer_types or the family's pattern; empty where neither says. `count` is the number of layers, 0 if unknown.
+std::vector<std::string> layer_types(const JsonObject& text, const Family* family, LayerRule rule, Index count);
+
+/// The layers, from 0, whose type is `name`.
+std::vector<Index> layers_of_type(const std::vector<std::string>& types, const std::string& name);
+
+/// Llama 4 and SmolLM 3: the layers that no_rope_layers (or every no_rope_layer_interval-th) leaves rotated.
+std::vector<Index> listed_layers(const JsonObject& text, Index count);
+
+}  // namespace rope::models

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rope/error.hpp"
+
+namespace rope::models {
+
+void Notes::warn(std::string sentence) {
+  if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warnings_.push_back(std::move(sentence));
+}
+
+void Notes::mind(std::string_view rule, std::string_view got, std::string_view instead) {
+  if (strictness_ == Strictness::strict) detail::fail(rule, got);
+  warn(fmt::format("{}, got {}: {}", rule, got, instead));
+}
+
+}  // namespace rope::models

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a reader does with what it does not like: throw, or note it and go on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rope/models/model_rope.hpp"
+
+namespace rope::models {
+
+class Notes {
+ public:
+  explicit Notes(Strictness strictness) : strictness_(strictness) {}
+
+  /// A sentence for ModelRope::warnings, in both modes; one said before is not repeated.
+  void warn(std::string sentence);
+  /// strict: throws `[rope] rule, got got`. lenient: warns with that and with what is done instead.
+  void mind(std::string_view rule, std::string_view got, std::string_view instead);
+
+  std::vector<std::string> take() { return std::move(warnings_); }
+
+ private:
+  Strictness strictness_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace rope::models
