@@ -56,7 +56,9 @@ class ScalingReader {
       compare_with_ratio(given, original_context);
       return given;
     }
-    if (around_.context == 0) parameters_.require("factor", fmt::format("where there is no {}", around_.context_path));
+    if (around_.context == 0) {
+      detail::fail(fmt::format("{} is required where {} is missing", around_.context_path, parameters_.path("factor")), "none");
+    }
     return static_cast<double>(around_.context) / static_cast<double>(original_context);
   }
 
@@ -113,7 +115,7 @@ class ScalingReader {
   }
 
   Scaling dynamic() const {
-    if (around_.context == 0) parameters_.require("factor", fmt::format("together with {}", around_.context_path));
+    if (around_.context == 0) detail::fail(fmt::format("{} is required with dynamic", around_.context_path), "none");
     const std::optional<Index> unused = parameters_.integer(original, 1);
     if (unused && *unused != around_.context) {
       parameters_.notes().warn(fmt::format("{} is not read with dynamic, got {}: the rates change past {} ({} tokens)",
