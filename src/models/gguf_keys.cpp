@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/gguf_keys.hpp"
+
+#include <fmt/format.h>
+
+namespace rope::models {
+
+std::string GgufKeys::key(std::string_view name) const { return fmt::format("{}.{}", architecture, name); }
+
+void GgufKeys::mend(std::string_view full_key, std::string_view rule, std::string_view got, std::string_view instead) {
+  if (strict()) file.refuse_key(full_key, rule, got);
+  warn(fmt::format("metadata key \"{}\" must {}, got {}: {}", full_key, rule, got, instead));
+}
+
+double GgufKeys::positive(std::string_view full_key, double value) const {
+  if (!(value > 0)) file.refuse_key(full_key, "be greater than 0", fmt::format("{}", value));
+  return value;
+}
+
+std::optional<Index> GgufKeys::integer_up_to(Index most, std::string_view name) {
+  const std::optional<Index> value = file.integer(key(name));
+  if (value && (*value < 1 || *value > most)) {
+    file.refuse_key(key(name), fmt::format("be from 1 to {}", most), fmt::format("{}", *value));
+  }
+  return value;
+}
+
+}  // namespace rope::models
