@@ -10,8 +10,8 @@
 
 #include <functional>
 
-namespace CLI {
-class App;
+    namespace CLI {
+  class App;
 }
 
 namespace rope::tool {
@@ -27,6 +27,7 @@ struct Command {
 Command add_bench(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_gradcheck(CLI::App& app);
+Command add_inspect(CLI::App& app);
 Command add_man(CLI::App& app);
 Command add_verify(CLI::App& app);
 

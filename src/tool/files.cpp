@@ -25,6 +25,13 @@ void make_whole(const fs::path& path, const std::function<void(const fs::path& d
   refuse(path.string(), fmt::format("the results could not be written: {}", error.message()));
 }
 
+void require_writable(const fs::path& path) {
+  std::error_code error;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const bool possible = path.has_filename() && !fs::is_directory(path, error) && fs::is_directory(folder, error);
+  if (!possible || ::access(folder.c_str(), W_OK) != 0) refuse(path.string(), "the results could not be written");
+}
+
 void write_whole(const fs::path& path, const std::string& text) {
   make_whole(path, [&](const fs::path& draft) {
     std::ofstream file(draft, std::ios::binary | std::ios::trunc);
@@ -32,6 +39,10 @@ void write_whole(const fs::path& path, const std::string& text) {
     file.close();
     if (file.fail()) refuse(path.string(), "the results could not be written");
   });
+}
+
+void write_json(const Json& json, const fs::path& path) {
+  write_whole(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace rope::tool

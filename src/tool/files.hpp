@@ -16,6 +16,13 @@ namespace rope::tool {
 /// make(draft) makes a file called `draft`, or throws; it becomes `path`.
 void make_whole(const std::filesystem::path& path, const std::function<void(const std::filesystem::path& draft)>& make);
 
+/// Throws where nothing can be written under this name: no such folder, no permission, a folder of that name. For refusing before work is
+/// done; writing may still fail.
+void require_writable(const std::filesystem::path& path);
+
 void write_whole(const std::filesystem::path& path, const std::string& text);
+
+/// As text, indented by one; numbers that are not finite become null.
+void write_json(const Json& json, const std::filesystem::path& path);
 
 }  // namespace rope::tool

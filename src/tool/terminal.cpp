@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 namespace rope::tool {
@@ -27,6 +28,22 @@ TextOptions text_options_for(std::FILE* file) {
 
 std::string Painter::painted(const char* code, const std::string& text) const {
   return on_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+}
+
+std::string wrapped(const std::string& text, int width, const std::string& mark) {
+  const auto room = static_cast<std::size_t>(std::max(1, width));
+  std::istringstream words(text);
+  std::string result, line = mark;
+  for (std::string word; words >> word;) {
+    const bool begun = line.size() > mark.size();
+    if (begun && line.size() + 1 + word.size() > room) {
+      result += line + "\n";
+      line = std::string(mark.size(), ' ') + word;
+    } else {
+      line += (begun ? " " : "") + word;
+    }
+  }
+  return result + line + "\n";
 }
 
 void print_text(const std::string& text) {

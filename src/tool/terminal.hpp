@@ -36,6 +36,9 @@ class Painter {
   bool on_;
 };
 
+/// Words in lines of at most `width` columns (more only for a word that is longer), the first after `mark`, the others as far in.
+std::string wrapped(const std::string& text, int width, const std::string& mark);
+
 /// On stdout. Throws std::runtime_error if not all of it could be.
 void print_text(const std::string& text);
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `rope inspect` found, for people and for programs.
+//
+//   pair  slots     rad/token   wavelength  scaled      ratio     what          turns
+//      0  0 64      1           6.283       1           1         kept          20861
+//
+// Long tables are shortened in the middle: kept are both ends and wherever something changes. Not the numbers (inspect.hpp), not the
+// picture (inspect_plot.hpp).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "golden_files.hpp"
+#include "inspect.hpp"
+#include "terminal.hpp"
+
+namespace rope::tool {
+
+enum class Rows { shortened, all };
+
+std::string text_of(const Inspection& inspection, Rows rows, const TextOptions& options);
+
+/// Which pairs a shortened table shows, ascending: the first and the last three, two either side of every change of treatment or axis'
+/// first appearance, and the first that completes no turn. All of them where that saves less than a third.
+std::vector<std::size_t> shown_pairs(const LayerInspection& layer);
+
+/// Numbers round trip; those that are not finite become null.
+Json json_of(const Inspection& inspection);
+
+/// A scaling's type and parameters by their C++ names.
+Json json_of(const Scaling& scaling);
+
+}  // namespace rope::tool
