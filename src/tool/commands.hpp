@@ -10,8 +10,8 @@
 
 #include <functional>
 
-    namespace CLI {
-  class App;
+namespace CLI {
+class App;
 }
 
 namespace rope::tool {
@@ -25,6 +25,7 @@ struct Command {
 };
 
 Command add_bench(CLI::App& app);
+Command add_compare(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_gradcheck(CLI::App& app);
 Command add_inspect(CLI::App& app);

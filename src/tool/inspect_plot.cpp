@@ -6,18 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gnuplot.hpp"
 #include "inspect_remarks.hpp"
+#include "panels.hpp"
 #include "scaling_fields.hpp"
 
 namespace rope::tool {
 namespace {
 
 constexpr double two_pi = 2 * 3.14159265358979323846;
-// Okabe and Ito's colours, told apart without red and green.
-constexpr const char* blue = "#0072B2";
-constexpr const char* orange = "#D55E00";
-constexpr const char* grey = "#777777";
 constexpr int cells = 320;  // positions in a row of the heat map
 
 /// Both ends of cell c of a logarithmic axis from 1 to `length`.
@@ -80,24 +76,11 @@ class Row {
     return fmt::format("$rates{0} << EOD\n{1}EOD\n$map{0} << EOD\n{2}EOD\n$decay{0} << EOD\n{3}EOD\n", number_, rates, map, decay);
   }
 
-  /// Panels in the part of the picture from `bottom` to `top`.
-  std::string script(double bottom, double top) const {
-    const double height = top - bottom;
-    const double low = bottom + 0.16 * height, high = top - 0.17 * height;
-    std::string text = fmt::format("set label 1 {} at screen 0.5, screen {:.4f} center noenhanced font ',14'\n",
-                                   quoted(title_of(all_, layer_)), top - 0.045 * height);
-    const auto place = [&](double left, double right, const char* title) {
-      text +=
-          fmt::format("set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
-                      left, right, low, high);
-      text += fmt::format("set title {} noenhanced offset 0,-0.4\n", quoted(title));
-    };
-    place(0.075, 0.325, "rate of each pair");
-    text += rates_panel() + "unset label\n";
-    place(0.395, 0.63, same_ ? "cos of the angle" : "cos of the angle, after scaling");
-    text += map_panel();
-    place(0.755, 0.985, "q.k of equal vectors by distance");
-    text += decay_panel();
+  std::string script(const PanelRow& row) const {
+    std::string text = row.title(title_of(all_, layer_));
+    text += row.panel(0.075, 0.325, "rate of each pair") + rates_panel() + "unset label\n";
+    text += row.panel(0.395, 0.63, same_ ? "cos of the angle" : "cos of the angle, after scaling") + map_panel();
+    text += row.panel(0.755, 0.985, "q.k of equal vectors by distance") + decay_panel();
     return text;
   }
 
@@ -122,18 +105,19 @@ class Row {
     if (original > 0 && original != all_.length) marks.push_back(static_cast<double>(original));
     for (std::size_t i = 0; i < marks.size(); ++i) {
       text += fmt::format("set label {} '1 turn in {:.10g} tokens' at graph 0.02, first {:.9g} offset 0,0.5 tc rgb '{}' font ',9'\n", i + 2,
-                          marks[i], two_pi / marks[i], grey);
+                          marks[i], two_pi / marks[i], panel_grey);
     }
-    text += fmt::format("plot $rates{} using 1:2 with lines lc rgb '{}' lw 2.5 title '{}'", number_, blue, same_ ? "rate" : "before");
+    text += fmt::format("plot $rates{} using 1:2 with lines lc rgb '{}' lw 2.5 title '{}'", number_, panel_blue, same_ ? "rate" : "before");
     if (!same_)
-      text +=
-          fmt::format(", $rates{} using 1:($3 > 0 ? $3 : 1/0) with points pt 7 ps 0.5 lc rgb '{}' title 'after scaling'", number_, orange);
+      text += fmt::format(", $rates{} using 1:($3 > 0 ? $3 : 1/0) with points pt 7 ps 0.5 lc rgb '{}' title 'after scaling'", number_,
+                          panel_orange);
     if (stopped > 0) {
       text += fmt::format(", $rates{} using 1:($3 == 0 ? {:.6g} : 1/0) with points pt 9 ps 0.5 lc rgb '{}' title '{} stopped'", number_,
-                          least / 2.5, orange,
+                          least / 2.5, panel_orange,
                           text_of_pairs(static_cast<rope::Index>(first_stopped), static_cast<rope::Index>(first_stopped + stopped - 1)));
     }
-    for (const double tokens : marks) text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", two_pi / tokens, grey);
+    for (const double tokens : marks)
+      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", two_pi / tokens, panel_grey);
     return text + "\nunset logscale y\nset format y '%g'\n";
   }
 
@@ -143,7 +127,7 @@ class Row {
         "set xlabel 'position, tokens'\nset ylabel 'pair' offset -0.8,0\nunset key\nset xrange [0:{0:.6f}]\nset yrange [{1}:-0.5]\n"
         "set xtics ({2})\nset cbrange [-1:1]\nset cbtics 1\nset colorbox user origin screen 0.64, graph 0 size screen 0.009, graph 1\n"
         "set palette defined (-1 '{3}', 0 '#f7f7f7', 1 '{4}')\n",
-        width, static_cast<double>(after_.size()) - 0.5, decades(length_), orange, blue);
+        width, static_cast<double>(after_.size()) - 0.5, decades(length_), panel_orange, panel_blue);
     text += fmt::format("plot $map{} matrix using (({} + 0.5) * {:.9g}):2:3 with image\n", number_, "$1", width / cells);
     return text;
   }
@@ -153,9 +137,9 @@ class Row {
         "set xlabel 'distance, tokens'\nset ylabel 'over its value at 0' offset 1.5,0\nset logscale x\nset xrange [1:{:.9g}]\n"
         "set format x '10^{{%T}}'\nset xtics auto\nset yrange [-0.25:1.02]\nset ytics 0.25\nset key top right samplen 1.5 spacing 1.1\n",
         length_);
-    text += fmt::format("plot 0 with lines lc rgb '{}' lw 1 notitle, $decay{} using 1:2 with lines lc rgb '{}' lw 2 title '{}'", grey,
-                        number_, blue, same_ ? "all pairs" : "before");
-    if (!same_) text += fmt::format(", $decay{} using 1:3 with lines lc rgb '{}' lw 2 title 'after scaling'", number_, orange);
+    text += fmt::format("plot 0 with lines lc rgb '{}' lw 1 notitle, $decay{} using 1:2 with lines lc rgb '{}' lw 2 title '{}'", panel_grey,
+                        number_, panel_blue, same_ ? "all pairs" : "before");
+    if (!same_) text += fmt::format(", $decay{} using 1:3 with lines lc rgb '{}' lw 2 title 'after scaling'", number_, panel_orange);
     return text + "\nunset logscale x\nset format x '%g'\n";
   }
 
@@ -177,19 +161,11 @@ double mean_cosine(double rate, double first, double last) {
 }
 
 void draw(const Inspection& inspection, const std::filesystem::path& path) {
-  constexpr int row_height = 430;
-  require_picture_name(path);
-  const auto count = inspection.layers.size();
-  std::string script = "set encoding utf8\nset tics nomirror out scale 0.6\nset border 3\n";
+  std::string data;
   std::vector<Row> rows;
-  for (std::size_t number = 0; number < count; ++number) rows.emplace_back(inspection, number);
-  for (const Row& row : rows) script += row.data();
-  script += "set multiplot\n";
-  for (std::size_t number = 0; number < count; ++number) {
-    const double top = 1 - static_cast<double>(number) / static_cast<double>(count);
-    script += rows[number].script(top - 1 / static_cast<double>(count), top);
-  }
-  draw_picture(path, {1200, row_height * static_cast<int>(count)}, script + "unset multiplot\n");
+  for (std::size_t number = 0; number < inspection.layers.size(); ++number) rows.emplace_back(inspection, number);
+  for (const Row& row : rows) data += row.data();
+  draw_panels(path, rows.size(), data, [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
 }
 
 }  // namespace rope::tool

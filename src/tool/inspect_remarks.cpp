@@ -151,17 +151,19 @@ class Remarks {
   }
 
   void ramp() {
-    const auto fact = [&](const char* name) -> double {
-      for (const Derived& one : one_.derived) {
-        if (one.name == name) return std::get<double>(one.value);
-      }
-      return 0;
+    const bool hugging_face = std::holds_alternative<HfYarn>(one_.layer.scaling);
+    if (!hugging_face && !std::holds_alternative<Yarn>(one_.layer.scaling)) return;
+    const auto fact = [&](const char* name) {
+      const auto found = std::find_if(one_.derived.begin(), one_.derived.end(), [&](const Derived& one) { return one.name == name; });
+      return std::get<double>(found->value);
     };
     const double low = fact("ramp_low"), high = fact("ramp_high");
-    if (low == 0 && high == 0) return;
     const auto last = static_cast<double>(one_.pairs.size() - 1);
-    if (low > high) warn("the ramp is turned round: it begins at pair {:.6g} and ends at {:.6g}", low, high);
-    if (low <= high && high > last) note("no pair is interpolated fully: the ramp ends at {:.6g}, behind the last pair {}", high, last);
+    if (low > high) {
+      if (hugging_face) warn("the ramp is turned round: it begins at pair {:.6g} and ends at {:.6g}", low, high);
+    } else if (high > last) {
+      note("no pair is interpolated fully: the ramp ends at {:.6g}, behind the last pair {}", high, one_.pairs.size() - 1);
+    }
   }
 
   Inspection& all_;

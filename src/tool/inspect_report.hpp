@@ -23,8 +23,8 @@ enum class Rows { shortened, all };
 
 std::string text_of(const Inspection& inspection, Rows rows, const TextOptions& options);
 
-/// Which pairs a shortened table shows, ascending: the first and the last three, two either side of every change of treatment or axis'
-/// first appearance, and the first that completes no turn. All of them where that saves less than a third.
+/// Which pairs a shortened table shows, ascending: the first and the last three, two either side of every change of treatment
+/// and of the first that completes no turn. All of them where that saves less than a third.
 std::vector<std::size_t> shown_pairs(const LayerInspection& layer);
 
 /// Numbers round trip; those that are not finite become null.

@@ -17,6 +17,7 @@
 #include "rope/models/gguf.hpp"
 #include "rope/models/hugging_face.hpp"
 #include "scaling_fields.hpp"
+#include "terminal.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -201,6 +202,9 @@ models::ModelRope parse_scaling(std::string_view text) {
     if (given.count(key) == 0) detail::fail(fmt::format("{}: {} must be given", name, key));
   }
   if (given.count("head_dims") == 0) layer.head_dims = layer.powers.rotary_dims;
+  constexpr rope::Index most_dims = rope::Index{1} << 20;
+  if (layer.powers.rotary_dims > most_dims)
+    detail::fail(word.rule("rotary_dims", fmt::format("must be at most {}", most_dims)), layer.powers.rotary_dims);
   (void)layer.frequencies(model.context);
   if (layer.head_dims < layer.powers.rotary_dims)
     detail::fail(word.rule("head_dims", fmt::format("must be at least rotary_dims, {}", layer.powers.rotary_dims)), layer.head_dims);
@@ -211,43 +215,28 @@ models::ModelRope parse_scaling(std::string_view text) {
 }
 
 std::string scaling_text_help() {
-  std::string text = "A scaling is type:key=value,key=value, for example\n  yarn:dims=128,base=10000,factor=4,original=4096\n\n";
-  text +=
-      "Every type has rotary_dims (or dims; required), base (10000), linear_scale,\n"
-      "attention_factor, factors, exponents, exponent_dims, head_dims and context.\n"
-      "Lists are separated by /. Types and what else they have:\n";
+  std::string text =
+      "A scaling is type:key=value,key=value, for example\n"
+      "  yarn:dims=128,base=10000,factor=4,original=4096\n\n"
+      "Every type has rotary_dims (required), base (10000), linear_scale (required for\n"
+      "ggml_yarn), attention_factor, factors, exponents, exponent_dims, head_dims and\n"
+      "context. Lists are separated by /. Types, and what else they have (* required):\n";
   for (const Type& type : types()) {
     std::vector<std::string> keys;
-    std::visit([&](const auto& scaling) { for_each_field(scaling, [&](const char* name, const auto&) { keys.emplace_back(name); }); },
-               type.scaling);
-    std::string line = fmt::format("  {:<13}", type.name);
-    for (const std::string& key : keys) {
-      const bool required = std::find(type.required.begin(), type.required.end(), key) != type.required.end();
-      const std::string word = key + (required ? "*" : "") + (key == keys.back() ? "" : ", ");
-      if (line.size() + word.size() > 80) {
-        text += line + "\n";
-        line = std::string(15, ' ');
-      }
-      line += word;
-    }
-    text += line + "\n";
+    const auto add = [&](const char* name, const auto&) {
+      const bool required =
+          std::any_of(type.required.begin(), type.required.end(), [&](const char* key) { return std::string_view(key) == name; });
+      keys.push_back(std::string(name) + (required ? "*" : ""));
+    };
+    std::visit([&](const auto& scaling) { for_each_field(scaling, add); }, type.scaling);
+    if (keys.empty()) keys.emplace_back("nothing");
+    text += wrapped(fmt::format("{}", fmt::join(keys, ", ")), 80, fmt::format("  {:<13}", type.name));
   }
-  text += "  * required\nShorter: ";
-  std::vector<std::string> pairs;
+  std::vector<std::string> shorter;
   for (const Synonym& synonym : synonyms) {
-    if (synonym.word.size() < synonym.name.size()) pairs.push_back(fmt::format("{} {}", synonym.word, synonym.name));
+    if (synonym.word.size() < synonym.name.size()) shorter.push_back(fmt::format("{} = {}", synonym.word, synonym.name));
   }
-  std::string line = text.substr(text.rfind('\n') + 1);
-  text.resize(text.size() - line.size());
-  for (const std::string& pair : pairs) {
-    const std::string word = pair + (pair == pairs.back() ? "" : ", ");
-    if (line.size() + word.size() > 80) {
-      text += line + "\n";
-      line = "  ";
-    }
-    line += word;
-  }
-  return text + line + "\n";
+  return text + wrapped(fmt::format("Shorter: {}", fmt::join(shorter, ", ")), 80, "");
 }
 
 models::ModelRope read_model(const fs::path& path, models::Strictness strictness) {
