@@ -14,10 +14,11 @@ namespace {
 
 constexpr int name_width = 26;
 
-/// Six digits, never more than ten characters.
+/// At most nine characters (ten for a negative number).
 std::string short_number(double value) {
   const double size = std::fabs(value);
-  if (size != 0 && (size < 1e-4 || size >= 1e7)) return fmt::format("{:.3e}", value);
+  if (size >= 99999.5 && size < 1e9) return fmt::format("{:.0f}", value);
+  if (size != 0 && (size < 1e-3 || size >= 1e9)) return fmt::format("{:.3e}", value);
   return fmt::format("{:.5g}", value);
 }
 
@@ -77,14 +78,14 @@ std::string row_of(const LayerInspection& layer, std::size_t k) {
   std::string slots = "-";
   if (pair.slots) slots = fmt::format("{} {}", pair.slots->a, pair.slots->b);
   if (layer.layer.sections) slots += fmt::format(" {}", axes[std::clamp(pair.axis, 0, 3)]);
-  return fmt::format("{:>5}  {:<9} {:<11}{:<11}{:<11}{:<10}{:<13}{}\n", k, slots, short_number(static_cast<double>(pair.unscaled)),
+  return fmt::format("{:>5}  {:<9} {:<10}{:<11}{:<10}{:<10}{:<13}{}\n", k, slots, short_number(static_cast<double>(pair.unscaled)),
                      short_number(pair.unscaled_wavelength()), short_number(static_cast<double>(pair.rate)), short_number(pair.ratio),
                      name_of(pair.treatment), short_number(pair.turns));
 }
 
 std::string table_of(const LayerInspection& layer, Rows rows, const Painter& painter) {
   std::string text =
-      painter.bold(fmt::format("{:>5}  {:<9} {:<11}{:<11}{:<11}{:<10}{:<13}{}", "pair", layer.layer.sections ? "slots axis" : "slots",
+      painter.bold(fmt::format("{:>5}  {:<9} {:<10}{:<11}{:<10}{:<10}{:<13}{}", "pair", layer.layer.sections ? "slots axis" : "slots",
                                "rad/token", "wavelength", "scaled", "ratio", "what", "turns")) +
       "\n";
   if (rows == Rows::all) {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `rope compare`: what differs, how far the angles are apart, and what the program prints, writes and returns.
+#include "compare.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "compare_plot.hpp"
+#include "compare_report.hpp"
+#include "error_of.hpp"
+#include "operators/verify_recordings.hpp"
+#include "scaling_text.hpp"
+#include "tool/published_models.hpp"
+
+namespace rope::tool {
+namespace {
+
+using rope::test::error_of;
+using test::read_text;
+using test::run_tool;
+using test::TemporaryFolder;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr double pi = 3.14159265358979323846;
+
+Operand operand(const models::ModelRope& model) { return {model.architecture + ".json", model}; }
+Operand operand(const char* text) { return {text, parse_scaling(text)}; }
+
+Comparison compared(const char* a, const char* b, rope::Index length = 0) { return compare(operand(a), operand(b), {length, ""}); }
+
+std::set<std::string> names_of(const Comparison& comparison) {
+  std::set<std::string> names;
+  for (const Difference& difference : comparison.differences) names.insert(difference.name);
+  return names;
+}
+
+TEST(Compare, AModelEqualsItself) {
+  for (const models::ModelRope& model :
+       {test::llama31(), test::gpt_oss(RampEnds::exact), test::longrope(), test::proportional(), test::two_kinds()}) {
+    const Comparison comparison = compare(operand(model), operand(model), {});
+    EXPECT_TRUE(comparison.equal()) << model.architecture;
+    EXPECT_EQ(comparison.layers.size(), model.layers.size());
+    for (const LayerComparison& layer : comparison.layers) EXPECT_EQ(layer.angles.back().radians, 0);
+    EXPECT_THAT(text_of(comparison, {}), EndsWith("\nnothing differs\n"));
+  }
+}
+
+TEST(Compare, OnlyWhatDiffersIsListed) {
+  EXPECT_EQ(names_of(compare(operand(test::gpt_oss(RampEnds::exact)), operand(test::gpt_oss(RampEnds::rounded)), {})),
+            (std::set<std::string>{"scaling.ends"}));
+  EXPECT_EQ(names_of(compare(operand(test::llama2()), operand(test::llama31()), {})),
+            (std::set<std::string>{"context", "base", "scaling", "scaling.factor", "scaling.low_freq_factor", "scaling.high_freq_factor",
+                                   "scaling.original_context"}));
+  models::ModelRope interleaved_one = test::llama2();
+  interleaved_one.layers[0].pairing = interleaved;
+  EXPECT_EQ(names_of(compare(operand(test::llama2()), operand(interleaved_one), {})), (std::set<std::string>{"pairing"}));
+  interleaved_one.layers[0].pairing.reset();
+  EXPECT_THAT(names_of(compare(operand(test::llama2()), operand(interleaved_one), {})), IsEmpty()) << "what is not known is no difference";
+  models::ModelRope softer = test::llama2();
+  softer.layers[0].softmax_multiplier = 2;
+  softer.heads = 8;
+  EXPECT_EQ(names_of(compare(operand(test::llama2()), operand(softer), {})), (std::set<std::string>{"softmax_multiplier"}));
+}
+
+TEST(Compare, ValuesThatDifferLookDifferent) {
+  const Comparison comparison = compared("linear:dims=8,factor=2,context=9", "linear:dims=8,factor=2.0000000000000004");
+  ASSERT_EQ(comparison.differences.size(), 1U);
+  EXPECT_EQ(comparison.differences[0].a, "2");
+  EXPECT_EQ(comparison.differences[0].b, "2.0000000000000004");
+}
+
+TEST(Compare, AnglesAreApartByPositionTimesTheRatesDifference) {
+  const Comparison comparison = compared("default:dims=64,context=1000", "linear:dims=64,factor=4");
+  const LayerComparison& layer = comparison.layers.at(0);
+  EXPECT_EQ(layer.widest, 0);
+  std::vector<rope::Index> positions;
+  for (const AngleDifference& angle : layer.angles) {
+    positions.push_back(angle.position);
+    EXPECT_EQ(angle.pair, 0);
+    EXPECT_DOUBLE_EQ(angle.radians, 0.75 * static_cast<double>(angle.position));
+    EXPECT_DOUBLE_EQ(angle.turns(), angle.radians / (2 * pi));
+  }
+  EXPECT_THAT(positions, ElementsAre(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 999));
+  for (const double ratio : layer.ratios) EXPECT_DOUBLE_EQ(ratio, 0.25);
+  EXPECT_EQ(layer.first_apart, 1);
+}
+
+TEST(Compare, TheWidestPairIsNotAlwaysTheFirst) {
+  const LayerComparison layer = compared("default:dims=128,context=100", "default:dims=128,base=500000").layers.at(0);
+  double widest = 0;
+  rope::Index pair = 0;
+  for (int k = 0; k < 64; ++k) {
+    const double difference = std::fabs(std::pow(1e4, -k / 64.0) - std::pow(5e5, -k / 64.0));
+    if (difference > widest) {
+      widest = difference;
+      pair = k;
+    }
+  }
+  EXPECT_GT(pair, 0);
+  EXPECT_EQ(layer.widest, pair);
+  EXPECT_NEAR(layer.angles.back().radians, 99 * widest, 1e-12);
+}
+
+TEST(Compare, TheFirstPositionApartIsTheFirst) {
+  for (const char* factor : {"1.0001", "1.001", "1.01", "1.0333", "1.1", "1.2"}) {
+    const std::string b = std::string("linear:dims=8,factor=") + factor;
+    const LayerComparison layer = compared("default:dims=8,context=100000", b.c_str()).layers.at(0);
+    ASSERT_TRUE(layer.first_apart) << factor;
+    const double difference = 1 - 1 / std::stod(factor);
+    EXPECT_GT(static_cast<double>(*layer.first_apart) * difference, 0.1) << factor;
+    EXPECT_LE(static_cast<double>(*layer.first_apart - 1) * difference, 0.1 * (1 + 1e-12)) << factor;
+  }
+  EXPECT_EQ(compared("default:dims=8,context=1001", "linear:dims=8,factor=1.0001").layers.at(0).first_apart, std::nullopt);
+  EXPECT_EQ(compared("default:dims=8,context=1002", "linear:dims=8,factor=1.0001").layers.at(0).first_apart, 1001);
+}
+
+TEST(Compare, EqualRatesUnderTwoNamesAreSaidToBeEqual) {
+  const Comparison comparison = compared("yarn:dims=128,factor=4,original=4096", "ggml_yarn:dims=128,linear_scale=0.25,original=4096");
+  EXPECT_FALSE(comparison.equal());
+  EXPECT_EQ(comparison.layers.at(0).angles.back().radians, 0);
+  EXPECT_EQ(names_of(comparison).count("m"), 0U);
+  EXPECT_THAT(text_of(comparison, {}), EndsWith("the rates of 64 pairs are equal\n"));
+}
+
+TEST(Compare, MagnitudesAreCompared) {
+  const Comparison comparison = compared("yarn:dims=128,factor=4,original=4096", "yarn:dims=128,factor=4,original=4096,magnitude=given");
+  EXPECT_EQ(names_of(comparison), (std::set<std::string>{"scaling.magnitude", "m"}));
+  const double m = 1 + std::log(4) / 10;
+  EXPECT_THAT(text_of(comparison, {}), HasSubstr(fmt::format("m differs by {:.6g}: b's q.k are {:.6g} times a's\n", 1 - m, 1 / (m * m))));
+}
+
+TEST(Compare, DifferentNumbersOfPairsAreComparedAsFarAsBothGo) {
+  const Comparison comparison = compared("default:dims=128,context=64", "default:dims=64");
+  EXPECT_EQ(comparison.layers.at(0).rate_differences.size(), 32U);
+  EXPECT_THAT(text_of(comparison, {}), HasSubstr("a has 64 pairs, b has 32: the first 32 are compared\n"));
+}
+
+TEST(Compare, StoppedPairsHaveARatio) {
+  const LayerComparison layer = compared("proportional:dims=8,pairs=2,context=9", "proportional:dims=8,pairs=3").layers.at(0);
+  EXPECT_EQ(layer.ratios[1], 1);
+  EXPECT_TRUE(std::isinf(layer.ratios[2]));
+  EXPECT_EQ(layer.ratios[3], 1);
+  EXPECT_EQ(layer.widest, 2);
+}
+
+TEST(Compare, KindsOfLayersAreMatchedByName) {
+  models::ModelRope turned = test::two_kinds();
+  std::swap(turned.layers[0], turned.layers[1]);
+  EXPECT_TRUE(compare(operand(test::two_kinds()), operand(turned), {}).equal());
+  turned.layers[0].layer_type = "chunked_attention";
+  const Comparison other = compare(operand(test::two_kinds()), operand(turned), {});
+  EXPECT_EQ(other.layers.size(), 1U);
+  EXPECT_EQ(other.layers[0].layer_type, "full_attention");
+  ASSERT_EQ(other.differences.size(), 2U);
+  EXPECT_EQ(other.differences[0].layer_type, "sliding_attention");
+  EXPECT_EQ(other.differences[0].b, "-");
+  EXPECT_EQ(other.differences[1].layer_type, "chunked_attention");
+  EXPECT_EQ(other.differences[1].a, "-");
+}
+
+TEST(Compare, OneKindIsComparedWithEveryKind) {
+  const Operand plain = operand("default:dims=256");
+  const Comparison both = compare(operand(test::two_kinds()), plain, {});
+  ASSERT_EQ(both.layers.size(), 2U);
+  EXPECT_GT(both.layers[0].angles.back().radians, 0);
+  EXPECT_EQ(both.layers[1].angles.back().radians, 0);
+  const Comparison one = compare(operand(test::two_kinds()), plain, {0, "sliding_attention"});
+  EXPECT_EQ(one.layers.size(), 1U);
+  EXPECT_TRUE(one.equal());
+  EXPECT_EQ(error_of([&] {
+              compare(operand(test::two_kinds()), plain, {0, "x"});
+            }),
+            "[rope] --layer must be a type of layer that one of the two has, got x");
+}
+
+TEST(Compare, TheLengthIsTheLongerContextOrGiven) {
+  EXPECT_EQ(compared("default:dims=8,context=10", "default:dims=8,context=30").length, 30);
+  EXPECT_EQ(compared("default:dims=8,context=10", "default:dims=8,context=30", 7).length, 7);
+  EXPECT_EQ(error_of([] { compared("default:dims=8", "default:dims=8"); }),
+            "[rope] neither says for how many tokens it is: give --context");
+  EXPECT_EQ(compared("default:dims=8,context=1", "linear:dims=8,factor=2").layers.at(0).angles.size(), 0U);
+}
+
+TEST(CompareJson, NumbersRoundTrip) {
+  const Comparison comparison = compared("default:dims=128,context=4096", "proportional:dims=128,pairs=32");
+  const Json json = Json::parse(json_of(comparison).dump());
+  EXPECT_EQ(json["equal"], false);
+  const Json& layer = json["layers"][0];
+  EXPECT_EQ(layer["rates"]["a"].size(), 64U);
+  EXPECT_EQ(layer["ratios"][40], 0);
+  EXPECT_EQ(layer["first_apart"], *comparison.layers[0].first_apart);
+  for (std::size_t i = 0; i < comparison.layers[0].angles.size(); ++i) {
+    EXPECT_EQ(layer["angle_differences"][i]["radians"], comparison.layers[0].angles[i].radians);
+  }
+}
+
+TEST(CompareProgram, TheExitCodeIsThatOfDiff) {
+  const TemporaryFolder folder;
+  const std::string json = (folder / "all.json").string(), plot = (folder / "all.png").string();
+  EXPECT_EQ(run_tool("compare default:dims=8,context=9 default:rotary_dims=8,base=10000").code, 0);
+  const test::Outcome differ =
+      run_tool("compare default:dims=8,context=9 linear:dims=8,factor=2 --json '" + json + "' --plot '" + plot + "'");
+  EXPECT_EQ(differ.code, 1);
+  EXPECT_EQ(differ.err, "");
+  EXPECT_THAT(differ.out, HasSubstr("angles are more than 0.1 rad apart from position 1 on (pair 0)\n"));
+  EXPECT_EQ(Json::parse(read_text(json))["length"], 9);
+  EXPECT_THAT(read_text(plot), EndsWith("IEND\xae\x42\x60\x82"));
+  EXPECT_EQ(run_tool("compare default:dims=8").code, 2);
+  const test::Outcome unusable =
+      run_tool("compare default:dims=8,context=9 linear:dims=8 --json '" + (folder / "none.json").string() + "'");
+  EXPECT_EQ(unusable.code, 2);
+  EXPECT_EQ(unusable.err, "[rope] linear: factor must be given\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "none.json"));
+}
+
+TEST(ComparePlot, DrawsWholePicturesWithoutComplaint) {
+  const TemporaryFolder folder;
+  draw(compare(operand(test::two_kinds()), operand("default:dims=64"), {}), folder / "two.svg");
+  EXPECT_THAT(read_text(folder / "two.svg"), HasSubstr("how far apart the angles are"));
+  for (const char* other : {"default:dims=128", "proportional:dims=128,pairs=0", "linear:dims=128,factor=8"}) {
+    draw(compared("default:dims=128,context=4096", other), folder / "one.png");
+    EXPECT_THAT(read_text(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82")) << other;
+  }
+}
+
+}  // namespace
+}  // namespace rope::tool
