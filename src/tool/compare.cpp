@@ -186,6 +186,8 @@ Comparison compare(const Operand& a, const Operand& b, const InspectOptions& opt
   result.name_a = a.name;
   result.name_b = b.name;
   result.length = common.length;
+  for (const std::string& warning : a.model.warnings) result.warnings.push_back("a: " + warning);
+  for (const std::string& warning : b.model.warnings) result.warnings.push_back("b: " + warning);
   Differences of_model(result.differences, "");
   // A scaling from the command line is its own name, which says nothing of an architecture.
   const bool both_said = a.model.architecture != a.name && b.model.architecture != b.name;

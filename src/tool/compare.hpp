@@ -54,6 +54,7 @@ struct Comparison {
   rope::Index length = 0;
   std::vector<Difference> differences{};
   std::vector<LayerComparison> layers{};
+  std::vector<std::string> warnings{};  ///< the readers', after "a: " or "b: "
 
   bool equal() const { return differences.empty(); }
 };

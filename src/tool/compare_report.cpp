@@ -97,9 +97,14 @@ Json json_of(const LayerComparison& layer) {
 std::string text_of(const Comparison& comparison, const TextOptions& options) {
   const Painter painter(options.colour);
   std::string text = fmt::format("a  {}\nb  {}\nat {} tokens\n\n", comparison.name_a, comparison.name_b, comparison.length);
-  if (comparison.equal()) return text + "nothing differs\n";
-  text += table_of(comparison, options, painter);
-  for (const LayerComparison& layer : comparison.layers) text += "\n" + text_of_layer(layer, comparison.length, painter);
+  if (comparison.equal()) {
+    text += "nothing differs\n";
+  } else {
+    text += table_of(comparison, options, painter);
+    for (const LayerComparison& layer : comparison.layers) text += "\n" + text_of_layer(layer, comparison.length, painter);
+  }
+  if (!comparison.warnings.empty()) text += "\n" + painter.bold(painter.yellow("Warnings")) + "\n";
+  for (const std::string& warning : comparison.warnings) text += wrapped(warning, options.width, "! ");
   return text;
 }
 
@@ -109,8 +114,13 @@ Json json_of(const Comparison& comparison) {
     differences.push_back({{"layer_type", one.layer_type}, {"name", one.name}, {"a", one.a}, {"b", one.b}});
   }
   for (const LayerComparison& layer : comparison.layers) layers.push_back(json_of(layer));
-  return {{"equal", comparison.equal()},           {"a", comparison.name_a},     {"b", comparison.name_b}, {"length", comparison.length},
-          {"differences", std::move(differences)}, {"layers", std::move(layers)}};
+  return {{"equal", comparison.equal()},
+          {"a", comparison.name_a},
+          {"b", comparison.name_b},
+          {"length", comparison.length},
+          {"differences", std::move(differences)},
+          {"layers", std::move(layers)},
+          {"warnings", comparison.warnings}};
 }
 
 }  // namespace rope::tool

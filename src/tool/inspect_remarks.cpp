@@ -174,9 +174,12 @@ class Remarks {
 }  // namespace
 
 void add_remarks(Inspection& inspection) {
-  const models::ModelRope& model = inspection.model;
-  if (model.context > 0 && inspection.length > model.context) {
-    inspection.warnings.push_back(fmt::format("{} tokens are asked for, the model is meant for {}", inspection.length, model.context));
+  // A configuration of YaRN may say the context before scaling: Qwen2.5's recipe does.
+  auto meant = static_cast<double>(inspection.model.context);
+  for (const LayerInspection& layer : inspection.layers)
+    meant = std::max(meant, effective_context(layer.layer.powers, layer.layer.scaling));
+  if (inspection.model.context > 0 && static_cast<double>(inspection.length) > meant) {
+    inspection.warnings.push_back(fmt::format("{} tokens are asked for, the model is meant for {:.10g}", inspection.length, meant));
   }
   for (const LayerInspection& layer : inspection.layers) Remarks(inspection, layer).add();
   if (inspection.length > 257) {

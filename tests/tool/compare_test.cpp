@@ -190,6 +190,15 @@ TEST(Compare, TheLengthIsTheLongerContextOrGiven) {
   EXPECT_EQ(compared("default:dims=8,context=1", "linear:dims=8,factor=2").layers.at(0).angles.size(), 0U);
 }
 
+TEST(Compare, WhatTheReadersWarnedOfIsPassedOn) {
+  models::ModelRope doubtful = test::llama2();
+  doubtful.warnings = {"the file says so"};
+  const Comparison comparison = compare(operand(test::llama2()), operand(doubtful), {});
+  EXPECT_TRUE(comparison.equal());
+  EXPECT_THAT(text_of(comparison, {}), EndsWith("\nnothing differs\n\nWarnings\n! b: the file says so\n"));
+  EXPECT_EQ(json_of(comparison)["warnings"], Json({"b: the file says so"}));
+}
+
 TEST(CompareJson, NumbersRoundTrip) {
   const Comparison comparison = compared("default:dims=128,context=4096", "proportional:dims=128,pairs=32");
   const Json json = Json::parse(json_of(comparison).dump());

@@ -246,6 +246,15 @@ TEST(InspectRemarks, BeyondTheContextIsAWarning) {
   EXPECT_THAT(inspect(slowed, {16388, ""}).warnings, Contains(HasSubstr("reach angles")));
 }
 
+TEST(InspectRemarks, WithinWhatTheScalingStretchesToIsNotBeyondTheContext) {
+  HfYarn yarn;
+  yarn.factor = 4;
+  yarn.original_context = 32768;
+  const models::ModelRope recipe = test::model_of("qwen2", 32768, test::layer_of(128, 1e6, yarn));
+  EXPECT_THAT(inspect(recipe, {131072, ""}).warnings, Not(Contains(HasSubstr("asked for"))));
+  EXPECT_THAT(inspect(recipe, {131073, ""}).warnings, Contains("131073 tokens are asked for, the model is meant for 131072"));
+}
+
 TEST(InspectRemarks, FloatIsAWarningWhereItIsWorseThanBfloat16) {
   EXPECT_THAT(inspect(test::llama31(), {}).warnings, Contains(HasSubstr("more than rounding cos and sin to bfloat16")));
   EXPECT_THAT(inspect(test::llama31(), {8192, ""}).warnings, Not(Contains(HasSubstr("float"))));
