@@ -130,10 +130,9 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
   if (length > 1 && positions.back() != length - 1) positions.push_back(length - 1);
   for (const rope::Index position : positions) result.angles.push_back({position, result.widest, difference_at(position)});
   if (length > 1 && difference_at(length - 1) > apart_radians) {
-    // The quotient may be one off.
-    auto first = static_cast<rope::Index>(apart_radians / static_cast<double>(*widest));
+    // The quotient is rounded: begin below it.
+    auto first = std::max<rope::Index>(1, static_cast<rope::Index>(apart_radians / static_cast<double>(*widest)) - 1);
     while (difference_at(first) <= apart_radians) ++first;
-    while (first > 1 && difference_at(first - 1) > apart_radians) --first;
     result.first_apart = first;
   }
   return result;

@@ -76,6 +76,7 @@ TEST(Compare, ValuesThatDifferLookDifferent) {
   ASSERT_EQ(comparison.differences.size(), 1U);
   EXPECT_EQ(comparison.differences[0].a, "2");
   EXPECT_EQ(comparison.differences[0].b, "2.0000000000000004");
+  EXPECT_NEAR(comparison.layers.at(0).angles.back().radians, 8 * 0x1p-53, 1e-20);
 }
 
 TEST(Compare, AnglesAreApartByPositionTimesTheRatesDifference) {
