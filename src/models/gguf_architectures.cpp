@@ -166,7 +166,7 @@ bool rotates_the_end(std::string_view name) {
   return contains(names, name);
 }
 
-bool has_latent_attention(std::string_view name) {
+bool gguf_has_latent_attention(std::string_view name) {
   constexpr std::array<std::string_view, 3> names{"deepseek2", "deepseek32", "mistral4"};
   return contains(names, name);
 }

@@ -77,6 +77,6 @@ const GgufArchitecture* find_architecture(std::string_view name);
 bool rotates_the_end(std::string_view name);
 
 /// Whether rope.scaling.yarn_log_multiplier is a tenth of mscale_all_dim and the logits are multiplied (DeepSeek's latent attention).
-bool has_latent_attention(std::string_view name);
+bool gguf_has_latent_attention(std::string_view name);
 
 }  // namespace rope::models

@@ -189,7 +189,7 @@ void ScalingReader::apply_yarn(LayerRope& layer, const ScalingKeys& keys) {
   const double by_ggml = 1.0 + 0.1 * std::log(keys.factor);
   if (!(by_ggml > 0))
     keys_.file.refuse_key(keys_.key("rope.scaling.factor"), "be greater than exp(-10) for YaRN", fmt::format("{}", keys.factor));
-  const bool latent = has_latent_attention(keys_.architecture);
+  const bool latent = gguf_has_latent_attention(keys_.architecture);
   const double multiplier = keys_.file.number(keys_.key("rope.scaling.yarn_log_multiplier")).value_or(0.0);
   const double mscale_all_dim = latent ? multiplier / 0.1 : multiplier;
   double magnitude = mscale(keys.factor, 1.0);
