@@ -98,6 +98,24 @@ TEST(GgufErrors, Keys) {
             "[rope] m.gguf: the name of metadata key 1 must end within the file, got 64 bytes");
 }
 
+TEST(GgufErrors, TextThatIsNoUtf8) {
+  const auto read_name = [](const std::string& name) {
+    GgufWriter w = with_dims();
+    w.uint32(name, 1);
+    return refusal(w);
+  };
+  // A lone continuation, cut off, longer than need be (2, 3 and 4 bytes), a surrogate, past U+10FFFF (by the second byte, by the first).
+  for (const char* name : {"\x80", "\xE2\x82", "\xC0\xAF", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                           "\xF5\x80\x80\x80", "\xC3("}) {
+    EXPECT_THAT(read_name(name), ::testing::HasSubstr("must be UTF-8 without control characters, got byte "));
+  }
+  // The ends of what is allowed.
+  for (const char* name :
+       {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_EQ(read_name(name), "no rope::Error");
+  }
+}
+
 TEST(GgufErrors, Values) {
   GgufWriter type;
   type.key("a", 13, "0123");

@@ -284,6 +284,7 @@ TEST(GgufRope, Olmo2sSlidingLayersLeaveYarnOut) {
   EXPECT_STREQ(scaling_name(got.layers[1].scaling), "default");
   EXPECT_EQ(got.layers[1].frequencies().attention_factor().high, 1.0);
   EXPECT_EQ(got.layers[1].powers.base, 500000.0);
+  EXPECT_EQ(got.layers[1].powers.linear_scale, 1.0);
 }
 
 TEST(GgufRope, DeepSeek2RotatesTheEndOfARowAndMultipliesTheLogits) {
