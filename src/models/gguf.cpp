@@ -137,7 +137,7 @@ Index ModelReader::rotary_dims(std::string_view name, Index in_rows_of, Index ot
 }
 
 Pairing ModelReader::window(Pairing pairing, Index head, Index rotary) const {
-  const bool at_the_end = keys_.has("attention.key_length_mla") || rotates_the_end(keys_.architecture);
+  const bool at_the_end = keys_.has("attention.key_length_mla") || gguf_rotates_the_end(keys_.architecture);
   return pairing.with_rotary_dims(rotary).with_offset(at_the_end ? head - rotary : 0);
 }
 

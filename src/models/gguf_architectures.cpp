@@ -161,7 +161,7 @@ const GgufArchitecture* find_architecture(std::string_view name) {
   return found == std::end(kArchitectures) ? nullptr : found;
 }
 
-bool rotates_the_end(std::string_view name) {
+bool gguf_rotates_the_end(std::string_view name) {
   constexpr std::array<std::string_view, 4> names{"deepseek2", "deepseek32", "minicpm3", "plm"};
   return contains(names, name);
 }

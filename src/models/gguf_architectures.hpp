@@ -74,7 +74,7 @@ struct GgufArchitecture {
 const GgufArchitecture* find_architecture(std::string_view name);
 
 /// Whether the rotated elements are the last of each row where the file has no attention.key_length_mla, which says so itself.
-bool rotates_the_end(std::string_view name);
+bool gguf_rotates_the_end(std::string_view name);
 
 /// Whether rope.scaling.yarn_log_multiplier is a tenth of mscale_all_dim and the logits are multiplied (DeepSeek's latent attention).
 bool gguf_has_latent_attention(std::string_view name);
