@@ -13,9 +13,9 @@
 #include "compare_plot.hpp"
 #include "compare_report.hpp"
 #include "error_of.hpp"
-#include "operators/verify_recordings.hpp"
 #include "scaling_text.hpp"
 #include "tool/published_models.hpp"
+#include "tool/run_tool.hpp"
 
 namespace rope::tool {
 namespace {

@@ -12,8 +12,8 @@
 #include "error_of.hpp"
 #include "inspect_plot.hpp"
 #include "inspect_report.hpp"
-#include "operators/verify_recordings.hpp"
 #include "tool/published_models.hpp"
+#include "tool/run_tool.hpp"
 
 namespace rope::tool {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "error_of.hpp"
 #include "golden_files.hpp"
-#include "operators/verify_recordings.hpp"
 #include "scaling_fields.hpp"
 
 namespace rope::tool {
