@@ -11,8 +11,6 @@
 namespace rope::tool {
 namespace {
 
-constexpr double two_pi = 2 * 3.14159265358979323846;
-
 /// Half a unit in the last place of bfloat16 just below 1: what rounding cos and sin to it may cost.
 constexpr double bfloat16_rounding = 0x1p-9;
 
