@@ -44,6 +44,8 @@ struct Family {
   LayerRule rule = LayerRule::alike;
   /// Every n-th layer has full attention, the others sliding; 0 for none.
   Index pattern = 0;
+  /// The class has a scaling of its own for files without one, which is not taken: such files are refused.
+  bool needs_parameters = false;
 };
 
 /// nullptr for one that is not known.

@@ -35,7 +35,7 @@ JsonObject text_part(const JsonObject& top) {
   if (found == nullptr) return top;
   const JsonObject inside = *top.object(found);
   if (inside.json().empty()) top.refuse(found, "must not be empty");
-  const JsonObject text = text_part(inside);
+  JsonObject text = text_part(inside);
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
     if (!top.has(name) || top.find(name)->empty()) continue;
     if (!text.has(name) || *text.find(name) != *top.find(name)) {
@@ -102,6 +102,9 @@ class LayerReader {
 
   void read() {
     const std::optional<JsonObject> parameters = rope_parameters(text_);
+    if (!parameters && config_.family() != nullptr && config_.family()->needs_parameters) {
+      text_.require("rope_parameters", fmt::format("with {}", config_.family()->model_type));
+    }
     if (parameters && is_nested(*parameters)) {
       read_nested(*parameters);
     } else {
@@ -111,7 +114,7 @@ class LayerReader {
   }
 
  private:
-  void add(LayerKind kind) {
+  void add(const LayerKind& kind) {
     LayerRope layer = config_.layer(kind);
     const std::string path = kind.parameters == nullptr ? "the configuration" : kind.parameters->path();
     try {
@@ -145,7 +148,7 @@ class LayerReader {
       kind.nested = true;
       kind.local_base = rule_ == LayerRule::local_base && name == sliding;
       kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) && name == full;
-      add(std::move(kind));
+      add(kind);
     }
   }
 
@@ -195,7 +198,7 @@ class LayerReader {
     if (!has_layers(sliding)) return;
     LayerKind local{nullptr, sliding, layers_of_type(types_, sliding)};
     local.local_base = rule_ == LayerRule::local_base;
-    add(std::move(local));
+    add(local);
   }
 
   void read_global_head() {

@@ -29,6 +29,8 @@ bool is_one_of(std::string_view name, Names names) {
 
 bool is_known_key(std::string_view key, std::string_view type) {
   if (is_one_of(key, {"rope_type", "type", "rope_theta", "partial_rotary_factor", "mrope_section", "mrope_interleaved"})) return true;
+  // Ministral 3 has both in this place.
+  if (is_one_of(key, {"max_position_embeddings", "llama_4_scaling_beta"})) return true;
   if (type == "linear" || type == "proportional") return key == "factor";
   if (type == "dynamic") return is_one_of(key, {"factor", original});
   if (type == "llama3") return is_one_of(key, {"factor", original, "low_freq_factor", "high_freq_factor"});
@@ -233,7 +235,7 @@ std::string rope_type(const JsonObject* parameters, const RopeSurroundings& surr
     parameters->mind("type", fmt::format("must agree with rope_type ({})", *first), "rope_type is taken");
   }
   const char* name = first ? "rope_type" : "type";
-  const std::string type = canonical(first ? *first : second.value_or("default"), surroundings);
+  std::string type = canonical(first ? *first : second.value_or("default"), surroundings);
   if (!is_one_of(type, {"default", "linear", "dynamic", "yarn", "deepseek_yarn", "llama3", "longrope", "proportional"})) {
     parameters->refuse(name, "must be default, linear, dynamic, yarn, llama3, longrope or proportional");
   }
@@ -251,6 +253,14 @@ void require_known_keys(const JsonObject& parameters, const std::string& type) {
 void read_scaling(const JsonObject& parameters, const std::string& type, double fraction, const RopeSurroundings& surroundings,
                   LayerRope& layer) {
   const ScalingReader reader(parameters, surroundings);
+  const std::optional<Index> context = parameters.integer("max_position_embeddings", 1);
+  if (context && *context != surroundings.context) {
+    parameters.mind("max_position_embeddings", fmt::format("must equal the one outside ({})", surroundings.context), "it is ignored");
+  }
+  if (parameters.has("llama_4_scaling_beta")) {
+    parameters.notes().warn(
+        fmt::format("{} scales queries by their position: it is left to the attention", parameters.path("llama_4_scaling_beta")));
+  }
   if (type == "linear") layer.scaling = Linear{reader.factor()};
   if (type == "dynamic") layer.scaling = reader.dynamic();
   if (type == "llama3") layer.scaling = reader.llama3();

@@ -158,6 +158,7 @@ const Malformed refused_by_both[] = {
      R"([rope] rope_scaling must be nested by layer type in this family, got {"factor":2,"type":"linear"})"},
     {R"({"model_type": "mystery", "head_dim": 64, "rope_parameters": {"full_attention": {"rope_theta": 10000, "rope_type": "linear", "factor": "2"}}})",
      R"([rope] rope_parameters.full_attention.factor must be a number, got "2")"},
+    {R"({"model_type": "gpt_oss", "head_dim": 64, "rope_theta": 150000})", "[rope] rope_parameters is required with gpt_oss, got none"},
 };
 
 const Malformed refused_by_strict[] = {
@@ -213,6 +214,8 @@ const Malformed refused_by_strict[] = {
      "[rope] the last layer of layer_types must be full_attention, got sliding_attention"},
     {R"({"text_config": {"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 0.5}}})",
      "[rope] text_config.rope_scaling.factor must be at least 1, got 0.5"},
+    {R"({"model_type": "ministral3", "max_position_embeddings": 65536, "rope_parameters": {"type": "yarn", "rope_theta": 1000000, "factor": 4, "original_max_position_embeddings": 16384, "max_position_embeddings": 32768}})",
+     "[rope] rope_parameters.max_position_embeddings must equal the one outside (65536), got 32768"},
 };
 
 TEST(HuggingFaceErrors, SayWhichKeyAndValue) {

@@ -201,6 +201,20 @@ TEST(HuggingFaceForms, NestedParametersOfAnyFamily) {
                                    "within a layer type"));
 }
 
+TEST(HuggingFaceForms, MinistralKeepsMoreThanTheRotationInItsParameters) {
+  const std::string yarn = R"("rope_type": "yarn", "rope_theta": 1000000, "factor": 4, "original_max_position_embeddings": 16384,
+                              "mscale": 1, "mscale_all_dim": 1)";
+  const auto ministral = [&](const std::string& more) {
+    return R"({"model_type": "ministral3", "head_dim": 128, "max_position_embeddings": 65536, "rope_parameters": {)" + yarn + more + "}}";
+  };
+  expect_same(ministral(""), ministral(R"(, "type": "yarn", "llama_4_scaling_beta": 0.1, "max_position_embeddings": 65536)"));
+  const ModelRope read = parse_hugging_face(ministral(R"(, "llama_4_scaling_beta": 0.1)"));
+  EXPECT_EQ(read.layers.front().softmax_multiplier, 1) << "not a family of DeepSeek's kind";
+  EXPECT_THAT(read.warnings,
+              testing::ElementsAre("rope_parameters.llama_4_scaling_beta scales queries by their position: it is left to the "
+                                   "attention"));
+}
+
 TEST(HuggingFaceForms, SomeLayersAreNotRotated) {
   const ModelRope cohere = parse_hugging_face(R"({"model_type": "cohere2", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 50000,
       "num_hidden_layers": 8, "max_position_embeddings": 8192})");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "error_of.hpp"
 #include "rope/models/hugging_face.hpp"
 
 namespace rope::models {
@@ -77,6 +78,16 @@ TEST(HuggingFaceLenient, UnknownKeysChangeNothing) {
                               .layers.front();
   const LayerRope more = scaled(yarn + R"(, "finetuned": true, "extrapolation_factor": 0.5, "low_freq_factor": 3)");
   for (std::size_t k = 0; k < 8; ++k) EXPECT_EQ(known.frequencies().rates()[k].high, more.frequencies().rates()[k].high) << k;
+}
+
+// Published on the Hugging Face hub as TheBloke/Yarn-Llama-2-7B-64K-GPTQ, whose own code reads "finetuned".
+TEST(HuggingFaceLenient, YarnLlama2) {
+  const std::string text = R"({"model_type": "llama", "hidden_size": 4096, "max_position_embeddings": 65536, "num_attention_heads": 32,
+      "rope_theta": 10000, "rope_scaling": {"factor": 16.0, "original_max_position_embeddings": 4096, "type": "yarn", "finetuned": true}})";
+  EXPECT_EQ(test::error_of([&] { (void)parse_hugging_face(text); }), "[rope] rope_scaling.finetuned is no key of rope type yarn, got true");
+  const ModelRope model = parse_hugging_face(text, Strictness::lenient);
+  EXPECT_THAT(model.warnings, testing::ElementsAre("rope_scaling.finetuned is no key of rope type yarn, got true: it is ignored"));
+  EXPECT_DOUBLE_EQ(static_cast<double>(model.layers.front().frequencies().attention_factor()), 1.2772588722239781);  // 1 + ln(16) / 10
 }
 
 TEST(HuggingFaceLenient, AnAttentionFactorOfAnySignIsUsed) {
