@@ -25,6 +25,8 @@ enum class LayerRule {
   global_head,
   /// Only sliding_attention is rotated. (Cohere 2)
   sliding_only,
+  /// linear_attention, which is not rotated, between layers of full attention. (Qwen3-Next)
+  linear_between,
   /// no_rope_layers: 1 where a layer is rotated. (Llama 4, SmolLM 3)
   listed,
 };
@@ -42,7 +44,7 @@ struct Family {
   /// partial_rotary_factor.
   double partial = 1;
   LayerRule rule = LayerRule::alike;
-  /// Every n-th layer has full attention, the others sliding; 0 for none.
+  /// Every n-th layer has full attention, the others sliding or linear; 0 for none.
   Index pattern = 0;
   /// The class has a scaling of its own for files without one, which is not taken: such files are refused.
   bool needs_parameters = false;

@@ -184,7 +184,8 @@ class LayerReader {
       detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
     }
     switch (rule_) {
-      case LayerRule::alike: add({parameters, "", {}}); break;
+      case LayerRule::alike:
+      case LayerRule::linear_between: read_rotated(parameters); break;
       case LayerRule::local_base:
       case LayerRule::local_unscaled: read_local(parameters); break;
       case LayerRule::global_head: read_global_head(); break;
@@ -209,13 +210,21 @@ class LayerReader {
     read_nested(JsonObject(defaults, text_.path("rope_parameters"), text_.notes()));
   }
 
+  void read_rotated(const JsonObject* parameters) {
+    if (types_.empty()) return add({parameters, "", {}});
+    std::vector<Index> layers;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      if (!is_never_rotated(types_[i])) layers.push_back(static_cast<Index>(i));
+    }
+    read_some(parameters, "", std::move(layers));
+  }
+
   void read_some(const JsonObject* parameters, const char* type, std::vector<Index> layers) {
     const auto rotated = static_cast<Index>(layers.size());
-    if (rotated < model_.layer_count) {
-      text_.notes().warn(fmt::format("{} of {} layers are rotated, the others not at all", rotated, model_.layer_count));
-    }
-    if (rotated == 0 && model_.layer_count > 0) return;
-    if (rotated == model_.layer_count && *type == '\0') layers.clear();
+    const Index all = std::max(model_.layer_count, static_cast<Index>(types_.size()));
+    if (rotated < all) text_.notes().warn(fmt::format("{} of {} layers are rotated, the others not at all", rotated, all));
+    if (rotated == 0 && all > 0) return;
+    if (rotated == all && *type == '\0') layers.clear();
     add({parameters, type, std::move(layers)});
   }
 

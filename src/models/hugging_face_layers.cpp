@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* full = "full_attention";
 constexpr const char* sliding = "sliding_attention";
+constexpr const char* linear = "linear_attention";
 
 void require_count(const JsonObject& text, const char* name, std::size_t entries, Index count) {
   if (count == 0 || static_cast<Index>(entries) == count) return;
@@ -29,13 +30,15 @@ std::vector<std::string> layer_types(const JsonObject& text, const Family* famil
       types.push_back(entry.get<std::string>());
     }
     require_count(text, "layer_types", types.size(), count);
-  } else if (rule == LayerRule::local_base || rule == LayerRule::local_unscaled || rule == LayerRule::global_head ||
-             rule == LayerRule::sliding_only) {
-    const char* name = text.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern";
+  } else if (rule != LayerRule::alike && rule != LayerRule::listed) {
+    const bool between = rule == LayerRule::linear_between;
+    const char* name = between                              ? "full_attention_interval"
+                       : text.has("sliding_window_pattern") ? "sliding_window_pattern"
+                                                            : "_sliding_window_pattern";
     const Index known = family == nullptr ? 0 : family->pattern;
     const Index pattern = text.integer(name, 1).value_or(known);
     if (pattern == 0) return {};
-    for (Index layer = 0; layer < count; ++layer) types.emplace_back((layer + 1) % pattern == 0 ? full : sliding);
+    for (Index layer = 0; layer < count; ++layer) types.emplace_back((layer + 1) % pattern == 0 ? full : between ? linear : sliding);
   }
   if (rule == LayerRule::global_head && !types.empty() && types.back() != full) {
     text.notes().mind(fmt::format("the last layer of {} must be {}", text.path("layer_types"), full), types.back(),

@@ -221,6 +221,14 @@ TEST(HuggingFaceForms, SomeLayersAreNotRotated) {
   EXPECT_THAT(cohere.layers.front().layers, testing::ElementsAre(0, 1, 2, 4, 5, 6));
   EXPECT_EQ(cohere.layers.front().pairing->kind(), PairKind::interleaved);
   EXPECT_THAT(cohere.warnings, testing::ElementsAre("6 of 8 layers are rotated, the others not at all"));
+  const ModelRope next =
+      parse_hugging_face(R"({"model_type": "qwen3_next", "head_dim": 64, "partial_rotary_factor": 0.25, "rope_theta": 50000,
+      "num_hidden_layers": 8, "max_position_embeddings": 8192})");
+  EXPECT_THAT(next.layers.front().layers, testing::ElementsAre(3, 7));
+  const ModelRope any = parse_hugging_face(R"({"model_type": "unheard_of", "head_dim": 64, "rope_theta": 50000,
+      "layer_types": ["conv", "full_attention", "sliding_attention", "mamba"]})");
+  EXPECT_THAT(any.layers.front().layers, testing::ElementsAre(1, 2));
+  EXPECT_THAT(any.warnings, testing::ElementsAre("2 of 4 layers are rotated, the others not at all"));
   const ModelRope smol = parse_hugging_face(R"({"model_type": "smollm3", "head_dim": 64, "rope_theta": 50000, "num_hidden_layers": 4,
       "max_position_embeddings": 8192, "no_rope_layers": [1, 0, 1, 1]})");
   EXPECT_THAT(smol.layers.front().layers, testing::ElementsAre(0, 2, 3));
