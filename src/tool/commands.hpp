@@ -27,6 +27,7 @@ struct Command {
 Command add_bench(CLI::App& app);
 Command add_compare(CLI::App& app);
 Command add_completion(CLI::App& app);
+Command add_convert(CLI::App& app);
 Command add_gradcheck(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_man(CLI::App& app);

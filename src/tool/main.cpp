@@ -33,7 +33,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("rope {}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH));
   app.require_subcommand(1);
   const std::vector<Command> commands{
-      add_inspect(app), add_compare(app), add_verify(app), add_gradcheck(app), add_bench(app), add_completion(app), add_man(app),
+      add_inspect(app),   add_compare(app), add_convert(app),    add_verify(app),
+      add_gradcheck(app), add_bench(app),   add_completion(app), add_man(app),
   };
   try {
     app.parse(argc, argv);

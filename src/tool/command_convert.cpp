@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "choice.hpp"
+#include "commands.hpp"
+#include "convert.hpp"
+#include "terminal.hpp"
+
+namespace rope::tool {
+namespace {
+
+struct Arguments {
+  std::string from{}, to{}, json{};
+  ConvertOptions options{};
+  bool dry_run = false, quiet = false;
+};
+
+int run(const Arguments& arguments) {
+  catch_interrupts();
+  const Writing writing = arguments.dry_run ? Writing::plan_only : Writing::whole;
+  const ConvertReport report = convert(arguments.from, arguments.to, arguments.options, writing, arguments.json);
+  if (!arguments.quiet) print_text(text_of(report));
+  return fine;
+}
+
+}  // namespace
+
+Command add_convert(CLI::App& app) {
+  const std::vector<std::pair<std::string, PairKind>> pairings{{"half", PairKind::half},
+                                                               {"interleaved", PairKind::interleaved},
+                                                               {"quarter", PairKind::quarter},
+                                                               {"interleaved_to_half", PairKind::interleaved_to_half}};
+  const auto arguments = std::make_shared<Arguments>();
+  ConvertOptions& options = arguments->options;
+  CLI::App* command = app.add_subcommand("convert", "Permute a model's query and key projections from one pairing to another.");
+  command->add_option("IN", arguments->from, "A .safetensors file, or a folder of them with an index")->required();
+  command->add_option("OUT", arguments->to, "A file, or a new folder; appears when it is whole and verified")->required();
+  add_choice(*command, "--from", options.from, pairings, "The pairing the model is for")->required();
+  add_choice(*command, "--to", options.to, pairings, "The pairing it shall be for")->required();
+  command->add_option("--config", options.config, "Where heads and dims are read (default: config.json beside IN)")->option_text("FILE");
+  const auto count = [&](const char* name, std::optional<rope::Index>& value, const char* text) {
+    command->add_option(name, value, text)->option_text("N");
+  };
+  count("--heads", options.heads, "Query heads");
+  count("--kv-heads", options.key_heads, "Key heads (default: as many)");
+  count("--head-dims", options.head_dims, "Elements of a head");
+  count("--rotary-dims", options.rotary_dims, "Rotated elements of a head (default: all)");
+  count("--offset", options.offset, "Where they begin (default: 0)");
+  count("--key-head-dims", options.key_head_dims, "Where key heads differ (latent attention): their elements");
+  count("--key-offset", options.key_offset, "and where the rotated ones begin");
+  const auto names = [&](const char* name, std::string& expression, const char* text) {
+    command->add_option(name, expression, text)->option_text("REGEX");
+  };
+  names("--q", options.query, "Query modules, up to the end of their name: 'language_model.*q_proj'");
+  names("--k", options.key, "Key modules");
+  names("--qkv", options.fused, "Fused modules; with one of these three only what they name is converted");
+  add_choice<std::optional<QkvOrder>>(*command, "--qkv-order", options.order,
+                                      {{"concatenated", QkvOrder::concatenated}, {"grouped", QkvOrder::grouped}},
+                                      "How a fused projection's rows lie: q, k, v; or for each key head its queries, the key, the value");
+  names("--keep", options.keep, "Tensors beside them that stay as they are");
+  command->add_flag("--dry-run", arguments->dry_run, "Print what would be done and write nothing");
+  command->add_option("--json", arguments->json, "Write plan and verification to this file")->option_text("FILE");
+  command->add_flag("--quiet", arguments->quiet, "Print nothing");
+  command->footer(
+      "Every converted head is verified: q.k of random input, old weights rotated the old way and new weights the new way.\n"
+      "What cannot be shown to be safe is refused. Exit code: 0 converted, 2 refused or unusable.");
+  return {command, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace rope::tool
