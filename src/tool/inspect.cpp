@@ -38,18 +38,18 @@ double full_ratio(const models::LayerRope& layer) {
 }
 
 void classify(std::vector<PairInspection>& pairs, const models::LayerRope& layer) {
-  constexpr double close = 1e-9;
+  constexpr double close = 1e-9, nothing = 0x1p-60;
   double full = full_ratio(layer);
   if (full == 0) {
     full = std::numeric_limits<double>::infinity();
     for (const PairInspection& pair : pairs) {
-      if (pair.ratio != 0) full = std::min(full, std::fabs(pair.ratio));
+      if (std::fabs(pair.ratio) > nothing) full = std::min(full, std::fabs(pair.ratio));
     }
   }
   const bool own_divisors = std::holds_alternative<LongRope>(layer.scaling);
   for (PairInspection& pair : pairs) {
     const double ratio = std::fabs(pair.ratio);
-    if (pair.ratio == 0) {
+    if (ratio <= nothing) {
       pair.treatment = Treatment::stopped;
     } else if (std::fabs(pair.ratio - 1) <= close) {
       pair.treatment = Treatment::kept;

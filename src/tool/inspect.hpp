@@ -25,7 +25,7 @@ enum class Treatment {
   blended,
   /// Slowed as much as the scaling slows any pair; LongRoPE has a divisor for each.
   interpolated,
-  /// Rate 0.
+  /// Rate 0, or less than 2^-60 of what it was: GGUF files stop pairs by frequency factors of 1e30.
   stopped,
 };
 const char* name_of(Treatment treatment);

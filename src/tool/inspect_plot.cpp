@@ -54,7 +54,7 @@ class Row {
         length_(static_cast<double>(std::max<rope::Index>(2, inspection.length))) {
     for (const PairInspection& pair : layer_.pairs) {
       before_.push_back(static_cast<double>(pair.unscaled));
-      after_.push_back(static_cast<double>(pair.rate));
+      after_.push_back(pair.treatment == Treatment::stopped ? 0 : static_cast<double>(pair.rate));
     }
     same_ = before_ == after_;
   }

@@ -6,12 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include "error_of.hpp"
 #include "inspect_plot.hpp"
 #include "inspect_report.hpp"
+#include "scaling_text.hpp"
 #include "tool/published_models.hpp"
 #include "tool/run_tool.hpp"
 
@@ -134,6 +137,14 @@ TEST(Inspect, ProportionalPairsAreStopped) {
   EXPECT_THAT(treated(layer, Treatment::stopped), ElementsAre(64, 255, 192));
   EXPECT_TRUE(std::isinf(layer.pairs[64].wavelength()));
   EXPECT_EQ(layer.pairs[64].turns, 0);
+}
+
+TEST(Inspect, HugeFactorsStopTheirPairs) {
+  models::LayerRope layer = test::layer_of(8, 1e4, Unscaled{});
+  layer.powers.factors = {1, 2, 1e30, 1e30};
+  const LayerInspection inspected = layer_at(test::model_of("gemma4", 100, layer));
+  EXPECT_THAT(treated(inspected, Treatment::stopped), ElementsAre(2, 3, 2));
+  EXPECT_THAT(treated(inspected, Treatment::interpolated), ElementsAre(1, 1, 1));
 }
 
 TEST(Inspect, LinearAndFactorsAreInterpolation) {
@@ -417,6 +428,51 @@ TEST(InspectPlot, DrawsWholePictures) {
     EXPECT_THAT(read_text(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82"));
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 2);
+}
+
+// Files of published models and of other people's software.
+
+std::vector<std::filesystem::path> files_in(const char* folder) {
+  const std::filesystem::path root = std::filesystem::path(ROPE_TEST_DATA) / "models" / folder;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(root)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(InspectFiles, EveryModelHasAReportOfAllItsPairs) {
+  std::vector<std::filesystem::path> files = files_in("hugging_face");
+  for (const std::filesystem::path& path : files_in("gguf")) {
+    if (path.extension() == ".gguf") files.push_back(path);
+  }
+  EXPECT_GT(files.size(), 30U);
+  for (const std::filesystem::path& path : files) {
+    SCOPED_TRACE(path.filename());
+    const models::ModelRope model = read_model(path, models::Strictness::strict);
+    const Inspection inspection = inspect(model, {});
+    EXPECT_EQ(inspection.layers.size(), model.layers.size());
+    for (const LayerInspection& layer : inspection.layers) {
+      EXPECT_EQ(2 * layer.pairs.size(), static_cast<std::size_t>(layer.layer.powers.rotary_dims));
+      EXPECT_EQ(layer.pairs[0].treatment == Treatment::stopped, false);
+    }
+    const Json json = Json::parse(json_of(inspection).dump());
+    EXPECT_EQ(json["layers"].size(), model.layers.size());
+    const std::string text = text_of(inspection, Rows::shortened, {80, Colour::none});
+    EXPECT_THAT(text, StartsWith(model.architecture));
+    EXPECT_THAT(text, HasSubstr("turns within"));
+  }
+}
+
+TEST(InspectFiles, TheFormatIsToldByTheContentAndAFolderHoldsAConfiguration) {
+  const TemporaryFolder folder;
+  const std::filesystem::path data = std::filesystem::path(ROPE_TEST_DATA) / "models";
+  std::filesystem::copy_file(data / "hugging_face" / "llama_3_1.json", folder / "config.json");
+  std::filesystem::copy_file(data / "gguf" / "gpt_oss_yarn.gguf", folder / "model.json");
+  const models::ModelRope of_folder = read_model(folder.path(), models::Strictness::strict);
+  EXPECT_EQ(of_folder.architecture, "llama");
+  EXPECT_TRUE(std::holds_alternative<Llama3>(of_folder.layers.at(0).scaling));
+  EXPECT_EQ(of_folder.context, read_model(folder / "config.json", models::Strictness::strict).context);
+  EXPECT_TRUE(std::holds_alternative<Yarn>(read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
 }
 
 // The program.
