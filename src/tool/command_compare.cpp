@@ -6,6 +6,7 @@
 #include "compare.hpp"
 #include "compare_plot.hpp"
 #include "compare_report.hpp"
+#include "context_option.hpp"
 #include "files.hpp"
 #include "gnuplot.hpp"
 #include "scaling_text.hpp"
@@ -44,9 +45,7 @@ Command add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "Show where the rotations of two models or scalings differ, and how far.");
   command->add_option("A", arguments->a, "config.json, a folder with one, a GGUF file, or a scaling (below)")->required();
   command->add_option("B", arguments->b, "The other one")->required();
-  command->add_option("--context", arguments->options.length, "Tokens to compare for (default: the longer context of the two)")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_context(*command, arguments->options.length, "Tokens to compare for (default: the longer context of the two)");
   command->add_option("--layer", arguments->options.layer_type, "Only layers of this type, full_attention for example")
       ->option_text("TYPE");
   command->add_flag("--lenient", arguments->lenient, "Do as Hugging Face would about what the files should not say");

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "context_option.hpp"
 #include "files.hpp"
 #include "gnuplot.hpp"
 #include "inspect.hpp"
@@ -43,9 +44,7 @@ Command add_inspect(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model's configuration makes of its rotation, pair by pair.");
   command->add_option("MODEL", arguments->model, "config.json, a folder with one, a GGUF file, or a scaling (below)")->required();
-  command->add_option("--context", arguments->options.length, "Tokens to compute everything for (default: the model's context)")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_context(*command, arguments->options.length, "Tokens to compute everything for (default: the model's context)");
   command->add_option("--layer", arguments->options.layer_type, "Only layers of this type, full_attention for example")
       ->option_text("TYPE");
   command->add_flag("--lenient", arguments->lenient, "Do as Hugging Face would about what the file should not say, with a warning");

@@ -135,7 +135,7 @@ class Row {
   std::string decay_panel() const {
     std::string text = fmt::format(
         "set xlabel 'distance, tokens'\nset ylabel 'over its value at 0' offset 1.5,0\nset logscale x\nset xrange [1:{:.9g}]\n"
-        "set format x '10^{{%T}}'\nset xtics auto\nset yrange [-0.25:1.02]\nset ytics 0.25\nset key top right samplen 1.5 spacing 1.1\n",
+        "set format x '10^{{%T}}'\nset xtics auto\nset yrange [*<-0.25:1.02]\nset ytics 0.25\nset key top right samplen 1.5 spacing 1.1\n",
         length_);
     text += fmt::format("plot 0 with lines lc rgb '{}' lw 1 notitle, $decay{} using 1:2 with lines lc rgb '{}' lw 2 title '{}'", panel_grey,
                         number_, panel_blue, same_ ? "all pairs" : "before");

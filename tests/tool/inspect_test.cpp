@@ -516,8 +516,11 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_EQ(run_tool("inspect").code, 2);
-  EXPECT_EQ(run_tool("inspect --context 0 default:dims=8").code, 2);
-  EXPECT_EQ(run_tool("inspect --context x default:dims=8").code, 2);
+  for (const char* context : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
+    const test::Outcome outcome = run_tool(std::string("inspect default:dims=8 --context=") + context);
+    EXPECT_EQ(outcome.code, 2) << context;
+    EXPECT_EQ(outcome.err, std::string("[rope] --context must be a whole number from 1, got ") + context + "; see rope inspect --help\n");
+  }
 }
 
 }  // namespace
