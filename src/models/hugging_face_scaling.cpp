@@ -123,8 +123,6 @@ class ScalingReader {
       parameters_.notes().warn(fmt::format("{} is not read with dynamic, got {}: the rates change past {} ({} tokens)",
                                            parameters_.path(original), *unused, around_.context_path, around_.context));
     }
-    parameters_.notes().warn(fmt::format("{} is dynamic: every token past {} changes the rates, and cached keys must be rotated again",
-                                         parameters_.path(), around_.context));
     return DynamicNtkScaling{factor(), around_.context};
   }
 
@@ -153,10 +151,6 @@ class ScalingReader {
       if (parameters_.has("factor")) longrope.factor = checked_factor();
     } else {
       longrope.factor = factor_or_ratio(longrope.original_context);
-    }
-    if (longrope.short_factor != longrope.long_factor) {
-      parameters_.notes().warn(fmt::format("{} is longrope: the rates change past {} tokens, and keys cached before must be rotated again",
-                                           parameters_.path(), longrope.original_context));
     }
     return longrope;
   }

@@ -31,8 +31,8 @@ namespace rope::models {
 /// JSON (NaN and numbers past double included), a key twice in one object, nesting past 64 levels, a type of rotation, a missing or
 /// mistyped value for which there is no rule, and parameters that make no frequencies.
 ///
-/// Warnings of both: values the file leaves to a family's defaults, factors that are not the ratio of the contexts, rates that change with
-/// the length, layers that are not rotated, and keys that are there but not read.
+/// Warnings of both: values the file leaves to a family's defaults, factors that are not the ratio of the contexts, layers that are not
+/// rotated, and keys that are there but not read. (Whether the rates change with the length is depends_on_length() of the scaling.)
 ///
 /// O(size of the text). Safe to call from several threads; the text may change afterwards.
 ModelRope parse_hugging_face(std::string_view json, Strictness strictness = Strictness::strict);
