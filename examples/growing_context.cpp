@@ -4,8 +4,8 @@
 // keys rotated afresh would be.
 //
 // Under dynamic NTK every new token beyond the context changes the base, and with it all cached keys. A decoder that asks for the length it
-// will reach soon, in steps of 16, moves them 16 times less. LongRoPE changes once, where its list does. (Hugging Face leaves cached keys as
-// they were, and scores new queries against keys of another rotation.)
+// will reach soon, in steps of 16, moves them 16 times less. LongRoPE changes once, where its list does. (Hugging Face leaves cached keys
+// as they were, and scores new queries against keys of another rotation.)
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -34,8 +34,12 @@ Command add_convert(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   ConvertOptions& options = arguments->options;
   CLI::App* command = app.add_subcommand("convert", "Permute a model's query and key projections from one pairing to another.");
-  command->add_option("IN", arguments->from, "A .safetensors file, or a folder of them with an index")->required();
-  command->add_option("OUT", arguments->to, "A file, or a new folder; appears when it is whole and verified")->required();
+  command->add_option("IN", arguments->from, "A .safetensors file, or a folder of them with an index")
+      ->required()
+      ->option_text("(required)");
+  command->add_option("OUT", arguments->to, "A file, or a new folder; appears when it is whole and verified")
+      ->required()
+      ->option_text("(required)");
   add_choice(*command, "--from", options.from, pairings, "The pairing the model is for")->required();
   add_choice(*command, "--to", options.to, pairings, "The pairing it shall be for")->required();
   command->add_option("--config", options.config, "Where heads and dims are read (default: config.json beside IN)")->option_text("FILE");

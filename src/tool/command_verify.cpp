@@ -32,7 +32,8 @@ Command add_verify(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("verify", "Compare recorded answers of ggml, ONNX and Ascend, and rates of scalings, with this library's.");
   command->add_option("DIR", arguments->folders, "Folders with recordings, searched with all folders below them, or inv_freq.json files")
-      ->required();
+      ->required()
+      ->option_text("(required)");
   add_choice<PrecisionChoice>(
       *command, "--precision", arguments->precision,
       {{"exact", PrecisionChoice::exact}, {"float-recurrence", PrecisionChoice::float_recurrence}, {"both", PrecisionChoice::both}},
