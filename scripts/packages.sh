@@ -13,7 +13,7 @@ build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev
 demo_packages=(libcli11-dev gnuplot-nox)
 # What the tests need beyond both.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev
-  python3-venv)
+  librapidcheck-dev python3-venv)
 
 require_packages() {
   command -v dpkg-query >/dev/null || die "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
