@@ -124,12 +124,13 @@ class CosSinCache {
     return cache;
   }
 
+  /// The whole table, for whatever reads one; points into this object.
   TableView<Scalar> view() const { return {cos(), sin(), pairs_, outer_, determinants_}; }
 
-  Index pairs() const { return pairs_; }
-  const Shape& outer() const { return outer_; }
-  const Scalar* cos() const { return values_.data(); }
-  const Scalar* sin() const { return values_.data() + sin_begin_; }
+  Index pairs() const { return pairs_; }                             ///< Pairs of a row.
+  const Shape& outer() const { return outer_; }                      ///< Extents outside the feature axis, fastest first.
+  const Scalar* cos() const { return values_.data(); }               ///< pairs() * outer().size() entries, pairs fastest.
+  const Scalar* sin() const { return values_.data() + sin_begin_; }  ///< As cos().
 
  private:
   template <class S, class Fill>

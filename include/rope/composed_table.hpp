@@ -29,19 +29,20 @@
 
 namespace rope::composed {
 
-using Vector = Eigen::Tensor<double, 1>;
-using Matrix = Eigen::Tensor<double, 2>;
+using Vector = Eigen::Tensor<double, 1>;  ///< A list of numbers, one per pair.
+using Matrix = Eigen::Tensor<double, 2>;  ///< The first axis is the fastest.
 
 /// Every step of the decomposition, by its number above.
 struct TableSteps {
-  Vector arange;    // [P]
-  Vector powers;    // [P]
-  Vector divided;   // [P]
-  Vector scaled;    // [P]
-  Vector rates;     // [P]
-  Matrix outer;     // [S, P]
-  Matrix angles;    // [P, S]
-  Matrix cos, sin;  // [R, S]
+  Vector arange;   ///< [P]
+  Vector powers;   ///< [P]
+  Vector divided;  ///< [P]
+  Vector scaled;   ///< [P]
+  Vector rates;    ///< [P]
+  Matrix outer;    ///< [S, P]
+  Matrix angles;   ///< [P, S]
+  Matrix cos;      ///< [R, S]
+  Matrix sin;      ///< [R, S]
 };
 
 namespace detail {

@@ -37,6 +37,7 @@ class Device {
   /// The calling thread.
   Device() = default;
 
+  /// The threads of an Eigen device, which must outlive this object.
   template <class EigenDevice, class = std::enable_if_t<!std::is_same_v<EigenDevice, Device>>>
   Device(const EigenDevice& device) {  // NOLINT(google-explicit-constructor): Eigen's devices are passed as they are
     if constexpr (detail::has_parallel_for<EigenDevice>) {

@@ -11,6 +11,7 @@
 
 namespace rope {
 
+/// Forward, its transpose (the gradient) or its inverse.
 enum class Direction { forward, transpose, inverse };
 
 }  // namespace rope

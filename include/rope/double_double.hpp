@@ -14,11 +14,13 @@ namespace rope {
 
 /// high + low. Value-initialised to zero; converts from double exactly.
 struct DoubleDouble {
-  double high = 0;
-  double low = 0;
+  double high = 0;  ///< The nearest double.
+  double low = 0;   ///< What high leaves; at most half an ulp of it.
 
   constexpr DoubleDouble() = default;
+  /// Exactly this double.
   constexpr DoubleDouble(double value) : high(value) {}  // NOLINT(google-explicit-constructor): exact
+  /// The sum of two doubles that do not overlap.
   constexpr DoubleDouble(double h, double l) : high(h), low(l) {}
 
   /// The nearest double.
@@ -50,8 +52,9 @@ inline DoubleDouble from_integer(std::int64_t value) {
   return quick_two_sum(upper, static_cast<double>(value & 0xffffffff));
 }
 
-inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }
+inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }  ///< Exact.
 
+/// To about 2^-104 of |a| + |b|.
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   DoubleDouble s = two_sum(a.high, b.high);
   const DoubleDouble t = two_sum(a.low, b.low);
@@ -59,13 +62,15 @@ inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   return quick_two_sum(s.high, s.low + t.low);
 }
 
-inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b); }
+inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b); }  ///< As the sum.
 
+/// To about 2^-102 of the product.
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble p = two_product(a.high, b.high);
   return quick_two_sum(p.high, p.low + (a.high * b.low + a.low * b.high));
 }
 
+/// To about 2^-100 of the quotient.
 inline DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
   const double q1 = a.high / b.high;
   DoubleDouble r = a - b * DoubleDouble(q1);

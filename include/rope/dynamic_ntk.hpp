@@ -34,7 +34,7 @@ class DynamicNtk {
   /// that the base overflows; nothing has changed then. O(pairs) when the frequencies change, otherwise O(1).
   CachedKeys update(Index length);
 
-  const Frequencies& frequencies() const { return frequencies_; }
+  const Frequencies& frequencies() const { return frequencies_; }  ///< Those of the last update.
   /// The length the frequencies are those of: the original context or more.
   Index length() const { return length_; }
 

@@ -45,11 +45,12 @@ class Frequencies {
   static Frequencies longrope(const Powers& powers, const LongRope& longrope, Index length);
   /// Rates as given, in radians per token; finite, any sign, at least one.
   static Frequencies explicit_rates(const std::vector<double>& rates, double attention_factor = 1.0);
+  /// The same with the digits a double has no room for.
   static Frequencies explicit_rates(std::vector<DoubleDouble> rates, DoubleDouble attention_factor);
 
-  Index pairs() const { return static_cast<Index>(rates_.size()); }
-  const std::vector<DoubleDouble>& rates() const { return rates_; }
-  DoubleDouble attention_factor() const { return attention_factor_; }
+  Index pairs() const { return static_cast<Index>(rates_.size()); }    ///< The number of rates, at least 1.
+  const std::vector<DoubleDouble>& rates() const { return rates_; }    ///< Radians per token.
+  DoubleDouble attention_factor() const { return attention_factor_; }  ///< m, for all tokens and pairs.
 
  private:
   Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention_factor);

@@ -18,6 +18,7 @@
 
 namespace rope {
 
+/// What a check concluded.
 enum class Verdict {
   passed,        ///< every entry agrees within its bound
   failed,        ///< at least one entry does not
@@ -33,6 +34,7 @@ enum class NumericMethod {
   linear_map,           ///< f applied to v itself: check_adjoint()
 };
 
+/// How much of the gradient was looked at.
 enum class Coverage {
   automatic,    ///< as an option: every entry of a small Jacobian, projections of a large one
   every_entry,  ///< d f_i / d x_j for all i and j
@@ -41,11 +43,11 @@ enum class Coverage {
 
 /// One comparison. A missing place means random signs over all of that tensor; the place in a single number is an empty list.
 struct GradientEntry {
-  std::string argument;
-  std::optional<std::vector<Index>> place;
-  std::optional<std::vector<Index>> output_place;
-  double claimed = 0;
-  double numeric = 0;
+  std::string argument;                            ///< The argument's name.
+  std::optional<std::vector<Index>> place;         ///< Where in it; empty for a random direction.
+  std::optional<std::vector<Index>> output_place;  ///< Where in the output; empty for a random direction.
+  double claimed = 0;                              ///< What the gradient under test says.
+  double numeric = 0;                              ///< What was measured.
   /// |claimed - numeric|
   double difference = 0;
   /// The largest difference that counts as agreement.
@@ -57,31 +59,32 @@ struct GradientEntry {
 
 /// The result of check_gradient() and check_adjoint(). `if (report)` asks for Verdict::passed.
 struct GradientReport {
-  Verdict verdict = Verdict::passed;
-  NumericMethod method = NumericMethod::automatic;
-  Coverage coverage = Coverage::automatic;
+  Verdict verdict = Verdict::passed;                ///< The conclusion.
+  NumericMethod method = NumericMethod::automatic;  ///< Where the numeric gradient came from.
+  Coverage coverage = Coverage::automatic;          ///< How much was looked at.
   /// The entry the verdict rests on: of those that share its fate, the one with the largest difference / bound. Empty if nothing was
   /// compared.
   std::optional<GradientEntry> worst;
   /// How many comparisons were made, and how many of them ended how; the rest agrees.
   Index checked = 0;
-  Index disagreeing = 0;
-  Index non_finite = 0;
-  Index undetermined = 0;
+  Index disagreeing = 0;   ///< Entries beyond the tolerance.
+  Index non_finite = 0;    ///< Entries that are infinite or NaN on either side.
+  Index undetermined = 0;  ///< Entries whose numeric gradient is not good enough to judge by.
   /// Calls of f (whatever its scalar) and of the claimed gradient.
   Index evaluations = 0;
-  Index gradient_evaluations = 0;
+  Index gradient_evaluations = 0;  ///< Calls of the gradient under test.
   /// Why another method was used than could be expected; usually empty.
   std::string note;
 
-  explicit operator bool() const { return verdict == Verdict::passed; }
+  explicit operator bool() const { return verdict == Verdict::passed; }  ///< Whether it agrees.
   /// One line, then the worst entry and what else there is to say, each on a line of its own; no line break at the end.
   std::string text() const;
 };
 
+/// The enumerator's name.
 const char* name_of(Verdict verdict);
-const char* name_of(NumericMethod method);
-const char* name_of(Coverage coverage);
+const char* name_of(NumericMethod method);  ///< As above.
+const char* name_of(Coverage coverage);     ///< As above.
 
 /// Writes text().
 std::ostream& operator<<(std::ostream& stream, const GradientReport& report);

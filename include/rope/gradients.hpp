@@ -28,17 +28,20 @@ namespace rope {
 /// What a backward pass is given besides g: the rotation's output, or its input.
 template <class Scalar>
 struct Output {
-  StridedView<const Scalar> y;
+  StridedView<const Scalar> y;  ///< What the rotation gave.
 };
+/// The rotation's input, for full-width tables and magnitudes of zero.
 template <class Scalar>
 struct Input {
-  StridedView<const Scalar> x;
+  StridedView<const Scalar> x;  ///< What was rotated.
 };
 
+/// Says that these rows are the rotation's output. O(1).
 template <class Scalar>
 Output<std::remove_const_t<Scalar>> output(const StridedView<Scalar>& y) {
   return {{y.data, y.shape, y.strides}};
 }
+/// Says that these rows are the rotation's input. O(1).
 template <class Scalar>
 Input<std::remove_const_t<Scalar>> input(const StridedView<Scalar>& x) {
   return {{x.data, x.shape, x.strides}};
@@ -47,7 +50,9 @@ Input<std::remove_const_t<Scalar>> input(const StridedView<Scalar>& x) {
 /// What to sum besides dx; combine with |.
 enum class Wanted : unsigned { nothing = 0, angle = 1, log_magnitude = 2, table = 4 };
 
+/// Both sets.
 constexpr Wanted operator|(Wanted a, Wanted b) { return static_cast<Wanted>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
+/// Whether the set has the part.
 constexpr bool wants(Wanted set, Wanted part) { return (static_cast<unsigned>(set) & static_cast<unsigned>(part)) != 0; }
 
 /// What was asked for; the rest is empty. Sum: double for float, double and the 16-bit types, otherwise the scalar itself.
@@ -55,14 +60,14 @@ template <class Sum>
 struct Gradients {
   /// Pairs, and the table's extents outside the feature axis, fastest first.
   Index pairs = 0;
-  Shape outer{};
+  Shape outer{};  ///< Of the table.
   /// pairs * outer.size() entries each, pairs fastest. With full-width tables: as if both members of a pair turned and grew together.
   std::vector<Sum> angle{};
-  std::vector<Sum> log_magnitude{};
+  std::vector<Sum> log_magnitude{};  ///< As angle.
   /// width * outer.size() entries each, where the table has `width` a row.
   Index width = 0;
-  std::vector<Sum> cos{};
-  std::vector<Sum> sin{};
+  std::vector<Sum> cos{};  ///< With respect to the table's cosines.
+  std::vector<Sum> sin{};  ///< With respect to the table's sines.
 };
 
 namespace detail {
@@ -210,6 +215,7 @@ void gradients_into(Gradients<Sum>& result, const Output<U>& from, const Strided
   detail::backward(result, detail::Side::output, from.y, g, table.view(), pairing, wanted, dx, device);
 }
 
+/// The same from the input.
 template <class Sum, class U, class G, class Table>
 void gradients_into(Gradients<Sum>& result, const Input<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
                     Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
@@ -242,6 +248,7 @@ Gradients<GradientScalar<U, G>> gradients(const Output<U>& from, const StridedVi
   return result;
 }
 
+/// The same from the input.
 template <class U, class G, class Table>
 Gradients<GradientScalar<U, G>> gradients(const Input<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing, Wanted wanted,
                                           const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {

@@ -74,7 +74,7 @@ class GrowingCache {
   Index tokens() const { return newest_.load(std::memory_order_acquire)->tokens; }
   /// Bytes of all rows held, those in blocks left behind included.
   std::size_t bytes() const;
-  Index pairs() const { return pairs_; }
+  Index pairs() const { return pairs_; }  ///< Pairs of a row.
 
  private:
   struct Block {

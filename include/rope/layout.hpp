@@ -13,6 +13,7 @@
 
 namespace rope {
 
+/// What an axis outside the feature axis counts; other is heads and whatever else shares positions.
 enum class AxisRole { token, batch, other };
 
 /// The roles of the outer axes, fastest first, at most max_rank - 1 of them. Exactly one is the token axis; at most one the batch axis.
@@ -21,9 +22,9 @@ class Layout {
   /// Throws rope::Error unless there is exactly one token axis and at most one batch axis.
   Layout(std::initializer_list<AxisRole> fastest_first);
 
-  int axes() const { return axes_; }
-  AxisRole operator[](int axis) const { return roles_[static_cast<std::size_t>(axis)]; }
-  bool has_batch() const;
+  int axes() const { return axes_; }                                                      ///< The number of outer axes.
+  AxisRole operator[](int axis) const { return roles_[static_cast<std::size_t>(axis)]; }  ///< The role of an axis, 0 the fastest.
+  bool has_batch() const;                                                                 ///< Whether one axis counts sequences.
 
   static const Layout& bsnd();  ///< batch, token, head: the default; a tensor without batch axis (tnd) fits it too
   static const Layout& bnsd();  ///< batch, head, token

@@ -16,6 +16,7 @@
 
 namespace rope {
 
+/// The four ways of pairing listed above.
 enum class PairKind { half, interleaved, quarter, interleaved_to_half };
 
 /// A run-time value: the kind of pair and the rotated window. Start from one of the constants below and narrow it:
@@ -25,6 +26,7 @@ enum class PairKind { half, interleaved, quarter, interleaved_to_half };
 /// Whether the window fits a tensor is checked when it meets one.
 class Pairing {
  public:
+  /// Pairs of this kind over whole rows.
   constexpr explicit Pairing(PairKind kind) : kind_(kind) {}
 
   /// Rotates `dims` elements of each row (even; divisible by 4 for quarter). Without it: all from the offset to the row's end.
@@ -41,8 +43,8 @@ class Pairing {
     return p;
   }
 
-  constexpr PairKind kind() const { return kind_; }
-  constexpr Index offset() const { return offset_; }
+  constexpr PairKind kind() const { return kind_; }   ///< Which elements form a pair.
+  constexpr Index offset() const { return offset_; }  ///< Where the window begins.
   /// The window's width in a row of `head_size` elements.
   constexpr Index rotary_dims(Index head_size) const { return whole_row_ ? head_size - offset_ : rotary_dims_; }
 
@@ -53,14 +55,17 @@ class Pairing {
   bool whole_row_ = true;
 };
 
-inline constexpr Pairing half{PairKind::half};
-inline constexpr Pairing interleaved{PairKind::interleaved};
-inline constexpr Pairing quarter{PairKind::quarter};
-inline constexpr Pairing interleaved_to_half{PairKind::interleaved_to_half};
+inline constexpr Pairing half{PairKind::half};                                ///< (k, k+P)
+inline constexpr Pairing interleaved{PairKind::interleaved};                  ///< (2k, 2k+1)
+inline constexpr Pairing quarter{PairKind::quarter};                          ///< half pairing inside each half of the window
+inline constexpr Pairing interleaved_to_half{PairKind::interleaved_to_half};  ///< (2k, 2k+1) -> (k, k+P)
 
 /// Where a pair takes its members from (a, b) and where it puts them (A, B), counted from the window's offset.
 struct PairSlots {
-  Index a, b, A, B;
+  Index a;  ///< Read first.
+  Index b;  ///< Read second.
+  Index A;  ///< Written first.
+  Index B;  ///< Written second.
 };
 
 /// The slots of pair `k`, 0 <= k < rotary_dims / 2.
@@ -79,8 +84,8 @@ constexpr PairSlots pair_slots(PairKind kind, Index k, Index rotary_dims) {
 
 /// The pair a slot of the window belongs to, and whether it is the pair's second member.
 struct SlotOwner {
-  Index pair;
-  bool second;
+  Index pair;   ///< Which pair.
+  bool second;  ///< Whether the slot is b rather than a.
 };
 
 /// The inverse of pair_slots for the slots read (a, b). For those written (A, B) ask with PairKind::half where the kind is

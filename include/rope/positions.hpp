@@ -24,7 +24,7 @@ namespace rope {
 
 /// How many sequences a list of positions is for.
 struct Batches {
-  Index count = 1;
+  Index count = 1;  ///< At least 1.
 };
 
 /// Immutable; safe to share between threads. Number is any integer or floating-point type; floating values must be finite.
@@ -33,6 +33,7 @@ class Positions {
   /// start, start + 1, ..., `tokens` of them. Throws rope::Error if tokens is negative or the last one would pass int64.
   static Positions range(std::int64_t start, Index tokens);
 
+  /// Token s stands at ids[s], in every sequence.
   template <class Number>
   static Positions ids(const std::vector<Number>& ids) {
     return Positions(exact(ids), 1, std::nullopt);
@@ -50,11 +51,12 @@ class Positions {
     return Positions(exact(ids), batches.count, std::move(sections));
   }
 
-  Index tokens() const { return tokens_; }
-  Index batches() const { return batches_; }
-  int axes() const { return sections_ ? sections_->axes() : 1; }
+  Index tokens() const { return tokens_; }                        ///< In each sequence.
+  Index batches() const { return batches_; }                      ///< Sequences with positions of their own; 1 where all share them.
+  int axes() const { return sections_ ? sections_->axes() : 1; }  ///< Positions of each token.
   /// The axis whose position turns `pair`; 0 without sections.
   int axis(Index pair) const { return sections_ ? sections_->axis(pair) : 0; }
+  /// Where a token of a sequence stands on an axis. Indices are not checked.
   DoubleDouble at(int axis, Index batch, Index token) const {
     return values_[static_cast<std::size_t>((axis * batches_ + batch) * tokens_ + token)];
   }

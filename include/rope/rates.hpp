@@ -71,7 +71,7 @@ struct BasicPowers {
     return result;
   }
 };
-using Powers = BasicPowers<double>;
+using Powers = BasicPowers<double>;  ///< Of numbers.
 
 /// Whether the ends of YaRN's ramp are whole pairs.
 enum class RampEnds {
@@ -84,14 +84,14 @@ enum class RampEnds {
 /// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With ext_factor 0 it changes nothing, m included.
 template <class S>
 struct BasicYarn {
-  S ext_factor = S(1.0);
+  S ext_factor = S(1.0);  ///< Weight of the unscaled rates; 0 switches YaRN off.
   /// n_ctx_orig, in tokens. 0 is valid: both correction dims are then -infinity before clamping.
   Index original_context = 0;
   /// Turns within the original context above which a pair keeps its rate; >= 0. 0 is valid: +infinity before clamping.
   S beta_fast = S(32.0);
   /// Turns below which a pair is interpolated fully; >= 0.
   S beta_slow = S(1.0);
-  RampEnds ends = RampEnds::rounded;
+  RampEnds ends = RampEnds::rounded;  ///< Whether the ramp begins and ends at whole pairs.
 
   /// As BasicPowers::cast.
   template <class T>
@@ -100,7 +100,7 @@ struct BasicYarn {
             ends};
   }
 };
-using Yarn = BasicYarn<double>;
+using Yarn = BasicYarn<double>;  ///< Of numbers.
 
 /// What Llama 3.1's scaling adds to the powers, as Hugging Face defines it. Both boundaries belong to the smooth band, which meets its
 /// neighbours there. Equal low and high leave a step: pairs with fewer or as many turns are divided, those with more are kept.
@@ -122,22 +122,22 @@ struct BasicLlama3 {
             original_context};
   }
 };
-using Llama3 = BasicLlama3<double>;
+using Llama3 = BasicLlama3<double>;  ///< Of numbers.
 
 /// One rate (radians per token) for each pair, and the magnitude m: what CosSinCache::from_rates takes.
 template <class S>
 struct BasicRates {
-  std::vector<S> rates;
-  S attention_factor;
+  std::vector<S> rates;  ///< Radians per token.
+  S attention_factor;    ///< m.
 };
 
 /// First and last pair of YaRN's ramp, clamped as ggml does. high may be -infinity and low +infinity.
 template <class S>
 struct BasicCorrectionDims {
-  S low;
-  S high;
+  S low;   ///< First pair of the ramp.
+  S high;  ///< Last pair of the ramp.
 };
-using CorrectionDims = BasicCorrectionDims<double>;
+using CorrectionDims = BasicCorrectionDims<double>;  ///< Of numbers.
 
 /// low and high of the formula above. For 128 dims, base 10000, context 4096 and betas 32 and 1: {20, 46}, {20.94..., 45.03...} where they
 /// are not rounded. Source: ggml_rope_yarn_corr_dims. Throws as Frequencies::yarn.

@@ -26,8 +26,8 @@ namespace rope {
 
 /// What keys were rotated by, or are to be: a table's two arguments.
 struct Placement {
-  Frequencies frequencies;
-  Positions positions;
+  Frequencies frequencies;  ///< How fast pairs turn there.
+  Positions positions;      ///< Where the tokens stand there.
 };
 
 /// The table that takes keys rotated under `from` to what they would be under `to`.

@@ -64,6 +64,7 @@ TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorInde
   return detail::table_of_raw < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (cos, sin);
 }
 
+/// The same for memory that is not Eigen's.
 template <class Plain>
 auto table_of(const Eigen::TensorMap<Plain>& cos, const Eigen::TensorMap<Plain>& sin) {
   return detail::table_of_raw<Eigen::TensorMap<Plain>::Layout>(cos, sin);

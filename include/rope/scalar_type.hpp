@@ -14,6 +14,7 @@
 
 namespace rope {
 
+/// A scalar as a value at run time.
 enum class ScalarType { f32, f64, f16, bf16 };
 
 /// "f32", "f64", "f16" or "bf16".

@@ -21,7 +21,7 @@ struct Unscaled {};
 
 /// f_k / factor, Hugging Face's linear; factor > 0.
 struct Linear {
-  double factor = 1.0;
+  double factor = 1.0;  ///< Divides every rate; > 0.
 };
 
 /// Yarn is ggml's, HfYarn Hugging Face's and DeepSeek's.

@@ -29,56 +29,61 @@ namespace rope {
 
 /// dL/drate_k, one per pair, and dL/dm.
 struct RateGradients {
-  std::vector<double> rates;
-  double attention_factor = 0;
+  std::vector<double> rates;    ///< One per pair.
+  double attention_factor = 0;  ///< With respect to m.
 };
 
 /// The gradient with respect to each member of Powers that has one.
 struct PowersGradients {
-  double base = 0;
-  double linear_scale = 0;
-  double attention_factor = 0;
+  double base = 0;              ///< With respect to Powers::base.
+  double linear_scale = 0;      ///< With respect to Powers::linear_scale.
+  double attention_factor = 0;  ///< With respect to Powers::attention_factor.
   /// One per pair, also where Powers has no factors: they count as 1 then.
   std::vector<double> factors;
 };
 
+/// With respect to the parameters of Yarn, member for member.
 struct YarnGradients {
-  PowersGradients powers;
-  double ext_factor = 0;
-  double beta_fast = 0;
-  double beta_slow = 0;
+  PowersGradients powers;  ///< With respect to those of Powers.
+  double ext_factor = 0;   ///< With respect to Yarn::ext_factor.
+  double beta_fast = 0;    ///< With respect to Yarn::beta_fast.
+  double beta_slow = 0;    ///< With respect to Yarn::beta_slow.
 };
 
+/// With respect to the parameters of Llama3, member for member.
 struct Llama3Gradients {
-  PowersGradients powers;
-  double factor = 0;
-  double low_freq_factor = 0;
-  double high_freq_factor = 0;
+  PowersGradients powers;       ///< With respect to those of Powers.
+  double factor = 0;            ///< With respect to Llama3::factor.
+  double low_freq_factor = 0;   ///< With respect to Llama3::low_freq_factor.
+  double high_freq_factor = 0;  ///< With respect to Llama3::high_freq_factor.
 };
 
 /// Of proportional_rates, linear_rates and dynamic_ntk_rates.
 struct FactorGradients {
-  PowersGradients powers;
-  double factor = 0;
+  PowersGradients powers;  ///< With respect to those of Powers.
+  double factor = 0;       ///< With respect to the factor.
 };
 
+/// With respect to the parameters of NtkScaling, member for member.
 struct NtkGradients {
-  PowersGradients powers;
-  double factor = 0;
-  double mixed_b = 0;
+  PowersGradients powers;  ///< With respect to those of Powers.
+  double factor = 0;       ///< With respect to NtkScaling::factor.
+  double mixed_b = 0;      ///< With respect to NtkScaling::mixed_b.
 };
 
+/// With respect to the parameters of HfYarn, member for member.
 struct HfYarnGradients {
-  PowersGradients powers;
-  double factor = 0;
-  double beta_fast = 0;
-  double beta_slow = 0;
+  PowersGradients powers;  ///< With respect to those of Powers.
+  double factor = 0;       ///< With respect to HfYarn::factor.
+  double beta_fast = 0;    ///< With respect to HfYarn::beta_fast.
+  double beta_slow = 0;    ///< With respect to HfYarn::beta_slow.
   /// Also where there is no mscale; it counts as 1 with deepseek, and 0 is its gradient with hugging_face.
   double mscale = 0;
-  double mscale_all_dim = 0;
-  double extrapolation = 0;
+  double mscale_all_dim = 0;  ///< With respect to HfYarn::mscale_all_dim.
+  double extrapolation = 0;   ///< With respect to HfYarn::extrapolation.
 };
 
+/// With respect to the parameters of LongRope.
 struct LongRopeGradients {
   /// powers.factors are those of the list in use.
   PowersGradients powers;
@@ -98,10 +103,15 @@ Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, con
 /// Through the function of scalings.hpp each is named after. They throw rope::Error as its factory in Frequencies, and if the gradients are
 /// not one per pair. Kinks: as stated there.
 FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients);
+/// From the gradients of linear_rates.
 FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients);
+/// From the gradients of dynamic_ntk_rates.
 FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length, const RateGradients& gradients);
+/// From the gradients of ntk_rates.
 NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
+/// From the gradients of hf_yarn_rates.
 HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients);
+/// From the gradients of longrope_rates.
 LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients);
 
 }  // namespace rope

@@ -36,7 +36,7 @@ struct BasicProportional {
     return {detail::scalar_cast<T>(factor), rotated_pairs};
   }
 };
-using Proportional = BasicProportional<double>;
+using Proportional = BasicProportional<double>;  ///< Of numbers.
 
 /// Dynamic NTK: the base depends on the length of the sequence. As Hugging Face; vLLM's older static rule is length = factor * context.
 template <class S>
@@ -52,7 +52,7 @@ struct BasicDynamicNtkScaling {
     return {detail::scalar_cast<T>(factor), original_context};
   }
 };
-using DynamicNtkScaling = BasicDynamicNtkScaling<double>;
+using DynamicNtkScaling = BasicDynamicNtkScaling<double>;  ///< Of numbers.
 
 /// vLLM's NTK scaling, fixed and mixed.
 template <class S>
@@ -68,7 +68,7 @@ struct BasicNtkScaling {
     return {detail::scalar_cast<T>(factor), detail::scalar_cast<T>(mixed_b)};
   }
 };
-using NtkScaling = BasicNtkScaling<double>;
+using NtkScaling = BasicNtkScaling<double>;  ///< Of numbers.
 
 /// Whose rule makes YaRN's m from factor and the mscales: g(s, t) = 1 if s <= 1, else 1 + t ln(s) / 10.
 enum class YarnMagnitude {
@@ -98,7 +98,7 @@ struct BasicHfYarn {
   S beta_slow = S(1.0);
   /// rounded is truncate = true.
   RampEnds ends = RampEnds::rounded;
-  YarnMagnitude magnitude = YarnMagnitude::hugging_face;
+  YarnMagnitude magnitude = YarnMagnitude::hugging_face;  ///< The rule for m.
   /// Finite.
   std::optional<S> mscale{};
   /// Finite; 0 for none.
@@ -122,7 +122,7 @@ struct BasicHfYarn {
     return result;
   }
 };
-using HfYarn = BasicHfYarn<double>;
+using HfYarn = BasicHfYarn<double>;  ///< Of numbers.
 
 /// What makes LongRoPE's m.
 enum class LongRopeMagnitude {
@@ -138,12 +138,12 @@ template <class S>
 struct BasicLongRope {
   /// Exactly one per pair in each; finite and not 0.
   std::vector<S> short_factor{};
-  std::vector<S> long_factor{};
+  std::vector<S> long_factor{};  ///< For sequences longer than original_context.
   /// Tokens up to and including which the short list holds; > 0, and > 1 where m comes from factor > 1.
   Index original_context = 4096;
   /// > 0; only m depends on it. A missing one (context over original context) is the reader's to fill in.
   S factor = S(1.0);
-  LongRopeMagnitude magnitude = LongRopeMagnitude::from_factor;
+  LongRopeMagnitude magnitude = LongRopeMagnitude::from_factor;  ///< The rule for m.
 
   /// As BasicPowers::cast.
   template <class T>
@@ -154,7 +154,7 @@ struct BasicLongRope {
     return result;
   }
 };
-using LongRope = BasicLongRope<double>;
+using LongRope = BasicLongRope<double>;  ///< Of numbers.
 
 /// floor(head_dims fraction), the rotary dims of partial_rotary_factor; fraction in (0, 1], head_dims > 0. The window is the pairing's
 /// (Pairing::with_rotary_dims), the powers' dims are these. Throws rope::Error where the result is odd or 0: Hugging Face then makes one

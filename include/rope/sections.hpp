@@ -22,6 +22,7 @@ namespace rope {
 /// Section lengths may sum to less than this many pairs.
 inline constexpr Index max_section_total = Index{1} << 31;
 
+/// How pairs are dealt to the axes: the four rules above.
 enum class SectionPattern { contiguous, vision, interleaved_ggml, interleaved_hf };
 
 /// Immutable; safe to share between threads.
@@ -31,10 +32,10 @@ class Sections {
   /// zero, or if their number does not suit the pattern (contiguous and vision 1 to 4; interleaved_hf 3; interleaved_ggml 4).
   Sections(SectionPattern pattern, std::vector<Index> lengths);
 
-  SectionPattern pattern() const { return pattern_; }
+  SectionPattern pattern() const { return pattern_; }  ///< The rule.
   /// The number of position axes.
   int axes() const { return static_cast<int>(lengths_.size()); }
-  const std::vector<Index>& lengths() const { return lengths_; }
+  const std::vector<Index>& lengths() const { return lengths_; }  ///< In pairs, one per axis.
   /// The axis whose position turns `pair`.
   int axis(Index pair) const;
   /// The power of the base the pair's rate takes: the pair itself, except for vision.

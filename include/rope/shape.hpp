@@ -14,7 +14,7 @@
 
 namespace rope {
 
-using Index = std::ptrdiff_t;
+using Index = std::ptrdiff_t;  ///< Counts and strides, in elements.
 
 /// The largest number of axes an array may have.
 inline constexpr int max_rank = 8;
@@ -26,7 +26,7 @@ class Shape {
   /// Throws rope::Error for a negative extent, more than max_rank axes, or a product that does not fit Index.
   Shape(std::initializer_list<Index> extents);
 
-  int rank() const { return rank_; }
+  int rank() const { return rank_; }  ///< The number of axes.
   /// The extent of `axis`; 1 for every axis from rank() on, so that shapes of different rank can be compared.
   Index operator[](int axis) const { return axis < rank_ ? extents_[static_cast<std::size_t>(axis)] : 1; }
   /// Appends an axis outside all others.

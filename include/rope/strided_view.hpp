@@ -17,9 +17,9 @@ namespace rope {
 /// `shape` counts from the feature axis outwards; `strides` has one entry for each axis outside it, of any sign.
 template <class Scalar>
 struct StridedView {
-  Scalar* data = nullptr;
-  Shape shape{};
-  std::vector<Index> strides{};
+  Scalar* data = nullptr;        ///< Element (0, 0, ...).
+  Shape shape{};                 ///< Feature axis first.
+  std::vector<Index> strides{};  ///< In elements, any sign.
 };
 
 namespace detail {

@@ -21,12 +21,12 @@ enum class Determinants { unknown, nonzero };
 /// view. Any number of threads may read it.
 template <class Scalar>
 struct TableView {
-  const Scalar* cos = nullptr;
-  const Scalar* sin = nullptr;
-  Index width = 0;
+  const Scalar* cos = nullptr;  ///< m cos of the angles.
+  const Scalar* sin = nullptr;  ///< m sin of the angles.
+  Index width = 0;              ///< Entries of a row: pairs, or rotated elements.
   /// Extents outside the feature axis, fastest first.
   Shape outer{};
-  Determinants determinants = Determinants::unknown;
+  Determinants determinants = Determinants::unknown;  ///< What inverse() may take for granted.
 
   /// Itself: wherever a table is read, anything with a view() will do.
   const TableView& view() const { return *this; }

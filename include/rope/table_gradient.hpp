@@ -19,9 +19,9 @@ namespace rope {
 /// Where a table's gradient goes: dense arrays of the table's shape, `width` fastest. They must not overlap each other, x or g.
 template <class Scalar>
 struct TableGradient {
-  Scalar* cos = nullptr;
-  Scalar* sin = nullptr;
-  Index width = 0;
+  Scalar* cos = nullptr;  ///< Where dL/dcos goes.
+  Scalar* sin = nullptr;  ///< Where dL/dsin goes.
+  Index width = 0;        ///< Entries of a row.
   /// Extents outside the feature axis, fastest first; each is x's or 1.
   Shape outer{};
 };

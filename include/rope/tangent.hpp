@@ -70,6 +70,7 @@ class TangentTable {
   std::vector<Scalar> cos_, sin_;
 };
 
+/// From the directions of angles and log magnitudes, one per table entry; no list means 0.
 template <class Table, class Tangent>
 auto tangent_of(const Table& table, const std::vector<Tangent>& angle, const std::vector<Tangent>& log_magnitude = {}) {
   using Scalar = std::remove_const_t<std::remove_pointer_t<decltype(table.view().cos)>>;

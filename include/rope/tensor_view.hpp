@@ -24,14 +24,17 @@ StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
 
 }  // namespace detail
 
+/// The tensor's memory, to be written.
 template <class Scalar, int rank, int options, class TensorIndex>
 StridedView<Scalar> view(Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
 }
+/// The tensor's memory, to be read.
 template <class Scalar, int rank, int options, class TensorIndex>
 StridedView<const Scalar> view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
 }
+/// The map's memory.
 template <class Plain, int options, template <class> class Pointer>
 auto view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
   return detail::dense_view<Eigen::TensorMap<Plain, options, Pointer>::Layout>(map.data(), map.dimensions());

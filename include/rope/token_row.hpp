@@ -70,9 +70,9 @@ class TokenRow {
   /// Points into this object, which must outlive it; holds the row of whatever position it stands at when it is read.
   TableView<Scalar> view() const { return {cos_.data(), sin_.data(), pairs(), Shape(), determinants_}; }
 
-  Index pairs() const { return static_cast<Index>(cos_.size()); }
-  const Scalar* cos() const { return cos_.data(); }
-  const Scalar* sin() const { return sin_.data(); }
+  Index pairs() const { return static_cast<Index>(cos_.size()); }  ///< Entries of the row.
+  const Scalar* cos() const { return cos_.data(); }                ///< pairs() entries.
+  const Scalar* sin() const { return sin_.data(); }                ///< As cos().
 
  private:
   TokenRow(const Frequencies& frequencies, const std::optional<Sections>& sections)

@@ -3,6 +3,6 @@
 // The library's version, defined here and nowhere else: CMake reads these three lines.
 #pragma once
 
-#define ROPE_VERSION_MAJOR 0
-#define ROPE_VERSION_MINOR 1
-#define ROPE_VERSION_PATCH 0
+#define ROPE_VERSION_MAJOR 0  ///< Breaking changes.
+#define ROPE_VERSION_MINOR 1  ///< Additions.
+#define ROPE_VERSION_PATCH 0  ///< Corrections.

@@ -24,6 +24,7 @@
 
 namespace rope {
 
+/// The parameters of xPos's magnitudes.
 struct Xpos {
   /// Tokens in which a pair changes by its zeta; finite, > 0.
   double scale_base = 512;
@@ -34,6 +35,7 @@ struct Xpos {
   double center = 0;
 };
 
+/// Whose magnitudes: queries shrink with their position, keys grow.
 enum class XposSide { query, key };
 
 /// The table of the queries or of the keys, of CosSinCache's extents. A pair on several axes (Sections) takes its own axis's position.

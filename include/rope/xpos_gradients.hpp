@@ -22,9 +22,9 @@ namespace rope {
 
 /// The gradient with respect to each member of Xpos.
 struct XposGradients {
-  double scale_base = 0;
-  double gamma = 0;
-  double center = 0;
+  double scale_base = 0;  ///< With respect to Xpos::scale_base.
+  double gamma = 0;       ///< With respect to Xpos::gamma.
+  double center = 0;      ///< With respect to Xpos::center.
   /// The magnitudes' share, in the order of position_gradients(): [axis][batch][token].
   std::vector<double> positions;
 };

@@ -35,8 +35,8 @@ struct LayerRope {
   std::vector<Index> layers{};
   /// Width of a row, of which powers.rotary_dims are rotated; > 0.
   Index head_dims = 0;
-  Powers powers{};
-  Scaling scaling{};
+  Powers powers{};    ///< Base, dims and the rest, before scaling.
+  Scaling scaling{};  ///< What becomes of the powers.
   /// How rows pair, window included; empty where it is neither in the file nor known of this architecture.
   std::optional<Pairing> pairing{};
   /// Several positions a token (mrope); empty for one.
@@ -55,9 +55,9 @@ struct ModelRope {
   std::string architecture{};
   /// Tokens the model is meant for (max_position_embeddings, context_length).
   Index context = 0;
-  Index layer_count = 0;
-  Index heads = 0;
-  Index key_heads = 0;
+  Index layer_count = 0;  ///< Layers, those that do not rotate included.
+  Index heads = 0;        ///< Query heads.
+  Index key_heads = 0;    ///< Key and value heads.
   /// At least one.
   std::vector<LayerRope> layers{};
   /// What a specialist would want to know of the file, a sentence each, naming the key.

@@ -22,31 +22,34 @@
 
 namespace rope::aclnn {
 
-using Dims = std::vector<std::int64_t>;
+using Dims = std::vector<std::int64_t>;  ///< Extents or strides in elements, slowest axis first.
 
 /// A tensor that is read, slowest axis first. It does not own its data.
 struct ConstTensor {
-  ScalarType type = ScalarType::f32;
-  const void* data = nullptr;
-  Dims shape{};
+  ScalarType type = ScalarType::f32;  ///< Of the elements.
+  const void* data = nullptr;         ///< The first element.
+  Dims shape{};                       ///< Slowest axis first.
   /// In elements, one per axis, the last 1; empty for a dense tensor.
   Dims strides{};
 };
 
 /// A tensor that is written.
 struct Tensor {
-  ScalarType type = ScalarType::f32;
-  void* data = nullptr;
-  Dims shape{};
-  Dims strides{};
+  ScalarType type = ScalarType::f32;  ///< Of the elements.
+  void* data = nullptr;               ///< The first element.
+  Dims shape{};                       ///< Slowest axis first.
+  Dims strides{};                     ///< In elements; empty for dense.
 
+  /// The same, only read.
   operator ConstTensor() const { return {type, data, shape, strides}; }  // NOLINT(google-explicit-constructor): reading what may be written
 };
 
+/// A tensor to write; without strides it is dense.
 template <class Scalar>
 Tensor tensor(Scalar* data, Dims shape, Dims strides = {}) {
   return {scalar_type<Scalar>, data, std::move(shape), std::move(strides)};
 }
+/// A tensor to read; without strides it is dense.
 template <class Scalar>
 ConstTensor tensor(const Scalar* data, Dims shape, Dims strides = {}) {
   return {scalar_type<Scalar>, data, std::move(shape), std::move(strides)};
@@ -60,9 +63,9 @@ enum class Layout : std::int64_t { bsnd = 1, sbnd = 2, bnsd = 3, tnd = 4 };
 
 /// x, cos and sin have one type; cos and sin one shape, as wide as x. Any of them may be strided, and rows may share elements.
 struct Inputs {
-  ConstTensor x{};
-  ConstTensor cos{};
-  ConstTensor sin{};
+  ConstTensor x{};    ///< What is rotated.
+  ConstTensor cos{};  ///< As wide as x.
+  ConstTensor sin{};  ///< Of cos's shape.
 };
 
 /// out = RotaryPositionEmbedding(x, cos, sin, mode).
@@ -75,18 +78,18 @@ void rotary_position_embedding(const Tensor& out, const Inputs& inputs, Mode mod
 
 /// The gradient's inputs: dy has x's shape. Without x there are no gradients of the tables.
 struct GradInputs {
-  ConstTensor dy{};
-  ConstTensor cos{};
-  ConstTensor sin{};
-  std::optional<ConstTensor> x{};
+  ConstTensor dy{};                ///< dL/dout.
+  ConstTensor cos{};               ///< As wide as dy.
+  ConstTensor sin{};               ///< Of cos's shape.
+  std::optional<ConstTensor> x{};  ///< The forward input; needed for dcos and dsin.
 };
 
 /// The gradient's outputs; dcos and dsin, of the tables' shape, both or neither, and only with x. dx may be dy's own rows; otherwise no
 /// output may overlap an input or another output.
 struct GradOutputs {
-  Tensor dx{};
-  std::optional<Tensor> dcos{};
-  std::optional<Tensor> dsin{};
+  Tensor dx{};                   ///< Of dy's shape.
+  std::optional<Tensor> dcos{};  ///< Of cos's shape.
+  std::optional<Tensor> dsin{};  ///< Of cos's shape.
 };
 
 /// RotaryPositionEmbeddingGrad: dx, and dcos and dsin summed (in double) over every axis the tables broadcast along.
@@ -94,11 +97,11 @@ void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs
 
 /// ApplyRotaryPosEmb: q and k rotated where they lie, by the same tables, with head counts of their own.
 struct ApplyInputs {
-  Tensor query{};
-  Tensor key{};
+  Tensor query{};  ///< Rotated in place.
+  Tensor key{};    ///< Rotated in place.
   /// Of q's and k's shape but 1 on the head axis, and as wide as the rotated part of a head: at most D.
   ConstTensor cos{};
-  ConstTensor sin{};
+  ConstTensor sin{};  ///< Of cos's shape.
 };
 
 /// Both are checked before either is written. q and k may be heads side by side in one buffer, but may not share elements.
@@ -113,7 +116,9 @@ enum class Chip { atlas_a2, atlas_a3, ascend_950 };
 /// Two limits depend on numbers the pages do not give: whether q and k of ApplyRotaryPosEmb fit the chip's fast memory (left out), and the
 /// number of cores, which layout BNSD with half a row that is no multiple of 32 bytes depends on (reported where any number is too few).
 std::vector<std::string> device_check(const Inputs& inputs, Mode mode, Layout layout, Chip chip);
+/// The same for the gradient.
 std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layout layout, Chip chip);
+/// The same for ApplyRotaryPosEmb.
 std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layout layout, Chip chip);
 
 }  // namespace rope::aclnn

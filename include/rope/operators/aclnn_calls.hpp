@@ -17,13 +17,13 @@ namespace rope::aclnn {
 
 /// A description; copied by GetWorkspaceSize, so that only the data it points to must outlive the execution.
 using aclTensor = Tensor;
-using aclnnStatus = std::int32_t;
+using aclnnStatus = std::int32_t;  ///< What every call returns.
 /// A number that looks like a pointer: never dereferenced, never used twice.
 struct aclOpExecutor;
 /// nullptr for the calling thread, or the address of a rope::Device to run on.
 using aclrtStream = void*;
 
-inline constexpr aclnnStatus ACLNN_SUCCESS = 0;
+inline constexpr aclnnStatus ACLNN_SUCCESS = 0;  ///< Done.
 /// A required pointer is null: an argument, or the data of a tensor that has elements; or one of dcos and dsin without the other or x.
 inline constexpr aclnnStatus ACLNN_ERR_PARAM_NULLPTR = 161001;
 /// A wrong type, strides that cannot be, memory that overlaps; or an executor that is unknown, used up, or another operation's.
@@ -52,18 +52,21 @@ aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(const aclTensor* dy
                                                              const aclTensor* xOptional, std::int64_t mode, const aclTensor* dx,
                                                              const aclTensor* dcos, const aclTensor* dsin, std::uint64_t* workspaceSize,
                                                              aclOpExecutor** executor) noexcept;
+/// The second step of the gradient.
 aclnnStatus aclnnRotaryPositionEmbeddingGrad(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
                                              aclrtStream stream) noexcept;
 
 /// Mode half. query and key are rotated where they lie.
 aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos, const aclTensor* sin,
                                                    std::int64_t layout, std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
+/// The second step.
 aclnnStatus aclnnApplyRotaryPosEmb(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) noexcept;
 
 /// rotaryMode is "half", "interleave", "quarter" or "interleave-half".
 aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
                                                      const aclTensor* sin, std::int64_t layout, const char* rotaryMode,
                                                      std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
+/// The second step of version 2.
 aclnnStatus aclnnApplyRotaryPosEmbV2(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) noexcept;
 
 }  // namespace rope::aclnn

@@ -27,34 +27,35 @@
 
 namespace rope::ggml {
 
-inline constexpr std::int32_t mode_normal = 0;
-inline constexpr std::int32_t mode_neox = 2;
-inline constexpr std::int32_t mode_mrope = 8;
-inline constexpr std::int32_t mode_vision = 24;
-inline constexpr std::int32_t mode_imrope = 40;
+inline constexpr std::int32_t mode_normal = 0;   ///< Neighbours: interleaved.
+inline constexpr std::int32_t mode_neox = 2;     ///< Halves: half.
+inline constexpr std::int32_t mode_mrope = 8;    ///< Sections one after another.
+inline constexpr std::int32_t mode_vision = 24;  ///< As mrope, with exponents that restart.
+inline constexpr std::int32_t mode_imrope = 40;  ///< Sections in turn.
 
 /// Extents (fastest first) and byte strides of a tensor. nb[0] must be the element's size.
 using Extents = std::array<std::int64_t, 4>;
-using ByteStrides = std::array<std::size_t, 4>;
+using ByteStrides = std::array<std::size_t, 4>;  ///< Bytes from one index to the next, fastest axis first (nb).
 
 /// The strides of a dense tensor: {size, size ne0, size ne0 ne1, size ne0 ne1 ne2}.
 ByteStrides dense_strides(ScalarType type, const Extents& ne);
 
 /// A tensor that is read. It does not own its data.
 struct ConstTensor {
-  ScalarType type = ScalarType::f32;
-  const void* data = nullptr;
-  Extents ne{};
-  ByteStrides nb{};
+  ScalarType type = ScalarType::f32;  ///< Of the elements.
+  const void* data = nullptr;         ///< The first element.
+  Extents ne{};                       ///< Extents, fastest first.
+  ByteStrides nb{};                   ///< Strides in bytes.
 };
 
 /// A tensor that is written.
 struct Tensor {
-  ScalarType type = ScalarType::f32;
-  void* data = nullptr;
-  Extents ne{};
-  ByteStrides nb{};
+  ScalarType type = ScalarType::f32;  ///< Of the elements.
+  void* data = nullptr;               ///< The first element.
+  Extents ne{};                       ///< Extents, fastest first.
+  ByteStrides nb{};                   ///< Strides in bytes.
 
+  /// The same, only read.
   operator ConstTensor() const { return {type, data, ne, nb}; }  // NOLINT(google-explicit-constructor): reading what may be written
 };
 
@@ -63,6 +64,7 @@ template <class Scalar>
 Tensor dense(Scalar* data, const Extents& ne) {
   return {scalar_type<Scalar>, data, ne, dense_strides(scalar_type<Scalar>, ne)};
 }
+/// A dense tensor that is only read.
 template <class Scalar>
 ConstTensor dense(const Scalar* data, const Extents& ne) {
   return {scalar_type<Scalar>, data, ne, dense_strides(scalar_type<Scalar>, ne)};
@@ -72,7 +74,7 @@ ConstTensor dense(const Scalar* data, const Extents& ne) {
 struct RopeParams {
   /// Rotated dims of each row: even, 0 < n_dims and n_offs + n_dims <= ne0. Vision: ne0/2, and all of the row rotates.
   std::int32_t n_dims = 0;
-  std::int32_t mode = mode_normal;
+  std::int32_t mode = mode_normal;  ///< One of the modes above.
   /// Tokens of the original context, for YaRN; 0 is valid.
   std::int32_t n_ctx_orig = 0;
   float freq_base = 10000.0F;  ///< > 0
@@ -93,7 +95,9 @@ struct RopeParams {
 /// ggml's 16 words: [1] n_dims, [2] mode, [4] n_ctx_orig, [5] to [10] the bits of freq_base, freq_scale, ext_factor, attn_factor,
 /// beta_fast, beta_slow, [11] to [14] sections, [15] n_offs. Words 0 and 3 are unused: written as 0, not read. freq_factors is no part.
 using OpParams = std::array<std::int32_t, 16>;
+/// The words of the operator's parameters.
 OpParams encode_op_params(const RopeParams& params);
+/// The parameters in the words.
 RopeParams decode_op_params(const OpParams& words);
 
 /// First and last pair of YaRN's ramp: ggml_rope_yarn_corr_dims of n_dims, n_ctx_orig, freq_base, beta_fast and beta_slow.
@@ -102,14 +106,18 @@ CorrectionDims yarn_corr_dims(const RopeParams& params);
 /// A reference to int32 or int64 positions: one per token, or four lists (all t, all h, all w, all e) for the multi-axis modes.
 class PositionIds {
  public:
+  /// `count` positions, not owned.
   PositionIds(const std::int32_t* ids, std::int64_t count) : narrow_(ids), count_(count) {}
+  /// The same, 64 bits wide.
   PositionIds(const std::int64_t* ids, std::int64_t count) : wide_(ids), count_(count) {}
+  /// All of the list, which must outlive this object.
   template <class Id>
   PositionIds(const std::vector<Id>& ids)  // NOLINT(google-explicit-constructor): a list of positions is one
       : PositionIds(ids.data(), static_cast<std::int64_t>(ids.size())) {}
 
-  std::int64_t count() const { return count_; }
-  bool missing() const { return narrow_ == nullptr && wide_ == nullptr; }
+  std::int64_t count() const { return count_; }                            ///< How many.
+  bool missing() const { return narrow_ == nullptr && wide_ == nullptr; }  ///< Whether the pointer is null.
+  /// Position i, 0 <= i < count().
   std::int64_t operator[](std::int64_t i) const { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
  private:
@@ -118,13 +126,15 @@ class PositionIds {
   std::int64_t count_ = 0;
 };
 
+/// How the angles are formed.
 enum class Precision {
   exact,            ///< angles to the last bit at every position (CosSinCache)
   float_recurrence  ///< ggml's own arithmetic, error growing with the position (float_recurrence.hpp)
 };
 
+/// What ggml's parameters do not say.
 struct Options {
-  Precision precision = Precision::exact;
+  Precision precision = Precision::exact;  ///< Exact unless ggml's own rounding is wanted.
   /// The result has the same bits for any number of threads.
   Device device{};
 };
@@ -137,6 +147,7 @@ struct Options {
 Frequencies frequencies(const RopeParams& params, std::int64_t ne0);
 /// `tokens` positions, or four times as many in the multi-axis modes, with the sections that give each pair its axis.
 Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens);
+/// The pairs and the window of these parameters in rows of ne0 elements. Throws rope::Error as rope_ext.
 Pairing pairing(const RopeParams& params, std::int64_t ne0);
 /// The table [pairs, 1, tokens]. Scalar: float or double; the float recurrence has float only.
 template <class Scalar>
@@ -150,13 +161,16 @@ CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b
 /// \param b    ne2 positions
 /// \throws rope::Error for everything ggml asserts and everything it should; nothing is written then
 void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+/// The same where a lies.
 void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 /// The gradient: dst = the transposed rotation of the gradient a, the magnitude kept. Honours the offset, which ggml's own ignores.
 void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 
 /// The same for all modes; b has 4 ne2 positions in the multi-axis ones, and ne2 in normal and neox (which ignore the sections).
 void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+/// The same where a lies.
 void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+/// The gradient of rope_multi: its transpose.
 void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 
 }  // namespace rope::ggml

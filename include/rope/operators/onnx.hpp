@@ -20,28 +20,31 @@
 
 namespace rope::onnx {
 
-using Dims = std::vector<std::int64_t>;
+using Dims = std::vector<std::int64_t>;  ///< Extents, slowest axis first.
 
 /// A dense row-major tensor that is read. It does not own its data.
 struct ConstTensor {
-  ScalarType type = ScalarType::f32;
-  const void* data = nullptr;
-  Dims shape{};
+  ScalarType type = ScalarType::f32;  ///< Of the elements.
+  const void* data = nullptr;         ///< The first element; dense.
+  Dims shape{};                       ///< Slowest axis first.
 };
 
 /// A dense row-major tensor that is written; its shape must be the one the operator gives.
 struct Tensor {
-  ScalarType type = ScalarType::f32;
-  void* data = nullptr;
-  Dims shape{};
+  ScalarType type = ScalarType::f32;  ///< Of the elements.
+  void* data = nullptr;               ///< The first element; dense.
+  Dims shape{};                       ///< Slowest axis first.
 
+  /// The same, only read.
   operator ConstTensor() const { return {type, data, shape}; }  // NOLINT(google-explicit-constructor): reading what may be written
 };
 
+/// A tensor to write.
 template <class Scalar>
 Tensor tensor(Scalar* data, Dims shape) {
   return {scalar_type<Scalar>, data, std::move(shape)};
 }
+/// A tensor to read.
 template <class Scalar>
 ConstTensor tensor(const Scalar* data, Dims shape) {
   return {scalar_type<Scalar>, data, std::move(shape)};
@@ -49,24 +52,24 @@ ConstTensor tensor(const Scalar* data, Dims shape) {
 
 /// Dense row-major int64 positions.
 struct PositionIds {
-  const std::int64_t* data = nullptr;
-  Dims shape{};
+  const std::int64_t* data = nullptr;  ///< The first id.
+  Dims shape{};                        ///< Slowest axis first.
 };
 
 /// All inputs of a node. X, cos_cache and sin_cache have one type.
 struct Inputs {
-  ConstTensor X{};
-  ConstTensor cos_cache{};
-  ConstTensor sin_cache{};
-  std::optional<PositionIds> position_ids{};
+  ConstTensor X{};                            ///< What is rotated.
+  ConstTensor cos_cache{};                    ///< [rows, rotary/2], or per token without ids.
+  ConstTensor sin_cache{};                    ///< Of cos_cache's shape.
+  std::optional<PositionIds> position_ids{};  ///< The caches' rows, where they are gathered.
 };
 
 /// What backward() computes: leave out what is not wanted. Shapes and types are those of X and of the caches. Rows of a cache that no
 /// position names get 0; rows named more than once get the sum.
 struct Gradients {
-  std::optional<Tensor> dX{};
-  std::optional<Tensor> dcos_cache{};
-  std::optional<Tensor> dsin_cache{};
+  std::optional<Tensor> dX{};          ///< Of X's shape.
+  std::optional<Tensor> dcos_cache{};  ///< Of cos_cache's shape.
+  std::optional<Tensor> dsin_cache{};  ///< Of sin_cache's shape.
 };
 
 /// What to do with a cache of more than rotary/2 columns.
@@ -77,29 +80,29 @@ enum class WideCache {
 
 /// ai.onnx RotaryEmbedding, opset 23. Attributes as in the node; 0 is "not set".
 struct RotaryEmbedding {
-  std::int64_t interleaved = 0;           ///< 0 or 1
-  std::int64_t num_heads = 0;             ///< required for 3D X
-  std::int64_t rotary_embedding_dim = 0;  ///< 0 for the whole head; even, at most the head size
-  WideCache wide_cache = WideCache::refuse;
+  std::int64_t interleaved = 0;              ///< 0 or 1
+  std::int64_t num_heads = 0;                ///< required for 3D X
+  std::int64_t rotary_embedding_dim = 0;     ///< 0 for the whole head; even, at most the head size
+  WideCache wide_cache = WideCache::refuse;  ///< What to do with caches of too many columns.
 };
 
 /// com.microsoft RotaryEmbedding, version 1. position_ids is required and may also be a scalar or one element: ids from there on.
 struct ContribRotaryEmbedding {
-  std::int64_t interleaved = 0;
-  std::int64_t num_heads = 0;  ///< may be left out for 3D X: head size is then twice the cache's width
-  std::int64_t rotary_embedding_dim = 0;
-  double scale = 1.0;                   ///< multiplies cos and sin (the runtime ignores it)
-  std::int64_t is_packed_batching = 0;  ///< 1: the sequence may be longer than the cache
+  std::int64_t interleaved = 0;           ///< 1 for neighbours, 0 for halves.
+  std::int64_t num_heads = 0;             ///< may be left out for 3D X: head size is then twice the cache's width
+  std::int64_t rotary_embedding_dim = 0;  ///< In elements; 0 for the whole head.
+  double scale = 1.0;                     ///< multiplies cos and sin (the runtime ignores it)
+  std::int64_t is_packed_batching = 0;    ///< 1: the sequence may be longer than the cache
 };
 
 /// com.microsoft MRotaryEmbedding, version 1. position_ids [3, batch, sequence]: time, height, width.
 struct MRotaryEmbedding {
-  std::int64_t interleaved = 0;
-  std::int64_t num_heads = 0;
-  std::int64_t rotary_embedding_dim = 0;
-  double scale = 1.0;
-  Dims mrope_section{};           ///< three lengths, sum rotary/2; required
-  std::int64_t mrope_layout = 0;  ///< 0: three blocks of frequencies; 1: taken in turn (k%3), the rest time
+  std::int64_t interleaved = 0;           ///< 1 for neighbours, 0 for halves.
+  std::int64_t num_heads = 0;             ///< Needed for X of rank 3.
+  std::int64_t rotary_embedding_dim = 0;  ///< In elements; 0 for the whole head.
+  double scale = 1.0;                     ///< Multiplies cos and sin.
+  Dims mrope_section{};                   ///< three lengths, sum rotary/2; required
+  std::int64_t mrope_layout = 0;          ///< 0: three blocks of frequencies; 1: taken in turn (k%3), the rest time
 };
 
 /// Y = the operator's output.
@@ -110,15 +113,19 @@ struct MRotaryEmbedding {
 ///
 /// float, float16, bfloat16 and (our extension) double; 16-bit types are computed in float and rounded once.
 void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
+/// The same for com.microsoft RotaryEmbedding.
 void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
+/// The same for com.microsoft MRotaryEmbedding.
 void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
 
 /// The gradients of a loss, given dY, its gradient with respect to Y (X's type and shape). X is read only for those of the caches.
 /// dX may be dY's own data. Sums over heads and repeated positions are formed in double.
 void backward(const RotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
               const Device& device = Device());
+/// The same for com.microsoft RotaryEmbedding.
 void backward(const ContribRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
               const Device& device = Device());
+/// The same for com.microsoft MRotaryEmbedding.
 void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
               const Device& device = Device());
 

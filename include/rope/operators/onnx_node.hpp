@@ -23,20 +23,21 @@ enum class ElementType { float32, float64, float16, bfloat16, int32, int64 };
 
 /// An input of a node, dense and row-major; null data and an empty shape with `present` false for an optional input left out.
 struct Value {
-  ElementType type = ElementType::float32;
-  const void* data = nullptr;
-  Dims shape{};
-  bool present = true;
+  ElementType type = ElementType::float32;  ///< Of the elements.
+  const void* data = nullptr;               ///< The first element; dense.
+  Dims shape{};                             ///< Slowest axis first.
+  bool present = true;                      ///< Whether the optional input is there.
 };
 
-using Attribute = std::variant<std::int64_t, double, Dims>;
+using Attribute = std::variant<std::int64_t, double, Dims>;  ///< A number, or several.
 
+/// A node as a model has it: names and values.
 struct Node {
-  std::string domain{};  ///< "" or "ai.onnx", or "com.microsoft"
-  std::string op_type{};
-  std::int64_t opset = 23;  ///< of the domain: 23 and up for ai.onnx, 1 for com.microsoft
-  std::map<std::string, Attribute> attributes{};
-  WideCache wide_cache = WideCache::refuse;  ///< for ai.onnx
+  std::string domain{};                           ///< "" or "ai.onnx", or "com.microsoft"
+  std::string op_type{};                          ///< RotaryEmbedding or MRotaryEmbedding.
+  std::int64_t opset = 23;                        ///< of the domain: 23 and up for ai.onnx, 1 for com.microsoft
+  std::map<std::string, Attribute> attributes{};  ///< By name.
+  WideCache wide_cache = WideCache::refuse;       ///< for ai.onnx
 };
 
 /// Runs the node on its inputs, in the node's order. Y as in onnx.hpp.
