@@ -15,6 +15,10 @@ demo_packages=(libcli11-dev gnuplot-nox)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev
   librapidcheck-dev python3-venv)
 
+# What the documentation needs, and what looks at it.
+docs_packages=(doxygen python3)
+docs_check_packages=(chromium fonts-dejavu-core)
+
 require_packages() {
   command -v dpkg-query >/dev/null || die "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
   local missing=() package

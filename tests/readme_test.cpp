@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs that README and docs show are programs that are compiled.
+// The programs that README and docs show are programs that are compiled: whole ones and functions of examples/ here, to the letter; the
+// blocks of all other pages by docs/CMakeLists.txt.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -61,6 +64,21 @@ TEST(OperatorsPage, ShowsConversionsThatAreCompiled) {
   const std::vector<std::string> blocks = blocks_of("docs/operators.md");
   EXPECT_EQ(blocks.size(), 3U);
   for (const std::string& block : blocks) EXPECT_TRUE(shows("examples/operator_conversions.cpp", block)) << block;
+}
+
+TEST(Pages, WithCppBlocksAreCompiledOrShowExamples) {
+  std::vector<std::string> known{"gradients", "operators"};  // above
+  std::istringstream compiled(ROPE_COMPILED_PAGES);
+  for (std::string page; compiled >> page;) known.push_back(page);
+  int pages = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(ROPE_SOURCE_DIR) + "/docs")) {
+    if (entry.path().extension() != ".md") continue;
+    ++pages;
+    const std::string page = entry.path().stem().string();
+    const bool has_blocks = !blocks_of("docs/" + page + ".md").empty();
+    EXPECT_EQ(std::count(known.begin(), known.end(), page), has_blocks ? 1 : 0) << "docs/" << page << ".md";
+  }
+  EXPECT_GT(pages, 10);
 }
 
 }  // namespace
