@@ -41,8 +41,8 @@ rm -f "$work"/html/*.js "$work"/html/{doxygen,tabs,navtree,search}.css "$work"/h
   "$work"/html/{functions,globals,namespacemembers}*.html "$work"/html/{classes,hierarchy,pages}.html "$work"/html/*-members.html
 # Lists of a page's own sections, which name private ones too.
 sed -i '/<div class="summary">/,/<\/div>/d' "$work"/html/*.html
-# Links in code to whatever has a local variable's name: only names with their namespace lead somewhere for certain.
-sed -i -E 's|<a class="code[^>]*>([^<:]*)</a>|\1|g' "$work"/html/*.html
+# Links to whatever has the name of a local variable or parameter: in code only names with their namespace lead somewhere for certain.
+sed -i -E 's|<a class="code[^>]*>([^<:]*)</a>|\1|g; s|(&amp;)<a class="el"[^>]*>([^<:]*)</a>|\1\2|g' "$work"/html/*.html
 mv "$work/html" out/site
 python3 docs/site/check_links.py out/site || die "links lead nowhere; they are listed above"
 if [ "$check" = yes ]; then

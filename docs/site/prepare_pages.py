@@ -69,7 +69,7 @@ def prose(path, line):
     line = line.replace('\\|', '&#124;')
 
     def image(match):
-        return f'<img class="figure" src="{os.path.basename(match.group(2))}" alt="{html.escape(match.group(1))}" />'
+        return f'<div class="figure"><img src="{os.path.basename(match.group(2))}" alt="{html.escape(match.group(1))}" /></div>'
 
     line = re.sub(r'!\[([^\]]*)\]\(([^)\s]+)\)', image, line)
 
@@ -123,7 +123,7 @@ def convert(path):
             if headings >= 4 and path not in ('README.md', 'CHANGELOG.md'):
                 out += ['[TOC]', '']
         elif re.match(r'#+ ', line):
-            out.append(f'{prose(path, line)} {{#{PAGES[path]}_{slug(line.lstrip("# "))}}}')
+            out.append(f'{prose(path, line).replace("`", "")} {{#{PAGES[path]}_{slug(line.lstrip("# "))}}}')
         else:
             out.append(prose(path, line))
         blank = not line.strip()
@@ -152,8 +152,8 @@ def first_words(path):
         if not line.startswith('// '):
             break
         text.append(line[3:])
-    match = re.match(r'.*?[.:](?=\s|$)', ' '.join(text))
-    return match.group(0).rstrip('.:') if match else ' '.join(text)
+    match = re.match(r'.*?[.](?=\s|$)', ' '.join(text))
+    return match.group(0).rstrip('.') if match else 'The example of the overview'
 
 
 def main():
