@@ -34,6 +34,7 @@ say "building out/site of version $version"
   echo "HTML_HEADER = $work/pages/header.html"
   echo "HTML_EXTRA_FILES = docs/site/style.css $(echo docs/images/*)"
   echo "OUTPUT_DIRECTORY = $work"
+  echo "GENERATE_TAGFILE = $work/tags.xml"
 } >"$work/Doxyfile"
 doxygen "$work/Doxyfile" || die "Doxygen has found what is not documented or cannot be read; its messages are above"
 # What nothing links to: Doxygen's own styles and scripts, and its indices by letter (headers, classes and namespaces list everything once).
@@ -43,6 +44,7 @@ rm -f "$work"/html/*.js "$work"/html/{doxygen,tabs,navtree,search}.css "$work"/h
 sed -i '/<div class="summary">/,/<\/div>/d' "$work"/html/*.html
 # Links to whatever has the name of a local variable or parameter: in code only names with their namespace lead somewhere for certain.
 sed -i -E 's|<a class="code[^>]*>([^<:]*)</a>|\1|g; s|(&amp;)<a class="el"[^>]*>([^<:]*)</a>|\1\2|g' "$work"/html/*.html
+python3 docs/site/make_names.py "$work/tags.xml" "$work/pages" "$work/html/names.js"
 mv "$work/html" out/site
 python3 docs/site/check_links.py out/site || die "links lead nowhere; they are listed above"
 if [ "$check" = yes ]; then

@@ -5,6 +5,7 @@
 usage: check_links.py SITE      exit code 1 with a line for each link that does not; the network is not asked, and links to it are refused
 """
 import html.parser
+import json
 import os
 import sys
 import urllib.parse
@@ -33,6 +34,10 @@ def main():
     for name in sorted(os.listdir(site)):
         if name.endswith('.html'):
             pages[name] = Page(open(os.path.join(site, name), encoding='utf-8').read())
+    with open(os.path.join(site, 'names.js'), encoding='utf-8') as script:
+        names = json.loads(script.read()[len('const names = '):].rstrip(';\n'))
+    pages['names.js'] = Page('')
+    pages['names.js'].links = [(1, place) for _, place in names]
     broken = links = 0
     reached = {'index.html'}
     for name, page in pages.items():
@@ -52,7 +57,7 @@ def main():
             if why:
                 broken += 1
                 print(f'{name}:{line}: {link} {why}')
-    for name in sorted(set(pages) - reached):
+    for name in sorted(set(pages) - reached - {'names.js'}):
         if name.startswith('dir_'):  # the list of headers names their folders, but not the outermost one
             continue
         broken += 1
