@@ -54,7 +54,7 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
                                          internal::TensorBlockNotImplemented>;
 
   TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(&op.parameters()), device_(device) {
-    for (int i = 0; i < NumDims; ++i) dimensions_[i] = x_.dimensions()[i];
+    for (rope::detail::AxisNumber i{0}; i.value < NumDims; ++i.value) dimensions_[i] = x_.dimensions()[i];
   }
 
   const Dimensions& dimensions() const { return dimensions_; }

@@ -10,11 +10,19 @@
 #endif
 
 #include <array>
+#include <cstddef>
 
 #include "rope/detail/walk.hpp"
 #include "rope/shape.hpp"
 
 namespace rope::detail {
+
+/// The number of an axis, as the type that an array of extents counts with: std::array's is unsigned, that of Eigen's fixed sizes is not.
+struct AxisNumber {
+  int value;
+  constexpr operator std::size_t() const { return static_cast<std::size_t>(value); }        // NOLINT(google-explicit-constructor)
+  constexpr operator std::ptrdiff_t() const { return static_cast<std::ptrdiff_t>(value); }  // NOLINT(google-explicit-constructor)
+};
 
 /// Extents of an Eigen tensor with the feature axis first, whatever its layout.
 template <int layout, class Dimensions, int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
@@ -24,7 +32,7 @@ std::array<Index, static_cast<std::size_t>(rank)> extents_of(const Dimensions& d
   std::array<Index, static_cast<std::size_t>(rank)> extents;
   for (int axis = 0; axis < rank; ++axis) {
     extents[static_cast<std::size_t>(axis)] =
-        static_cast<Index>(dimensions[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis]);
+        static_cast<Index>(dimensions[AxisNumber{layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
   }
   return extents;
 }
@@ -42,7 +50,7 @@ OuterAxes<rank> outer_axes_of(const Dimensions& dimensions) {
   OuterAxes<rank> outer{};
   for (int axis = 1; axis < rank; ++axis) {
     outer[static_cast<std::size_t>(axis - 1)] =
-        static_cast<Index>(dimensions[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis]);
+        static_cast<Index>(dimensions[AxisNumber{layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
   }
   return outer;
 }
