@@ -127,10 +127,10 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
   runs.flush();
 }
 
-template void fill_table(const Frequencies&, const Positions&, const Layout&, float*, float*);
-template void fill_table(const Frequencies&, const Positions&, const Layout&, double*, double*);
-template void fill_table(const Frequencies&, const Positions&, const Layout&, long double*, long double*);
-template void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::half*, Eigen::half*);
-template void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
+template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*, float*);
+template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, double*, double*);
+template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, long double*, long double*);
+template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::half*, Eigen::half*);
+template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
 
 }  // namespace rope::detail

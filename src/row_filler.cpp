@@ -159,12 +159,12 @@ void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) 
   }
 }
 
-#define ROPE_INSTANTIATE(Scalar)                                                         \
-  template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&); \
-  template void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const;      \
-  template void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;               \
-  template void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const;      \
-  template void RowFiller::fill_turns(const DoubleDouble*, Scalar*, Scalar*) const;
+#define ROPE_INSTANTIATE(Scalar)                                                             \
+  template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&);     \
+  template ROPE_API void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const; \
+  template ROPE_API void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;          \
+  template ROPE_API void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const; \
+  template ROPE_API void RowFiller::fill_turns(const DoubleDouble*, Scalar*, Scalar*) const;
 ROPE_INSTANTIATE(float)
 ROPE_INSTANTIATE(double)
 ROPE_INSTANTIATE(long double)

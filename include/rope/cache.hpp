@@ -15,6 +15,7 @@
 
 #include "rope/detail/uninitialised.hpp"
 #include "rope/error.hpp"
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/layout.hpp"
 #include "rope/positions.hpp"
@@ -33,7 +34,7 @@ CosSinCache<Scalar> make_cache(const Frequencies& frequencies, const Positions& 
 
 /// The outer extents of a table for these positions: x's extent on token and batch axes, 1 elsewhere. Checks that the layout has a
 /// batch axis if there are several batches, and that the table's size fits.
-Shape table_outer(const Frequencies& frequencies, const Positions& positions, const Layout& layout);
+ROPE_API Shape table_outer(const Frequencies& frequencies, const Positions& positions, const Layout& layout);
 
 /// Calls visit(row, batch, token) for each row of a table with these outer extents, in memory order.
 template <class Visit>
@@ -57,7 +58,7 @@ void for_each_table_row(const Positions& positions, const Layout& layout, Visit&
 /// Fills rows of cos and sin, correctly rounded but for the bound above. Compiled for float, double, long double, Eigen::half and
 /// Eigen::bfloat16.
 template <class Scalar>
-void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin);
+ROPE_API void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin);
 
 }  // namespace detail
 

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rope/export.hpp"
+
 namespace rope {
 
 /// high + low. Value-initialised to zero; converts from double exactly.
@@ -81,9 +83,9 @@ inline DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
 }
 
 /// e^x to about 2^-98, for results in double's normal range.
-DoubleDouble exp(DoubleDouble x);
+ROPE_API DoubleDouble exp(DoubleDouble x);
 
 /// The natural logarithm of x > 0 to about 2^-98 of max(1, |log x|); infinite at 0 and infinity.
-DoubleDouble log(DoubleDouble x);
+ROPE_API DoubleDouble log(DoubleDouble x);
 
 }  // namespace rope

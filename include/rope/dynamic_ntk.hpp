@@ -11,6 +11,7 @@
 // keys it has cached as they were. Not here: the formula (scalings.hpp) and the cache of keys.
 #pragma once
 
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/scalings.hpp"
 
@@ -25,7 +26,7 @@ enum class CachedKeys {
 };
 
 /// A value; copies are independent. Not safe to update while another thread reads it.
-class DynamicNtk {
+class ROPE_API DynamicNtk {
  public:
   /// Throws rope::Error as Frequencies::dynamic_ntk.
   DynamicNtk(const Powers& powers, const DynamicNtkScaling& scaling);

@@ -12,29 +12,31 @@
 #include <string>
 #include <string_view>
 
+#include "rope/export.hpp"
+
 namespace rope {
 
 /// Thrown for every argument the library refuses. Nothing has been written when it is thrown.
-class Error : public std::invalid_argument {
+class ROPE_API Error : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
 namespace detail {
 
-[[noreturn]] void fail(std::string_view rule);
-[[noreturn]] void fail(std::string_view rule, std::int64_t got);
-[[noreturn]] void fail(std::string_view rule, double got);
-[[noreturn]] void fail(std::string_view rule, std::string_view got);
+[[noreturn]] ROPE_API void fail(std::string_view rule);
+[[noreturn]] ROPE_API void fail(std::string_view rule, std::int64_t got);
+[[noreturn]] ROPE_API void fail(std::string_view rule, double got);
+[[noreturn]] ROPE_API void fail(std::string_view rule, std::string_view got);
 
 /// Throws unless `value` is finite and greater than zero; `name` begins the sentence.
-void require_positive(std::string_view name, double value);
+ROPE_API void require_positive(std::string_view name, double value);
 
 /// Throws unless `value` is finite.
-void require_finite(std::string_view name, double value);
+ROPE_API void require_finite(std::string_view name, double value);
 
 /// The product of two non-negative counts; throws if it does not fit. `what` names the thing counted.
-std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b);
+ROPE_API std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b);
 
 }  // namespace detail
 }  // namespace rope

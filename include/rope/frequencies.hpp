@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rope/double_double.hpp"
+#include "rope/export.hpp"
 #include "rope/rates.hpp"
 #include "rope/scalings.hpp"
 #include "rope/shape.hpp"
@@ -21,7 +22,7 @@
 namespace rope {
 
 /// One rate (radians per token) for each pair, and the attention factor. Immutable; safe to share between threads.
-class Frequencies {
+class ROPE_API Frequencies {
  public:
   /// Throws rope::Error for odd or non-positive dims, base <= 0, scale <= 0, non-finite values, zero factors, too few of them.
   static Frequencies powers(const Powers& powers);

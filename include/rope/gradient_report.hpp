@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/shape.hpp"
 
 namespace rope {
@@ -54,7 +55,7 @@ struct GradientEntry {
   double bound = 0;
 
   /// `d f[1] / d x[2, 0]`
-  std::string text() const;
+  ROPE_API std::string text() const;
 };
 
 /// The result of check_gradient() and check_adjoint(). `if (report)` asks for Verdict::passed.
@@ -78,15 +79,15 @@ struct GradientReport {
 
   explicit operator bool() const { return verdict == Verdict::passed; }  ///< Whether it agrees.
   /// One line, then the worst entry and what else there is to say, each on a line of its own; no line break at the end.
-  std::string text() const;
+  ROPE_API std::string text() const;
 };
 
 /// The enumerator's name.
-const char* name_of(Verdict verdict);
-const char* name_of(NumericMethod method);  ///< As above.
-const char* name_of(Coverage coverage);     ///< As above.
+ROPE_API const char* name_of(Verdict verdict);
+ROPE_API const char* name_of(NumericMethod method);  ///< As above.
+ROPE_API const char* name_of(Coverage coverage);     ///< As above.
 
 /// Writes text().
-std::ostream& operator<<(std::ostream& stream, const GradientReport& report);
+ROPE_API std::ostream& operator<<(std::ostream& stream, const GradientReport& report);
 
 }  // namespace rope

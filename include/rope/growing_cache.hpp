@@ -18,6 +18,7 @@
 #include <memory>
 
 #include "rope/cache.hpp"
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/layout.hpp"
 #include "rope/positions.hpp"
@@ -96,10 +97,10 @@ class GrowingCache {
   std::unique_ptr<State> state_;
 };
 
-extern template class GrowingCache<float>;
-extern template class GrowingCache<double>;
-extern template class GrowingCache<long double>;
-extern template class GrowingCache<Eigen::half>;
-extern template class GrowingCache<Eigen::bfloat16>;
+extern template class ROPE_API GrowingCache<float>;
+extern template class ROPE_API GrowingCache<double>;
+extern template class ROPE_API GrowingCache<long double>;
+extern template class ROPE_API GrowingCache<Eigen::half>;
+extern template class ROPE_API GrowingCache<Eigen::bfloat16>;
 
 }  // namespace rope

@@ -10,22 +10,24 @@
 #include <string>
 #include <vector>
 
+#include "rope/export.hpp"
+
 namespace rope {
 
 /// The targets that were compiled and that this processor has, best first.
-std::vector<std::string> kernel_targets();
+ROPE_API std::vector<std::string> kernel_targets();
 
 /// The one in use. Throws rope::Error if ROPE_KERNEL_TARGET names none of kernel_targets().
-std::string kernel_target();
+ROPE_API std::string kernel_target();
 
 /// Uses `name` from now on in the whole process; an empty name goes back to the environment's choice, or the best. Throws rope::Error
 /// unless `name` is one of kernel_targets(). Safe while other threads rotate: each call of a kernel takes one target or the other.
-void set_kernel_target(const std::string& name);
+ROPE_API void set_kernel_target(const std::string& name);
 
 namespace detail {
 
 /// Throws rope::Error if ROPE_KERNEL_TARGET is wrong: called where an expression is made, so that kernels in other threads never throw.
-void require_kernel_target();
+ROPE_API void require_kernel_target();
 
 }  // namespace detail
 }  // namespace rope

@@ -9,6 +9,7 @@
 
 #include <initializer_list>
 
+#include "rope/export.hpp"
 #include "rope/shape.hpp"
 
 namespace rope {
@@ -17,7 +18,7 @@ namespace rope {
 enum class AxisRole { token, batch, other };
 
 /// The roles of the outer axes, fastest first, at most max_rank - 1 of them. Exactly one is the token axis; at most one the batch axis.
-class Layout {
+class ROPE_API Layout {
  public:
   /// Throws rope::Error unless there is exactly one token axis and at most one batch axis.
   Layout(std::initializer_list<AxisRole> fastest_first);

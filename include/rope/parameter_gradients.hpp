@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/gradients.hpp"
 #include "rope/layout.hpp"
@@ -24,24 +25,24 @@ namespace rope {
 /// \param d          with Wanted::angle, for a table of these positions and this layout
 /// \throws rope::Error if the angle's gradient was not asked for, or the table had other extents than these positions give
 /// Error: the terms' own rounding and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
-std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout = Layout::bsnd());
+ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout = Layout::bsnd());
 
 /// One number per axis, batch and token, in the order of Positions::multi_axis: [axis][batch][token], in gradient per token.
 /// As rate_gradients() otherwise; d must have as many pairs as there are frequencies. Through the angles: the magnitudes of an xpos_cache
 /// depend on positions too, and xpos_gradients() has their share.
-std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
-                                       const Layout& layout = Layout::bsnd());
+ROPE_API std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
+                                                const Layout& layout = Layout::bsnd());
 
 /// dL/dm. With m != 0 it needs d with Wanted::log_magnitude; m = 0 leaves no trace in y, so d must then come from rope::input(x) with
 /// Wanted::table and a half-width table of these positions.
 /// \throws rope::Error if what it needs was not asked for. Error as above.
-double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
-                                 const Layout& layout = Layout::bsnd());
+ROPE_API double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
+                                          const Layout& layout = Layout::bsnd());
 
 namespace detail {
 
 /// Throws unless d's table is one of these positions.
-void require_table_of(const Gradients<double>& d, const Positions& positions, const Layout& layout);
+ROPE_API void require_table_of(const Gradients<double>& d, const Positions& positions, const Layout& layout);
 
 /// A sum of doubles that carries what it rounds off.
 class CompensatedSum {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rope/double_double.hpp"
+#include "rope/export.hpp"
 #include "rope/sections.hpp"
 #include "rope/shape.hpp"
 
@@ -28,7 +29,7 @@ struct Batches {
 };
 
 /// Immutable; safe to share between threads. Number is any integer or floating-point type; floating values must be finite.
-class Positions {
+class ROPE_API Positions {
  public:
   /// start, start + 1, ..., `tokens` of them. Throws rope::Error if tokens is negative or the last one would pass int64.
   static Positions range(std::int64_t start, Index tokens);

@@ -24,6 +24,7 @@
 
 #include "rope/detail/passive.hpp"
 #include "rope/double_double.hpp"
+#include "rope/export.hpp"
 #include "rope/shape.hpp"
 
 namespace rope {
@@ -141,16 +142,16 @@ using CorrectionDims = BasicCorrectionDims<double>;  ///< Of numbers.
 
 /// low and high of the formula above. For 128 dims, base 10000, context 4096 and betas 32 and 1: {20, 46}, {20.94..., 45.03...} where they
 /// are not rounded. Source: ggml_rope_yarn_corr_dims. Throws as Frequencies::yarn.
-CorrectionDims yarn_correction_dims(Index dims, double base, const Yarn& yarn);
+ROPE_API CorrectionDims yarn_correction_dims(Index dims, double base, const Yarn& yarn);
 
 namespace detail {
 
 // The checks of every scaling, on values. Compiled once; they throw rope::Error.
-void require_valid(const Powers& powers);
-void require_valid(Index dims, double base, const Yarn& yarn);
-void require_valid(const Llama3& llama3);
-void require_valid_ntk(Index dims, double base, double factor);
-void require_finite_rate(std::size_t pair, double rate);
+ROPE_API void require_valid(const Powers& powers);
+ROPE_API void require_valid(Index dims, double base, const Yarn& yarn);
+ROPE_API void require_valid(const Llama3& llama3);
+ROPE_API void require_valid_ntk(Index dims, double base, double factor);
+ROPE_API void require_finite_rate(std::size_t pair, double rate);
 
 template <class S>
 Index exponent_dims(const BasicPowers<S>& powers) {
@@ -335,7 +336,7 @@ BasicRates<S> llama3_rates(const BasicPowers<S>& powers, const BasicLlama3<S>& l
 
 /// base * factor^(dims / (dims - 2)): the base that stretches the slowest pair by `factor` and leaves the fastest alone ("NTK-aware").
 /// dims > 2, base > 0, factor > 0; throws rope::Error otherwise. For numbers: the real result rounded once.
-double ntk_base(Index dims, double base, double factor);
+ROPE_API double ntk_base(Index dims, double base, double factor);
 
 /// The same for differentiable and other scalars, in their own arithmetic.
 template <class S, std::enable_if_t<!std::is_arithmetic_v<S>, int> = 0>

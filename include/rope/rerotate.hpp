@@ -16,6 +16,7 @@
 #include "rope/cache.hpp"
 #include "rope/detail/scalars.hpp"
 #include "rope/detail/tensor.hpp"
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/layout.hpp"
 #include "rope/pairing.hpp"
@@ -45,16 +46,16 @@ struct Placement {
 template <class Scalar>
 CosSinCache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const Layout& layout = Layout::bsnd());
 
-extern template CosSinCache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template CosSinCache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template CosSinCache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template CosSinCache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template CosSinCache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template ROPE_API CosSinCache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template ROPE_API CosSinCache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template ROPE_API CosSinCache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template ROPE_API CosSinCache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template ROPE_API CosSinCache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
 
 namespace detail {
 
 /// Throws rope::Error unless the extents of k's token and batch axes are those of `positions`, or those are 1.
-void require_placed(const Shape& k, const Positions& positions, const Layout& layout);
+ROPE_API void require_placed(const Shape& k, const Positions& positions, const Layout& layout);
 
 /// Where the members of pairs lie after a rotation.
 inline Pairing pairing_of_rotated(Pairing pairing, Index head_size) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <variant>
 
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 
 namespace rope {
@@ -28,16 +29,16 @@ struct Linear {
 using Scaling = std::variant<Unscaled, Linear, Proportional, DynamicNtkScaling, NtkScaling, HfYarn, Yarn, Llama3, LongRope>;
 
 /// default, linear, proportional, dynamic, ntk, yarn (both), llama3 or longrope: the names of published configurations.
-const char* scaling_name(const Scaling& scaling);
+ROPE_API const char* scaling_name(const Scaling& scaling);
 
 /// Tokens the model was trained with before it was scaled, where the scaling says; at least 0.
-std::optional<Index> original_context(const Scaling& scaling);
+ROPE_API std::optional<Index> original_context(const Scaling& scaling);
 
 /// Whether the frequencies change with the length of the sequence (dynamic NTK, LongRoPE).
-bool depends_on_length(const Scaling& scaling);
+ROPE_API bool depends_on_length(const Scaling& scaling);
 
 /// The frequencies for a sequence of `length` tokens, which matters only where depends_on_length. Throws rope::Error as the factory of
 /// Frequencies that the scaling names, and for a negative length. O(pairs).
-Frequencies frequencies(const Powers& powers, const Scaling& scaling, Index length = 0);
+ROPE_API Frequencies frequencies(const Powers& powers, const Scaling& scaling, Index length = 0);
 
 }  // namespace rope

@@ -22,6 +22,7 @@
 
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/rates.hpp"
 #include "rope/scalings.hpp"
 
@@ -92,26 +93,27 @@ struct LongRopeGradients {
 };
 
 /// Through power_rates(powers). Throws rope::Error as Frequencies::powers, and if the gradients are not one per pair.
-PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients);
+ROPE_API PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients);
 
 /// Through yarn_rates(powers, yarn). Throws rope::Error as Frequencies::yarn, and if the gradients are not one per pair.
-YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
+ROPE_API YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
 
 /// Through llama3_rates(powers, llama3). Throws rope::Error as Frequencies::llama3, and if the gradients are not one per pair.
-Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients);
+ROPE_API Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients);
 
 /// Through the function of scalings.hpp each is named after. They throw rope::Error as its factory in Frequencies, and if the gradients are
 /// not one per pair. Kinks: as stated there.
-FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients);
+ROPE_API FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients);
 /// From the gradients of linear_rates.
-FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients);
+ROPE_API FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients);
 /// From the gradients of dynamic_ntk_rates.
-FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length, const RateGradients& gradients);
+ROPE_API FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length,
+                                               const RateGradients& gradients);
 /// From the gradients of ntk_rates.
-NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
+ROPE_API NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
 /// From the gradients of hf_yarn_rates.
-HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients);
+ROPE_API HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients);
 /// From the gradients of longrope_rates.
-LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients);
+ROPE_API LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients);
 
 }  // namespace rope

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/rates.hpp"
 
 namespace rope {
@@ -159,22 +160,22 @@ using LongRope = BasicLongRope<double>;  ///< Of numbers.
 /// floor(head_dims fraction), the rotary dims of partial_rotary_factor; fraction in (0, 1], head_dims > 0. The window is the pairing's
 /// (Pairing::with_rotary_dims), the powers' dims are these. Throws rope::Error where the result is odd or 0: Hugging Face then makes one
 /// more rate than it has pairs.
-Index partial_rotary_dims(Index head_dims, double fraction);
+ROPE_API Index partial_rotary_dims(Index head_dims, double fraction);
 
 /// floor(floor(head_dims fraction) / 2), the pairs that turn in a proportional scaling; the powers' dims are all head_dims. fraction in
 /// [0, 1], head_dims > 0, else rope::Error.
-Index proportional_pairs(Index head_dims, double fraction);
+ROPE_API Index proportional_pairs(Index head_dims, double fraction);
 
 namespace detail {
 
-void require_valid(const Proportional& proportional, Index rotary_dims);
-void require_valid(const DynamicNtkScaling& ntk, Index length);
-void require_finite_base(double stretched, Index length);
-void require_valid(const NtkScaling& ntk);
+ROPE_API void require_valid(const Proportional& proportional, Index rotary_dims);
+ROPE_API void require_valid(const DynamicNtkScaling& ntk, Index length);
+ROPE_API void require_finite_base(double stretched, Index length);
+ROPE_API void require_valid(const NtkScaling& ntk);
 /// The YaRN whose correction dims these are. Throws for what HfYarn refuses.
-Yarn checked_yarn(Index dims, double base, const HfYarn& yarn);
-void require_valid(const LongRope& longrope, const Powers& powers, Index length);
-void require_valid_softmax(double factor, double mscale_all_dim);
+ROPE_API Yarn checked_yarn(Index dims, double base, const HfYarn& yarn);
+ROPE_API void require_valid(const LongRope& longrope, const Powers& powers, Index length);
+ROPE_API void require_valid_softmax(double factor, double mscale_all_dim);
 
 /// clamp((pair - low) / (high - low), 0, 1); no width is 0.001.
 template <class S>
@@ -332,7 +333,7 @@ BasicRates<S> hf_yarn_rates(const BasicPowers<S>& powers, const BasicHfYarn<S>& 
 /// What DeepSeek multiplies the attention scores with besides m^2: g(factor, mscale_all_dim)^2, 1 if mscale_all_dim is 0. It belongs to
 /// the softmax's scale, not to the rotation, and is in no table. 1.5896261651208735 for (40, 0.707). factor > 0, mscale_all_dim finite,
 /// else rope::Error. For numbers: the real result rounded once.
-double yarn_softmax_multiplier(double factor, double mscale_all_dim);
+ROPE_API double yarn_softmax_multiplier(double factor, double mscale_all_dim);
 
 /// The same for differentiable and other scalars, in their own arithmetic.
 template <class S, std::enable_if_t<!std::is_arithmetic_v<S>, int> = 0>

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/shape.hpp"
 
 namespace rope {
@@ -26,7 +27,7 @@ inline constexpr Index max_section_total = Index{1} << 31;
 enum class SectionPattern { contiguous, vision, interleaved_ggml, interleaved_hf };
 
 /// Immutable; safe to share between threads.
-class Sections {
+class ROPE_API Sections {
  public:
   /// `lengths` in pairs, one per axis in the order t, h, w, e. Throws rope::Error if one is negative, if all of the first three are
   /// zero, or if their number does not suit the pattern (contiguous and vision 1 to 4; interleaved_hf 3; interleaved_ggml 4).

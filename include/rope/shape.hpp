@@ -12,6 +12,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "rope/export.hpp"
+
 namespace rope {
 
 using Index = std::ptrdiff_t;  ///< Counts and strides, in elements.
@@ -20,7 +22,7 @@ using Index = std::ptrdiff_t;  ///< Counts and strides, in elements.
 inline constexpr int max_rank = 8;
 
 /// A list of at most max_rank extents, fastest axis first.
-class Shape {
+class ROPE_API Shape {
  public:
   Shape() {}  // NOLINT(modernize-use-equals-default): extents beyond the rank stay unset, shapes are made for every expression
   /// Throws rope::Error for a negative extent, more than max_rank axes, or a product that does not fit Index.
@@ -50,7 +52,7 @@ class Shape {
   /// `[128, 32, 512]`
   std::string text() const;
 
-  friend bool operator==(const Shape& a, const Shape& b);
+  friend ROPE_API bool operator==(const Shape& a, const Shape& b);
   friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
 
  private:

@@ -12,28 +12,30 @@
 
 #include <cstddef>
 
+#include "rope/export.hpp"
+
 namespace rope {
 
 /// Bytes that a rotation out of place reads and writes together (x and y, not the table) from which it bypasses the cache. The first call
 /// may measure: about 30 ms, most of it for memory to measure with; what is measured is always more than 4 MiB.
 /// Throws rope::Error if ROPE_STREAM_BYTES is not a whole number of bytes. Thread-safe.
-std::size_t streaming_threshold();
+ROPE_API std::size_t streaming_threshold();
 
 /// Uses `bytes` from now on in the whole process: 0 for always, the largest std::size_t for never. Safe while other threads rotate: each
 /// rotation takes one number or the other.
-void set_streaming_threshold(std::size_t bytes);
+ROPE_API void set_streaming_threshold(std::size_t bytes);
 
 /// Forgets what was set or measured: the environment is read again, and the next large rotation measures again if it gives nothing.
-void reset_streaming_threshold();
+ROPE_API void reset_streaming_threshold();
 
 namespace detail {
 
 /// Throws rope::Error if ROPE_STREAM_BYTES is wrong: called where an expression is made, so that kernels in other threads never throw.
 /// One atomic load after the first call.
-void require_streaming_threshold();
+ROPE_API void require_streaming_threshold();
 
 /// Whether a rotation that reads and writes `bytes` together bypasses the cache. Measures if it must; up to 4 MiB it never must.
-bool streams(std::size_t bytes) noexcept;
+ROPE_API bool streams(std::size_t bytes) noexcept;
 
 }  // namespace detail
 }  // namespace rope

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rope/detail/walk.hpp"
+#include "rope/export.hpp"
 #include "rope/shape.hpp"
 
 namespace rope {
@@ -28,14 +29,14 @@ namespace detail {
 enum class SharedElements { refused, allowed };
 
 /// The strides of a view, checked: one for each outer axis, the whole span within 60 bits. Throws rope::Error.
-Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared = SharedElements::refused);
+ROPE_API Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared = SharedElements::refused);
 
 /// First and last element a view touches, relative to its data. The shape must not be empty.
 struct Span {
   Index first;
   Index last;
 };
-Span span_of(const Shape& shape, const Strides& strides);
+ROPE_API Span span_of(const Shape& shape, const Strides& strides);
 
 }  // namespace detail
 }  // namespace rope

@@ -18,6 +18,7 @@
 
 #include "rope/cache.hpp"
 #include "rope/double_double.hpp"
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/layout.hpp"
 #include "rope/positions.hpp"
@@ -58,16 +59,17 @@ template <class Scalar>
 CosSinCache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
                                const Layout& layout = Layout::bsnd());
 
-extern template CosSinCache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template CosSinCache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template CosSinCache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template CosSinCache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template CosSinCache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template ROPE_API CosSinCache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template ROPE_API CosSinCache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template ROPE_API CosSinCache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template ROPE_API CosSinCache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template ROPE_API CosSinCache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
+                                                                 const Layout&);
 
 namespace detail {
 
 /// ln zeta_k of each pair, for keys -ln zeta_k. Throws for parameters xpos_cache refuses.
-std::vector<DoubleDouble> xpos_logarithms(Index pairs, const Xpos& xpos, XposSide side);
+ROPE_API std::vector<DoubleDouble> xpos_logarithms(Index pairs, const Xpos& xpos, XposSide side);
 
 }  // namespace detail
 }  // namespace rope

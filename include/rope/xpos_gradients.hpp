@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/gradients.hpp"
 #include "rope/layout.hpp"
 #include "rope/positions.hpp"
@@ -34,7 +35,7 @@ struct XposGradients {
 /// \throws rope::Error if the magnitudes' gradient was not asked for, or the table had other extents than these positions give, and for
 ///         parameters xpos_cache refuses
 /// Error: the terms' own rounding, 2^-50 relative, and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
-XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
-                             const Layout& layout = Layout::bsnd());
+ROPE_API XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
+                                      const Layout& layout = Layout::bsnd());
 
 }  // namespace rope

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/gradient_check_options.hpp"
 #include "rope/gradient_report.hpp"
 #include "rope/shape.hpp"
@@ -27,9 +28,9 @@ struct FlatArray {
   std::vector<Index> extents;
   MemoryOrder order = MemoryOrder::first_index_fastest;
 
-  Index size() const;
+  ROPE_API Index size() const;
   /// The indices of an element in memory order.
-  std::vector<Index> place_of(Index element) const;
+  ROPE_API std::vector<Index> place_of(Index element) const;
 };
 
 struct GradientProblem {
@@ -48,12 +49,12 @@ struct GradientProblem {
 
 enum class ProblemKind { differentiable, linear };
 
-GradientReport run_gradient_check(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind);
+ROPE_API GradientReport run_gradient_check(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind);
 
 /// Throws `<what> must have shape [a, b], got [c]` unless they are equal.
-void require_extents(std::string_view what, const std::vector<Index>& expected, const std::vector<Index>& got);
+ROPE_API void require_extents(std::string_view what, const std::vector<Index>& expected, const std::vector<Index>& got);
 
 /// The names of `count` arguments: those of the options, or x, or x0, x1, ...
-std::vector<std::string> argument_names(const std::vector<std::string>& given, std::size_t count);
+ROPE_API std::vector<std::string> argument_names(const std::vector<std::string>& given, std::size_t count);
 
 }  // namespace rope::detail

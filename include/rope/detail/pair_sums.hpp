@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "rope/detail/rows.hpp"
+#include "rope/export.hpp"
 
 namespace rope::detail {
 
@@ -145,10 +146,10 @@ void add_pairs_plainly(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>
 }
 
 // Compiled once, with the instructions of the machine it runs on; the same bits as the template.
-void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums);
-void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums);
-void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums);
-void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums);
+ROPE_API void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums);
+ROPE_API void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums);
+ROPE_API void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums);
+ROPE_API void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums);
 
 /// Rows of u, g and dx that share a table row. RowSteps: x of u, y of g.
 template <class T>
@@ -167,12 +168,12 @@ struct RotatedPairRows {
 
 /// Products::difference of a whole table row and its rows of dx, in one loop: overwrites the sums. False, and nothing done, for pairings,
 /// widths and targets it has no loop for. `plan` is the transposed rotation; pointers are the windows'.
-bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums);
-bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums);
-bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums);
+ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums);
+ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums);
+ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums);
 
 /// After the last streamed row, before another thread is told of it.
-void flush_streamed_rows();
+ROPE_API void flush_streamed_rows();
 
 /// Scalars for which it may do something.
 template <class U, class G, class TableScalar>

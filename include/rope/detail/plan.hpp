@@ -10,6 +10,7 @@
 #include <array>
 
 #include "rope/direction.hpp"
+#include "rope/export.hpp"
 #include "rope/pairing.hpp"
 #include "rope/shape.hpp"
 
@@ -45,10 +46,10 @@ struct Runs {
   const Run* end() const { return run.data() + count; }
 };
 
-Runs runs_of(const RowPlan& plan);
+ROPE_API Runs runs_of(const RowPlan& plan);
 
 /// Throws rope::Error where the window does not fit a row of `row_length`, or `table_width` is neither one entry per pair nor one per
 /// rotated element.
-RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing, Direction direction);
+ROPE_API RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing, Direction direction);
 
 }  // namespace rope::detail

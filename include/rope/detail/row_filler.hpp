@@ -19,6 +19,7 @@
 
 #include "rope/detail/aligned.hpp"
 #include "rope/double_double.hpp"
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/shape.hpp"
 
@@ -35,34 +36,34 @@ struct TableRates;
 
 /// Throws rope::Error for rates (the number of the pair is named) and positions beyond which entries could not keep their error bound: 2^40
 /// radians per token and 2^63.
-bool is_table_rate(double rate);
-void require_table_rate(std::size_t pair, double rate);
-void require_table_position(double position);
+ROPE_API bool is_table_rate(double rate);
+ROPE_API void require_table_rate(std::size_t pair, double rate);
+ROPE_API void require_table_position(double position);
 
 /// Immutable: any number of threads may fill different rows. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16.
 class RowFiller {
  public:
   /// Throws rope::Error if a rate is larger than 2^40 in size.
-  explicit RowFiller(const Frequencies& frequencies);
+  ROPE_API explicit RowFiller(const Frequencies& frequencies);
 
   Index pairs() const { return static_cast<Index>(turns_.size()); }
 
   /// Rows of positions first, first + 1, ... Every position must fit int64. cos and sin must not overlap. Allocates nothing.
   template <class Scalar>
-  void fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const;
+  ROPE_API void fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const;
 
   /// One row; |position| <= 2^64, the largest distance of two positions.
   template <class Scalar>
-  void fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const;
+  ROPE_API void fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const;
 
   /// One row, pairs() positions, each at most 2^64 in size.
   template <class Scalar>
-  void fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* sin) const;
+  ROPE_API void fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* sin) const;
 
   /// One row of angles that are not a position times the rates, in turns, pairs() of them, each at most 8 in size. Only the magnitude of
   /// the frequencies counts.
   template <class Scalar>
-  void fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) const;
+  ROPE_API void fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) const;
 
  private:
   /// Whether double arithmetic with a known error can form this row (for 16- and 32-bit scalars).

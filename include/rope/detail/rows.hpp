@@ -15,6 +15,7 @@
 
 #include "rope/detail/plan.hpp"
 #include "rope/detail/scalars.hpp"
+#include "rope/export.hpp"
 
 namespace rope::detail {
 
@@ -139,12 +140,12 @@ void rotate_rows_plainly(const RowPlan& plan, const RowBlock<XScalar, TableScala
 }
 
 // Compiled once, with the instructions of the machine it runs on (rope/kernel_target.hpp).
-void rotate_rows(const RowPlan& plan, const RowBlock<float, float>& block);
-void rotate_rows(const RowPlan& plan, const RowBlock<double, double>& block);
-void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::half, float>& block);
-void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>& block);
-void widen(const Eigen::half* from, float* to, Index count);
-void widen(const Eigen::bfloat16* from, float* to, Index count);
+ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<float, float>& block);
+ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<double, double>& block);
+ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::half, float>& block);
+ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>& block);
+ROPE_API void widen(const Eigen::half* from, float* to, Index count);
+ROPE_API void widen(const Eigen::bfloat16* from, float* to, Index count);
 
 /// With the entries of a 16-bit table as floats, as many rows at a time as stay close.
 template <class Scalar, class TableScalar>

@@ -11,6 +11,7 @@
 #include <array>
 
 #include "rope/detail/rows.hpp"
+#include "rope/export.hpp"
 #include "rope/shape.hpp"
 #include "rope/streaming.hpp"
 
@@ -27,23 +28,23 @@ struct Walk {
 };
 
 /// The strides of a dense tensor with rows of `row_length`.
-Strides dense_strides(Index row_length, const Shape& outer);
+ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
 
 /// Throws rope::Error unless each outer axis of the table equals x's or is 1.
-void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer);
+ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer);
 
 /// The strides of a dense table with rows of `width`; 0 on the axes it broadcasts along, those beyond its rank included.
-Strides table_strides(Index width, const Shape& table_outer);
+ROPE_API Strides table_strides(Index width, const Shape& table_outer);
 
 /// Merged levels for rows with these outer extents and strides.
-Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table);
+ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table);
 
 /// Numbers for the outer axes of arrays whose rank is known when compiling, fastest axis first: what an expression carries must be small.
 template <int rank>
-using OuterAxes = std::array<Index, rank >= 2 ? rank - 1 : 1>;
+using OuterAxes = std::array<Index, static_cast<std::size_t>(rank >= 2 ? rank - 1 : 1)>;
 
 /// The same for `axes` outer axes.
-Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table);
+ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table);
 
 template <int rank>
 Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y, const OuterAxes<rank>& table) {

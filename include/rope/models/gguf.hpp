@@ -12,6 +12,7 @@
 
 #include <filesystem>
 
+#include "rope/export.hpp"
 #include "rope/models/model_rope.hpp"
 
 namespace rope::models {
@@ -30,6 +31,6 @@ namespace rope::models {
 ///   value; std::bad_alloc. Nothing that a file claims is allocated before it is compared with the file's size.
 ///
 /// O(header), at most 256 MiB of it, plus O(rotary dims): the weights are never read. Safe to call from several threads.
-ModelRope read_gguf(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
+ROPE_API ModelRope read_gguf(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
 
 }  // namespace rope::models

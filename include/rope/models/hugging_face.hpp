@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "rope/export.hpp"
 #include "rope/models/model_rope.hpp"
 
 namespace rope::models {
@@ -35,10 +36,10 @@ namespace rope::models {
 /// rotated, and keys that are there but not read. (Whether the rates change with the length is depends_on_length() of the scaling.)
 ///
 /// O(size of the text). Safe to call from several threads; the text may change afterwards.
-ModelRope parse_hugging_face(std::string_view json, Strictness strictness = Strictness::strict);
+ROPE_API ModelRope parse_hugging_face(std::string_view json, Strictness strictness = Strictness::strict);
 
 /// The same from a file, or from config.json in a folder. Messages begin with the file's name: `[rope] model/config.json: rope_theta ...`.
 /// Throws rope::Error also for what is not there, not a file, not readable or larger than 64 MiB.
-ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
+ROPE_API ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
 
 }  // namespace rope::models

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "rope/export.hpp"
 #include "rope/pairing.hpp"
 #include "rope/scaling_choice.hpp"
 #include "rope/sections.hpp"
@@ -46,7 +47,7 @@ struct LayerRope {
   double softmax_multiplier = 1.0;
 
   /// For a sequence of `length` tokens. Throws rope::Error as rope::frequencies.
-  Frequencies frequencies(Index length = 0) const;
+  ROPE_API Frequencies frequencies(Index length = 0) const;
 };
 
 /// A value. The counts are 0 where the file does not say.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "rope/device.hpp"
+#include "rope/export.hpp"
 #include "rope/scalar_type.hpp"
 
 namespace rope::aclnn {
@@ -74,7 +75,7 @@ struct Inputs {
 /// \throws rope::Error naming the argument, the rule and the value, before anything is written
 ///
 /// f32, f16, bf16 and (our extension) f64; 16-bit types are computed in float and rounded once.
-void rotary_position_embedding(const Tensor& out, const Inputs& inputs, Mode mode, const Device& device = Device());
+ROPE_API void rotary_position_embedding(const Tensor& out, const Inputs& inputs, Mode mode, const Device& device = Device());
 
 /// The gradient's inputs: dy has x's shape. Without x there are no gradients of the tables.
 struct GradInputs {
@@ -93,7 +94,8 @@ struct GradOutputs {
 };
 
 /// RotaryPositionEmbeddingGrad: dx, and dcos and dsin summed (in double) over every axis the tables broadcast along.
-void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs& inputs, Mode mode, const Device& device = Device());
+ROPE_API void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs& inputs, Mode mode,
+                                             const Device& device = Device());
 
 /// ApplyRotaryPosEmb: q and k rotated where they lie, by the same tables, with head counts of their own.
 struct ApplyInputs {
@@ -105,7 +107,7 @@ struct ApplyInputs {
 };
 
 /// Both are checked before either is written. q and k may be heads side by side in one buffer, but may not share elements.
-void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode, const Device& device = Device());
+ROPE_API void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode, const Device& device = Device());
 
 /// Chips whose limits device_check() knows.
 enum class Chip { atlas_a2, atlas_a3, ascend_950 };
@@ -115,10 +117,10 @@ enum class Chip { atlas_a2, atlas_a3, ascend_950 };
 ///
 /// Two limits depend on numbers the pages do not give: whether q and k of ApplyRotaryPosEmb fit the chip's fast memory (left out), and the
 /// number of cores, which layout BNSD with half a row that is no multiple of 32 bytes depends on (reported where any number is too few).
-std::vector<std::string> device_check(const Inputs& inputs, Mode mode, Layout layout, Chip chip);
+ROPE_API std::vector<std::string> device_check(const Inputs& inputs, Mode mode, Layout layout, Chip chip);
 /// The same for the gradient.
-std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layout layout, Chip chip);
+ROPE_API std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layout layout, Chip chip);
 /// The same for ApplyRotaryPosEmb.
-std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layout layout, Chip chip);
+ROPE_API std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layout layout, Chip chip);
 
 }  // namespace rope::aclnn

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "rope/export.hpp"
 #include "rope/operators/aclnn.hpp"
 
 namespace rope::aclnn {
@@ -32,41 +33,44 @@ inline constexpr aclnnStatus ACLNN_ERR_PARAM_INVALID = 161002;
 inline constexpr aclnnStatus ACLNN_ERR_INNER_TILING_ERROR = 561002;
 
 /// The sentence of the calling thread's last failed call; empty before the first. Valid until the thread's next failed call.
-const char* aclGetRecentErrMsg() noexcept;
+ROPE_API const char* aclGetRecentErrMsg() noexcept;
 
 /// Releases an executor that will not be run. Unknown or used ones are refused with ACLNN_ERR_PARAM_INVALID.
-aclnnStatus aclDestroyAclOpExecutor(const aclOpExecutor* executor) noexcept;
+ROPE_API aclnnStatus aclDestroyAclOpExecutor(const aclOpExecutor* executor) noexcept;
 
 /// Checks the whole call. On success *workspaceSize is 0 and *executor awaits its execution; on failure neither is written.
-aclnnStatus aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor* x, const aclTensor* cos, const aclTensor* sin, std::int64_t mode,
-                                                         const aclTensor* out, std::uint64_t* workspaceSize,
-                                                         aclOpExecutor** executor) noexcept;
+ROPE_API aclnnStatus aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor* x, const aclTensor* cos, const aclTensor* sin,
+                                                                  std::int64_t mode, const aclTensor* out, std::uint64_t* workspaceSize,
+                                                                  aclOpExecutor** executor) noexcept;
 
 /// Runs what the executor was made for and releases it, whether that succeeds or not. An executor of another operation is refused and
 /// stays usable. The workspace may be null.
-aclnnStatus aclnnRotaryPositionEmbedding(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
-                                         aclrtStream stream) noexcept;
+ROPE_API aclnnStatus aclnnRotaryPositionEmbedding(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
+                                                  aclrtStream stream) noexcept;
 
 /// xOptional may be null; then dcos and dsin must be null or have no elements (as ported code passes them).
-aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(const aclTensor* dy, const aclTensor* cos, const aclTensor* sin,
-                                                             const aclTensor* xOptional, std::int64_t mode, const aclTensor* dx,
-                                                             const aclTensor* dcos, const aclTensor* dsin, std::uint64_t* workspaceSize,
-                                                             aclOpExecutor** executor) noexcept;
+ROPE_API aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(const aclTensor* dy, const aclTensor* cos, const aclTensor* sin,
+                                                                      const aclTensor* xOptional, std::int64_t mode, const aclTensor* dx,
+                                                                      const aclTensor* dcos, const aclTensor* dsin,
+                                                                      std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
 /// The second step of the gradient.
-aclnnStatus aclnnRotaryPositionEmbeddingGrad(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
-                                             aclrtStream stream) noexcept;
+ROPE_API aclnnStatus aclnnRotaryPositionEmbeddingGrad(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
+                                                      aclrtStream stream) noexcept;
 
 /// Mode half. query and key are rotated where they lie.
-aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos, const aclTensor* sin,
-                                                   std::int64_t layout, std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
+ROPE_API aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
+                                                            const aclTensor* sin, std::int64_t layout, std::uint64_t* workspaceSize,
+                                                            aclOpExecutor** executor) noexcept;
 /// The second step.
-aclnnStatus aclnnApplyRotaryPosEmb(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) noexcept;
+ROPE_API aclnnStatus aclnnApplyRotaryPosEmb(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
+                                            aclrtStream stream) noexcept;
 
 /// rotaryMode is "half", "interleave", "quarter" or "interleave-half".
-aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
-                                                     const aclTensor* sin, std::int64_t layout, const char* rotaryMode,
-                                                     std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
+ROPE_API aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
+                                                              const aclTensor* sin, std::int64_t layout, const char* rotaryMode,
+                                                              std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
 /// The second step of version 2.
-aclnnStatus aclnnApplyRotaryPosEmbV2(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) noexcept;
+ROPE_API aclnnStatus aclnnApplyRotaryPosEmbV2(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
+                                              aclrtStream stream) noexcept;
 
 }  // namespace rope::aclnn

@@ -20,6 +20,7 @@
 #include "rope/cache.hpp"
 #include "rope/device.hpp"
 #include "rope/direction.hpp"
+#include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/pairing.hpp"
 #include "rope/positions.hpp"
@@ -38,7 +39,7 @@ using Extents = std::array<std::int64_t, 4>;
 using ByteStrides = std::array<std::size_t, 4>;  ///< Bytes from one index to the next, fastest axis first (nb).
 
 /// The strides of a dense tensor: {size, size ne0, size ne0 ne1, size ne0 ne1 ne2}.
-ByteStrides dense_strides(ScalarType type, const Extents& ne);
+ROPE_API ByteStrides dense_strides(ScalarType type, const Extents& ne);
 
 /// A tensor that is read. It does not own its data.
 struct ConstTensor {
@@ -96,12 +97,12 @@ struct RopeParams {
 /// beta_fast, beta_slow, [11] to [14] sections, [15] n_offs. Words 0 and 3 are unused: written as 0, not read. freq_factors is no part.
 using OpParams = std::array<std::int32_t, 16>;
 /// The words of the operator's parameters.
-OpParams encode_op_params(const RopeParams& params);
+ROPE_API OpParams encode_op_params(const RopeParams& params);
 /// The parameters in the words.
-RopeParams decode_op_params(const OpParams& words);
+ROPE_API RopeParams decode_op_params(const OpParams& words);
 
 /// First and last pair of YaRN's ramp: ggml_rope_yarn_corr_dims of n_dims, n_ctx_orig, freq_base, beta_fast and beta_slow.
-CorrectionDims yarn_corr_dims(const RopeParams& params);
+ROPE_API CorrectionDims yarn_corr_dims(const RopeParams& params);
 
 /// A reference to int32 or int64 positions: one per token, or four lists (all t, all h, all w, all e) for the multi-axis modes.
 class PositionIds {
@@ -144,15 +145,15 @@ struct Options {
 // Each checks what it needs and throws rope::Error naming ggml's parameter.
 
 /// Rates and attention factor for rows of ne0 elements.
-Frequencies frequencies(const RopeParams& params, std::int64_t ne0);
+ROPE_API Frequencies frequencies(const RopeParams& params, std::int64_t ne0);
 /// `tokens` positions, or four times as many in the multi-axis modes, with the sections that give each pair its axis.
-Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens);
+ROPE_API Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens);
 /// The pairs and the window of these parameters in rows of ne0 elements. Throws rope::Error as rope_ext.
-Pairing pairing(const RopeParams& params, std::int64_t ne0);
+ROPE_API Pairing pairing(const RopeParams& params, std::int64_t ne0);
 /// The table [pairs, 1, tokens]. Scalar: float or double; the float recurrence has float only.
 template <class Scalar>
-CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens,
-                                  Precision precision = Precision::exact);
+ROPE_API CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens,
+                                           Precision precision = Precision::exact);
 
 /// dst = the rotation of a by one position per token. Modes normal and neox.
 ///
@@ -160,17 +161,21 @@ CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b
 /// \param a    f32, f16, bf16 (computed in float, rounded once) or f64; nb[0] the element's size, other strides any multiple of it
 /// \param b    ne2 positions
 /// \throws rope::Error for everything ggml asserts and everything it should; nothing is written then
-void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+ROPE_API void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
+                       const Options& options = {});
 /// The same where a lies.
-void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+ROPE_API void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 /// The gradient: dst = the transposed rotation of the gradient a, the magnitude kept. Honours the offset, which ggml's own ignores.
-void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+ROPE_API void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
+                            const Options& options = {});
 
 /// The same for all modes; b has 4 ne2 positions in the multi-axis ones, and ne2 in normal and neox (which ignore the sections).
-void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+ROPE_API void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
+                         const Options& options = {});
 /// The same where a lies.
-void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+ROPE_API void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 /// The gradient of rope_multi: its transpose.
-void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
+ROPE_API void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
+                              const Options& options = {});
 
 }  // namespace rope::ggml

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "rope/device.hpp"
+#include "rope/export.hpp"
 #include "rope/scalar_type.hpp"
 
 namespace rope::onnx {
@@ -112,21 +113,21 @@ struct MRotaryEmbedding {
 /// \throws rope::Error naming the argument, the rule and the value, before anything is written
 ///
 /// float, float16, bfloat16 and (our extension) double; 16-bit types are computed in float and rounded once.
-void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
+ROPE_API void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
 /// The same for com.microsoft RotaryEmbedding.
-void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
+ROPE_API void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
 /// The same for com.microsoft MRotaryEmbedding.
-void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
+ROPE_API void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
 
 /// The gradients of a loss, given dY, its gradient with respect to Y (X's type and shape). X is read only for those of the caches.
 /// dX may be dY's own data. Sums over heads and repeated positions are formed in double.
-void backward(const RotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-              const Device& device = Device());
+ROPE_API void backward(const RotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
+                       const Device& device = Device());
 /// The same for com.microsoft RotaryEmbedding.
-void backward(const ContribRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-              const Device& device = Device());
+ROPE_API void backward(const ContribRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
+                       const Device& device = Device());
 /// The same for com.microsoft MRotaryEmbedding.
-void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-              const Device& device = Device());
+ROPE_API void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
+                       const Device& device = Device());
 
 }  // namespace rope::onnx

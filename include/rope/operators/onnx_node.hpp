@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rope/device.hpp"
+#include "rope/export.hpp"
 #include "rope/operators/onnx.hpp"
 
 namespace rope::onnx {
@@ -41,6 +42,6 @@ struct Node {
 };
 
 /// Runs the node on its inputs, in the node's order. Y as in onnx.hpp.
-void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y, const Device& device = Device());
+ROPE_API void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y, const Device& device = Device());
 
 }  // namespace rope::onnx
