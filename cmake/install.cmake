@@ -48,3 +48,7 @@ foreach(package rope rope-models)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(cmake/debian.cmake)
+endif()
