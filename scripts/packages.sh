@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the other scripts: installs Debian packages that are missing, and says so.
+# shellcheck shell=bash disable=SC2034  # the lists of packages are for those who source this
 
 say() { printf '== %s\n' "$*"; }
 die() {

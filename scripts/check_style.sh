@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Form: clang-format has nothing to change, shellcheck nothing to say, every source names its licence, headers stay below 500 lines.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+case "${1:-}" in
+  "") ;;
+  -h | --help)
+    echo "usage: scripts/check_style.sh    checks every file git knows, names each that fails, exits 1 if there is one; half a minute
+repair formatting with: git ls-files '*.cpp' '*.hpp' | xargs clang-format -i"
+    exit 0
+    ;;
+  *) die "unknown argument '$1'; see scripts/check_style.sh --help" ;;
+esac
+
+require_packages clang-format shellcheck git
+fails=0
+fail() {
+  printf '%s\n' "$*" >&2
+  fails=1
+}
+
+mapfile -t sources < <(git ls-files '*.cpp' '*.hpp')
+printf '%s\0' "${sources[@]}" | xargs -0 -n 20 -P "$(nproc)" clang-format --dry-run -Werror || fail "the lines above are not formatted"
+
+mapfile -t scripts < <(git ls-files '*.sh' .ci)
+shellcheck --severity=warning --external-sources "${scripts[@]}" || fail "shellcheck's remarks are above"
+
+mapfile -t licensed < <(git ls-files '*.cpp' '*.hpp' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py' '*.gnuplot' .ci)
+for file in "${licensed[@]}"; do
+  [ "$file" != examples/quickstart.cpp ] || continue # what README.md shows, to the letter
+  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0' || fail "$file: neither of the first two lines is '// SPDX-License-Identifier: Apache-2.0'"
+done
+
+mapfile -t headers < <(git ls-files '*.hpp')
+for file in "${headers[@]}"; do
+  lines=$(wc -l <"$file")
+  [ "$lines" -lt 500 ] || fail "$file: headers must have fewer than 500 lines, got $lines"
+done
+mapfile -t public < <(git ls-files 'include/*.hpp')
+for file in "${public[@]}"; do
+  # The comment that opens a header, and the guard after it.
+  lines=$(awk 'NR > 2 && !/^\/\// { exit } NR > 2 { ++n } END { print n + 0 }' "$file")
+  [ "$lines" -ge 1 ] || fail "$file: a public header must open with a comment on what it is"
+  grep -q '^#pragma once$' "$file" || fail "$file: '#pragma once' is missing"
+done
+
+[ "$fails" -eq 0 ] || die "style"
+say "style: ${#sources[@]} sources, ${#scripts[@]} scripts, ${#licensed[@]} licences, ${#headers[@]} headers"
