@@ -1,0 +1,221 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Uses the library as other projects do: installed, as a folder, through pkg-config, from Debian packages.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER] [--eigen-5]
+  builds static and shared libraries, installs them, and builds and runs tests/packaging against them: find_package, add_subdirectory and
+  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; the tool and the examples with a shared library;
+  the Debian packages, installed into a folder. Everything goes under build/packages, one line for each combination, the first failure
+  ends it. About 5 minutes a compiler on 2 cores, 1 when ccache has the objects
+  --compiler NAME  g++ or clang++ (default: both)
+  --eigen FOLDER   also with the Eigen headers in FOLDER (Eigen/Core), by ROPE_EIGEN_DIR
+  --eigen-5        the same with headers newer than Debian's, those in TensorFlow's Python package (downloads some 250 MB once)"
+compilers=() other_eigen=""
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --compiler | --eigen)
+      [ $# -ge 2 ] || die "$1 needs a value; see scripts/check_packages.sh --help"
+      if [ "$1" = --compiler ]; then compilers+=("$2"); else other_eigen=$(realpath "$2"); fi
+      shift
+      ;;
+    --eigen-5) other_eigen=download ;;
+    -h | --help)
+      echo "$usage"
+      exit 0
+      ;;
+    *) die "unknown argument '$1'; see scripts/check_packages.sh --help" ;;
+  esac
+  shift
+done
+[ ${#compilers[@]} -gt 0 ] || compilers=(g++ clang++)
+
+packages=("${build_packages[@]}" "${demo_packages[@]}" pkg-config dpkg-dev)
+[[ " ${compilers[*]} " != *clang* ]] || packages+=(clang)
+[ "$other_eigen" != download ] || packages+=(python3-pip)
+require_packages "${packages[@]}"
+
+source_folder=$PWD
+work=$source_folder/build/packages
+mkdir -p "$work"
+
+# run WHAT COMMAND...: the command's output is shown if it fails
+run() {
+  local what=$1
+  shift
+  "$@" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    die "$what: failed; the messages are above"
+  }
+}
+
+if [ "$other_eigen" = download ]; then
+  other_eigen=$work/eigen/tensorflow/include
+  if [ ! -e "$other_eigen/Eigen/Core" ]; then
+    say "downloading TensorFlow's package for its Eigen headers"
+    run "the download" python3 -m pip download --quiet --disable-pip-version-check --no-deps --dest "$work/wheel" tensorflow-cpu
+    run "the wheel" python3 -c '
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    folders = ("tensorflow/include/Eigen/", "tensorflow/include/unsupported/Eigen/")
+    wheel.extractall(sys.argv[2], [name for name in wheel.namelist() if name.startswith(folders)])' "$work"/wheel/*.whl "$work/eigen"
+    rm -r "$work/wheel"
+  fi
+fi
+
+without_programs=(-DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_EXAMPLES=OFF)
+
+# configure_project FOLDER SOURCE COMPILER OPTION...
+configure_project() {
+  local folder=$work/$1 source=$2 compiler=$3
+  shift 3
+  run "configuring $folder" cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "$@"
+}
+
+# report WHAT PROGRAM: runs it and prints its line
+report() {
+  local line
+  line=$("$2") || die "$1: the program says something is wrong"
+  printf '  %-60s %s\n' "$1" "$line"
+}
+
+# library NAME COMPILER OPTION...: builds and installs it as build/packages/NAME/installed
+library() {
+  local name=$1 compiler=$2
+  shift 2
+  rm -rf "$work/$name/installed"
+  configure_project "$name" "$source_folder" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON "${without_programs[@]}" \
+    -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
+  run "building $name" cmake --build "$work/$name"
+  run "installing $name" cmake --install "$work/$name"
+}
+
+# consumer WHAT NAME COMPILER STANDARD OPTION...
+consumer() {
+  local what=$1 name=$2 compiler=$3 standard=$4
+  shift 4
+  rm -f "$work/$name/CMakeCache.txt"
+  configure_project "$name" tests/packaging "$compiler" -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF \
+    -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
+  run "$what" cmake --build "$work/$name" --target consumer
+  local program=$work/$name/consumer
+  report "$what" "$program"
+}
+
+# As tests/packaging has them.
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror)
+
+# pkg_config_consumer WHAT NAME COMPILER STANDARD PREFIX EIGEN
+pkg_config_consumer() {
+  local what=$1 program=$work/$2 compiler=$3 standard=$4 prefix=$5 eigen=$6
+  local path libdir flags libs
+  path=$(dirname "$(find "$prefix" -name rope-models.pc)")
+  libdir=$(dirname "$path")
+  export PKG_CONFIG_PATH=$path
+  read -r -a flags <<<"$(pkg-config --cflags rope-models)"
+  read -r -a libs <<<"$(pkg-config --libs rope-models)"
+  unset PKG_CONFIG_PATH
+  # Eigen's headers as system headers: its warnings do not count.
+  [ -n "$eigen" ] || eigen=$(pkg-config --variable=prefix eigen3)/include/eigen3
+  run "$what" ccache "$compiler" -std=c++"$standard" "${warnings[@]}" -isystem "$eigen" "${flags[@]}" -c tests/packaging/consumer.cpp -o "$program.o"
+  run "$what" "$compiler" "$program.o" -o "$program" "${libs[@]}" -Wl,-rpath,"$libdir"
+  report "$what" "$program"
+}
+
+# What the shared libraries let see is what headers mark, each by its name or its class's, and nothing of the libraries underneath.
+compare_symbols() {
+  local what=$1 prefix=$2 libraries classes marked seen
+  mapfile -t libraries < <(find "$prefix" -name 'librope*.so')
+  nm -D --defined-only -C "${libraries[@]}" | sed -n 's/^[0-9a-f]* [A-Za-z] //p' >"$work/seen"
+  if grep -E '^(.* )?(fmt|hwy|nlohmann)::' "$work/seen" >&2; then die "$what: the symbols above belong to other libraries"; fi
+  classes=$(grep -rhoE '(class|struct) ROPE_API [A-Za-z]+' include | sed 's/.* //' | sort -u)
+  marked=$({
+    echo "$classes"
+    grep -rhE '^[^/#]*ROPE_API .*\(' include | sed -E 's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
+  } | sort -u)
+  classes=$(paste -sd'|' <<<"$classes")
+  seen=$(grep -E '(^|[ *&])rope::' "$work/seen" | sed -E 's/\[abi:[a-z0-9]+\]//g; s/operator<</operator_shift/; s/^(typeinfo name|typeinfo|vtable) for //' |
+    sed -E ':again; s/<[^<>]*>//g; t again; s/\(.*//; s/.*[ *&](rope::)/\1/' | sed -E "s/.*::($classes)(::.*)?\$/\1/; t; s/.*:://" | sort -u)
+  diff <(echo "$marked") <(echo "$seen") >&2 || die "$what: < is marked ROPE_API and not exported, > is exported and not marked"
+  printf '  %-60s %s\n' "$what" "$(wc -l <<<"$seen") names, all marked ROPE_API"
+}
+
+# Blocks of README.md: the first of a language after a heading.
+readme_block() {
+  awk -v heading="## $1" -v fence="\`\`\`$2" '$0 == heading { here = 1 } here && $0 == "```" && on { exit } on { print } here && $0 == fence { on = 1 }' README.md
+}
+
+for compiler in "${compilers[@]}"; do
+  for eigen in "" ${other_eigen:+"$other_eigen"}; do
+    short=$(basename "$compiler")${eigen:+-eigen5}
+    own_eigen=()
+    [ -z "$eigen" ] || own_eigen=(-DROPE_EIGEN_DIR="$eigen")
+    say "$("$compiler" --version | head -n 1)${eigen:+, Eigen of $eigen}"
+    for kind in static shared; do
+      shared=OFF
+      [ "$kind" = static ] || shared=ON
+      library "$short-$kind" "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}"
+      prefix=$work/$short-$kind/installed
+      for standard in 17 20; do
+        consumer "$compiler, $kind, find_package, C++$standard" "$short-$kind-$standard" "$compiler" "$standard" \
+          -DCMAKE_PREFIX_PATH="$prefix" "${own_eigen[@]}"
+      done
+      pkg_config_consumer "$compiler, $kind, pkg-config, C++17" "$short-$kind-pkg-config" "$compiler" 17 "$prefix" "$eigen"
+    done
+    # The same objects again, if ccache is there.
+    consumer "$compiler, add_subdirectory, C++17" "$short-folder" "$compiler" 17 -DROPE_SOURCE_DIR="$source_folder" -DROPE_DEVELOPER=ON \
+      -DCMAKE_BUILD_TYPE=Release "${own_eigen[@]}"
+    compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
+  done
+done
+
+compiler=${compilers[0]}
+short=$(basename "$compiler")
+say "README.md, the tool, the examples and the Debian packages with $compiler"
+
+mkdir -p "$work/readme"
+readme_block "In your project" cmake >"$work/readme/CMakeLists.txt"
+readme_block Example cpp >"$work/readme/main.cpp"
+for file in CMakeLists.txt main.cpp; do [ -s "$work/readme/$file" ] || die "README.md shows no $file"; done
+configure_project readme/build "$work/readme" "$compiler" -DCMAKE_PREFIX_PATH="$work/$short-static/installed"
+run "the project that README.md shows" cmake --build "$work/readme/build"
+run "the project that README.md shows" "$work/readme/build/my_program"
+printf '  %s\n' "the project that README.md shows"
+
+# Those that between them call what is compiled.
+examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)
+configure_project "$short-shared" "$source_folder" "$compiler" -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=ON
+run "tool and examples with the shared library" cmake --build "$work/$short-shared" --target rope_tool "${examples[@]}"
+run "the tool with the shared library" "$work/$short-shared/bin/rope" inspect yarn:dims=128,factor=4,original=32768
+for example in "${examples[@]}"; do
+  run "the example $example with the shared library" "$work/$short-shared/bin/$example"
+done
+printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared library"
+
+# packages NAME SHARED: makes them and installs them into a folder that knows this machine's packages, and nothing of this project
+debian_packages() {
+  local kind=$1 shared=$2 folder=$work/debian-$1 root=$work/debian-$1/root
+  rm -rf "$root" "$folder"/*.deb
+  configure_project "debian-$kind" "$source_folder" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON "${without_programs[@]}" \
+    -DROPE_BUILD_TOOL=ON -DBUILD_SHARED_LIBS="$shared" -DCMAKE_INSTALL_PREFIX=/usr
+  run "building the Debian packages" cmake --build "$folder"
+  (cd "$folder" && run "making the Debian packages" cpack -G DEB)
+  mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+  cp /var/lib/dpkg/status "$root/var/lib/dpkg/status"
+  run "installing the Debian packages" dpkg --root="$root" --force-not-root --force-script-chrootless --log="$folder/dpkg.log" -i "$folder"/*.deb
+  consumer "Debian packages, $kind, find_package, C++17" "debian-$kind-17" "$compiler" 17 -DCMAKE_PREFIX_PATH="$root/usr" \
+    -DCMAKE_BUILD_RPATH="$(dirname "$(find "$root" -name 'librope.*' | head -n 1)")"
+  local libdir
+  libdir=$(dirname "$(find "$root" -name 'librope.*' | head -n 1)")
+  run "the installed tool" env LD_LIBRARY_PATH="$libdir" "$root/usr/bin/rope" --version
+  local file
+  for file in man/man1/rope.1 bash-completion/completions/rope zsh/site-functions/_rope fish/vendor_completions.d/rope.fish \
+    doc/libeigen-rope-dev/copyright doc/eigen-rope/copyright; do
+    [ -s "$root/usr/share/$file" ] || die "the Debian packages lack /usr/share/$file"
+  done
+}
+debian_packages static OFF
+debian_packages shared ON
