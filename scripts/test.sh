@@ -1,24 +1,70 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs the whole test suite: installs what is missing, configures the preset dev, builds, runs ctest.
+# Builds and runs the test suite: installs what is missing, configures the preset dev, builds, runs ctest. With --all, everything else too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
+usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
+  --all    then also: form (check_style.sh), packages and compilers (check_packages.sh --eigen-5), the whole suite under AddressSanitizer
+           and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, clang-tidy; prints what each took"
+all=0
 case "${1:-}" in
   "") ;;
+  --all) all=1 ;;
   -h | --help)
-    echo "usage: scripts/test.sh    installs what is missing, builds the preset dev and runs every test"
+    echo "$usage"
     exit 0
     ;;
   *) die "unknown argument '$1'; see scripts/test.sh --help" ;;
 esac
 
+# The tests of the preset dev or of another.
+suite() {
+  say "configuring build/$1"
+  configure "$1" -DROPE_TEST_PYTHON="$PWD/build/python/bin/python" "${@:2}"
+  say "building"
+  cmake --build --preset "$1" || die "the build failed; the compiler's messages are above"
+  say "testing"
+  ctest --preset "$1" -j "$(nproc)" || die "tests failed; their output is above"
+}
+
+# Those that start threads; programs by themselves, as ctest would miss the others.
+threads() {
+  local programs=(thread_tests decode_table_tests gradient_tests rerotate_tests core_tests) program
+  say "configuring build/tsan"
+  configure tsan -DROPE_BUILD_BENCH=OFF
+  say "building"
+  cmake --build --preset tsan --target "${programs[@]}" || die "the build failed; the compiler's messages are above"
+  for program in "${programs[@]}"; do
+    "build/tsan/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
+  done
+}
+
+tidy() {
+  require_packages clang clang-tidy
+  say "configuring build/tidy"
+  configure tidy -DROPE_BUILD_TESTS=OFF
+  say "building with clang-tidy"
+  cmake --build --preset tidy || die "clang-tidy's findings are above"
+}
+
+times=()
+timed() {
+  local begin=$SECONDS
+  say "$*"
+  "$@"
+  times+=("$(printf '%6d s  %s' $((SECONDS - begin)) "$*")")
+}
+
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
 python_packages tests/python/requirements.txt build/python
-say "configuring build/dev"
-configure dev -DROPE_TEST_PYTHON="$PWD/build/python/bin/python"
-say "building"
-cmake --build --preset dev || die "the build failed; the compiler's messages are above"
-say "testing"
-ctest --preset dev -j "$(nproc)" || die "tests failed; their output is above"
+timed suite dev
+[ "$all" -eq 1 ] || exit 0
+timed scripts/check_style.sh
+timed scripts/check_packages.sh --eigen-5
+timed suite asan-ubsan -DROPE_BUILD_BENCH=OFF
+timed threads
+timed tidy
+say "what each took"
+printf '%s\n' "${times[@]}"
