@@ -408,7 +408,7 @@ Application check(const ApplyInputs& inputs, Layout layout, Mode mode, Stage& st
   require_apply_shapes(inputs, layout, kind);
   stage = Stage::parameters;
   const Pairing window = Pairing(kind).with_rotary_dims(static_cast<Index>(inputs.cos.shape.back()));
-  const Application result{rotation(inputs.query, "query", query, "query", window), rotation(inputs.key, "key", key, "key", window)};
+  Application result{rotation(inputs.query, "query", query, "query", window), rotation(inputs.key, "key", key, "key", window)};
   refuse_overlap(result.key.out, result.query.out);
   return result;
 }

@@ -81,7 +81,7 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
 }
 
 /// Table rows go together whose rows of g have about so many bytes: they are read twice, from the second-level cache the second time.
-inline constexpr Index backward_chunk_bytes = 128 * 1024;
+inline constexpr Index backward_chunk_bytes = Index{128} * 1024;
 
 /// Runs whose table_a counts pairs, whatever the table's width.
 inline Runs pair_runs(RowPlan plan) {
