@@ -5,15 +5,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER] [--eigen-5]
+usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5] [--consumers]
   builds static and shared libraries, installs them, and builds and runs tests/packaging against them: find_package, add_subdirectory and
   pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; the tool and the examples with a shared library;
   the Debian packages, installed into a folder. Everything goes under build/packages, one line for each combination, the first failure
   ends it. About 5 minutes a compiler on 2 cores, 1 when ccache has the objects
   --compiler NAME  g++ or clang++ (default: both)
+  --consumers      nothing of README.md, the tool, the examples and Debian
   --eigen FOLDER   also with the Eigen headers in FOLDER (Eigen/Core), by ROPE_EIGEN_DIR
   --eigen-5        the same with headers newer than Debian's, those in TensorFlow's Python package (downloads some 250 MB once)"
-compilers=() other_eigen=""
+compilers=() other_eigen="" consumers_only=0
 while [ $# -gt 0 ]; do
   case "$1" in
     --compiler | --eigen)
@@ -22,6 +23,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --eigen-5) other_eigen=download ;;
+    --consumers) consumers_only=1 ;;
     -h | --help)
       echo "$usage"
       exit 0
@@ -40,13 +42,15 @@ require_packages "${packages[@]}"
 source_folder=$PWD
 work=$source_folder/build/packages
 mkdir -p "$work"
+log=$(mktemp "$work/log.XXXXXX")
+trap 'rm -f "$log" "$log.seen"' EXIT
 
 # run WHAT COMMAND...: the command's output is shown if it fails
 run() {
   local what=$1
   shift
-  "$@" >"$work/log" 2>&1 || {
-    cat "$work/log" >&2
+  "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
     die "$what: failed; the messages are above"
   }
 }
@@ -129,15 +133,15 @@ pkg_config_consumer() {
 compare_symbols() {
   local what=$1 prefix=$2 libraries classes marked seen
   mapfile -t libraries < <(find "$prefix" -name 'librope*.so')
-  nm -D --defined-only -C "${libraries[@]}" | sed -n 's/^[0-9a-f]* [A-Za-z] //p' >"$work/seen"
-  if grep -E '^(.* )?(fmt|hwy|nlohmann)::' "$work/seen" >&2; then die "$what: the symbols above belong to other libraries"; fi
+  nm -D --defined-only -C "${libraries[@]}" | sed -n 's/^[0-9a-f]* [A-Za-z] //p' >"$log.seen"
+  if grep -E '^(.* )?(fmt|hwy|nlohmann)::' "$log.seen" >&2; then die "$what: the symbols above belong to other libraries"; fi
   classes=$(grep -rhoE '(class|struct) ROPE_API [A-Za-z]+' include | sed 's/.* //' | sort -u)
   marked=$({
     echo "$classes"
     grep -rhE '^[^/#]*ROPE_API .*\(' include | sed -E 's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
   } | sort -u)
   classes=$(paste -sd'|' <<<"$classes")
-  seen=$(grep -E '(^|[ *&])rope::' "$work/seen" | sed -E 's/\[abi:[a-z0-9]+\]//g; s/operator<</operator_shift/; s/^(typeinfo name|typeinfo|vtable) for //' |
+  seen=$(grep -E '(^|[ *&])rope::' "$log.seen" | sed -E 's/\[abi:[a-z0-9]+\]//g; s/operator<</operator_shift/; s/^(typeinfo name|typeinfo|vtable) for //' |
     sed -E ':again; s/<[^<>]*>//g; t again; s/\(.*//; s/.*[ *&](rope::)/\1/' | sed -E "s/.*::($classes)(::.*)?\$/\1/; t; s/.*:://" | sort -u)
   diff <(echo "$marked") <(echo "$seen") >&2 || die "$what: < is marked ROPE_API and not exported, > is exported and not marked"
   printf '  %-60s %s\n' "$what" "$(wc -l <<<"$seen") names, all marked ROPE_API"
@@ -171,6 +175,7 @@ for compiler in "${compilers[@]}"; do
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
   done
 done
+[ "$consumers_only" -eq 0 ] || exit 0
 
 compiler=${compilers[0]}
 short=$(basename "$compiler")
