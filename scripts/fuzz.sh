@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fuzzes the readers and the operators' checks with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer.
+#
+#   scripts/fuzz.sh [--minutes N] [--target NAME]... [--keep]
+#
+# Builds build/fuzz with Clang: what is fuzzed (the models' readers, the operators, the tool's readers) with sanitizers and coverage. The row
+# kernels and table kernels are compiled without, as their code for a dozen instruction sets would take minutes each; the operators' buffers
+# end at pages that cannot be touched instead. Each target starts from tests/fuzz/corpus/NAME, seeds made of tests/data, and what earlier runs
+# left in out/fuzz/corpus/NAME. Crashes are left in out/fuzz/NAME-*: each becomes a file of tests/fuzz/corpus/NAME, which fuzz_corpus_tests runs.
+# --keep copies the smallest new files that reach new code to tests/fuzz/corpus, 24 kB for each target in all.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+targets=(config_json gguf safetensors golden_folder scaling_text ggml onnx aclnn)
+minutes=1 keep=no chosen=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --minutes) minutes=${2:-} && shift ;;
+    --target) chosen+=("${2:-}") && shift ;;
+    --keep) keep=yes ;;
+    -h | --help)
+      echo "usage: scripts/fuzz.sh [--minutes N] [--target NAME]... [--keep]    NAME: ${targets[*]}; N for each target, 1 by default"
+      exit 0
+      ;;
+    *) die "unknown argument '$1'; see scripts/fuzz.sh --help" ;;
+  esac
+  shift || die "an option needs a value; see scripts/fuzz.sh --help"
+done
+[[ $minutes =~ ^[0-9]+$ ]] || die "--minutes must be a whole number, got '$minutes'"
+[ ${#chosen[@]} -gt 0 ] || chosen=("${targets[@]}")
+for target in "${chosen[@]}"; do
+  [[ " ${targets[*]} " == *" $target "* ]] || die "--target must be one of ${targets[*]}, got '$target'"
+done
+
+require_packages "${build_packages[@]}" clang python3
+out=$PWD/out/fuzz
+mkdir -p "$out"
+say "configuring and building build/fuzz"
+cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROPE_DEVELOPER=ON \
+  -DROPE_BUILD_FUZZERS=ON -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_EXAMPLES=OFF \
+  >"$out/configure.log" 2>&1 || { cat "$out/configure.log" >&2 && die "configuring build/fuzz failed"; }
+cmake --build build/fuzz --target "${chosen[@]/#/fuzz_}" || die "the build failed; the compiler's messages are above"
+rm -rf "$out/seeds"
+mkdir -p "$out/seeds"
+python3 tests/fuzz/make_seeds.py tests/data "$out/seeds"
+
+export ASAN_OPTIONS=allocator_may_return_null=0:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+failed=()
+for target in "${chosen[@]}"; do
+  kept=tests/fuzz/corpus/$target
+  mkdir -p "$kept" "$out/corpus/$target" "$out/seeds/$target"
+  arguments=(-max_total_time=$((minutes * 60)) -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0 -artifact_prefix="$out/$target-"
+    -print_final_stats=1)
+  [ ! -f "$out/seeds/$target.dict" ] || arguments+=(-dict="$out/seeds/$target.dict")
+  log=$out/$target.log
+  if ! "build/fuzz/bin/fuzz_$target" "${arguments[@]}" "$out/corpus/$target" "$kept" "$out/seeds/$target" >"$log" 2>&1; then
+    failed+=("$target")
+    tail -n 40 "$log" >&2
+  fi
+  printf '%-14s %9s runs  %s\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+    "$(grep -oE 'cov: [0-9]+ ft: [0-9]+ corp: [^ ]+' "$log" | tail -n 1)"
+  [ $keep = yes ] || continue
+  merged=$out/merged/$target
+  rm -rf "$merged"
+  mkdir -p "$merged"
+  cp "$out/seeds/$target"/* "$kept"/* "$merged" 2>/dev/null || true
+  before=$(ls "$merged")
+  "build/fuzz/bin/fuzz_$target" -merge=1 -timeout=5 "$merged" "$out/corpus/$target" >"$out/$target-merge.log" 2>&1
+  left=$((24000 - $(cat "$kept"/* 2>/dev/null | wc -c)))
+  while read -r size name; do
+    grep -qxF "$name" <<<"$before" && continue
+    left=$((left - size))
+    [ $left -ge 0 ] || break
+    cp "$merged/$name" "$kept/$name"
+  done < <(find "$merged" -type f -printf '%s %f\n' | sort -n)
+done
+[ ${#failed[@]} -eq 0 ] || die "crashes were found by ${failed[*]}: out/fuzz/NAME-* has them"

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a reader let pass goes through `rope inspect`, which must neither fail nor hang on it.
+#pragma once
+
+#include "inspect.hpp"
+#include "inspect_report.hpp"
+#include "promise.hpp"
+
+namespace rope::fuzz {
+
+inline void inspect_and_print(const models::ModelRope& model) {
+  for (const models::LayerRope& layer : model.layers) {
+    // Time grows with the pairs; a hang is found with few.
+    if (layer.powers.rotary_dims > 1024) return;
+  }
+  std::optional<tool::Inspection> inspection;
+  if (attempt([&] { inspection = tool::inspect(model, {}); }) == Outcome::refused) return;
+  require(inspection->length > 0, "a length is positive");
+  for (const tool::LayerInspection& layer : inspection->layers) {
+    require(layer.pairs.size() == static_cast<std::size_t>(layer.layer.powers.rotary_dims / 2), "every pair is inspected");
+    for (const std::size_t pair : tool::shown_pairs(layer)) require(pair < layer.pairs.size(), "pairs that are shown exist");
+  }
+  const std::string report = tool::text_of(*inspection, tool::Rows::shortened, {});
+  require(!report.empty(), "there is a report");
+  const auto unwanted = [](char c) { return c != '\n' && is_control(c); };
+  require(std::none_of(report.begin(), report.end(), unwanted), "a report has no control characters but line ends");
+  const std::string json = tool::json_of(*inspection).dump();
+  require(tool::Json::parse(json).dump() == json, "the report is JSON that reads back as it was written");
+}
+
+}  // namespace rope::fuzz
