@@ -394,7 +394,8 @@ Call translate(const MRotaryEmbedding& node, const Inputs& inputs) {
   check_columns(call.cache_columns, call.pairs);
   check_sections(node, call.pairs);
   check_ids_shape(ids, {3, sizes.batch, sizes.sequence}, "time height width, batch, sequence");
-  call.columns = columns_of(node, call.pairs);
+  // An empty X may claim any width: its columns are not gone through.
+  if (call.tokens > 0) call.columns = columns_of(node, call.pairs);
   call.cache_row = rows_of_ids(ids, call.cache_rows);
   return call;
 }

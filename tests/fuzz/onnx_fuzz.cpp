@@ -39,9 +39,10 @@ Call call_of(Take& take, Slots& slots) {
   const Against against = take.one_in(4) ? Against::beginning : Against::end;
   call.op = take.one_of(operators);
   const ScalarType type = take.one_of(scalar_types);
-  const std::int64_t batch = 1 + take.byte() % 3, sequence = 1 + take.byte() % 4, heads = 1 + take.byte() % 3,
-                     head = 2 * (take.byte() % 24);
-  const std::int64_t rows = 1 + take.byte() % 8;
+  const bool wide = take.one_in(16);
+  const std::int64_t batch = wide ? 0 : 1 + take.byte() % 3, sequence = 1 + take.byte() % 4, heads = 1 + take.byte() % 3;
+  const std::int64_t head = wide ? std::int64_t{2} << take.byte() % 50 : 2 * (take.byte() % 24);
+  const std::int64_t rows = wide ? 0 : 1 + take.byte() % 8;
   const bool three = take.one_in(2), partial = take.one_in(3);
   const std::int64_t rotary = partial ? 2 * (take.byte() % 24) : head;
   call.has_ids = call.op != Operator::standard || take.one_in(2);
@@ -71,7 +72,7 @@ Call call_of(Take& take, Slots& slots) {
   call.cos.fill(2);
   call.sin.fill(3);
   for (std::size_t at = 0; at < call.ids.need.bytes; at += 8) {
-    const std::int64_t id = take.one_in(32) ? take.integer() : take.byte() % rows;
+    const std::int64_t id = take.one_in(32) ? take.integer() : take.byte() % std::max<std::int64_t>(rows, 1);
     std::memcpy(call.ids.data + at, &id, 8);
   }
   return call;

@@ -116,6 +116,19 @@ TEST_F(OnnxErrors, HugeButEmptyTensorsAreAccepted) {
   EXPECT_EQ(run_error(), "no rope::Error");
 }
 
+// 2^40 columns taken in turn.
+TEST_F(OnnxErrors, WideButEmptyTensorsTakeNoTime) {
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  onnx::MRotaryEmbedding multi_axis;
+  multi_axis.mrope_section = {large / 2, large / 4, large / 4};
+  multi_axis.mrope_layout = 1;
+  const onnx::Dims shape{0, 2, 3, 2 * large};
+  inputs = {onnx::tensor(static_cast<const float*>(nullptr), shape), onnx::tensor(static_cast<const float*>(nullptr), {0, large}),
+            onnx::tensor(static_cast<const float*>(nullptr), {0, large}), onnx::PositionIds{nullptr, {3, 0, 3}}};
+  Y = onnx::tensor(static_cast<float*>(nullptr), shape);
+  EXPECT_EQ(test::error_of([&] { onnx::run(multi_axis, inputs, Y); }), "no rope::Error");
+}
+
 TEST_F(OnnxErrors, OffsetsThatWouldOverflow) {
   onnx::ContribRotaryEmbedding contrib;
   ids[0] = std::numeric_limits<std::int64_t>::max();
