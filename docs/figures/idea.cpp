@@ -90,7 +90,7 @@ std::string turning() {
 
 /// The cosines of a table: rows are positions, columns pairs. Eleven shades, each one path.
 std::string table() {
-  constexpr int pairs = 32, tokens = 40;
+  constexpr rope::Index pairs = 32, tokens = 40;
   constexpr double cell = 18, high = 9, left = 62, top = 34;
   Svg svg(left + pairs * cell + 120, top + tokens * high + 46, "The cosines of a table by position and pair");
   svg.raw(
@@ -122,7 +122,8 @@ std::string table() {
 
 /// q.k of vectors of ones by distance, for three places in the text, by float tables.
 std::string distance() {
-  constexpr int pairs = 32, farthest = 100;
+  constexpr rope::Index pairs = 32;
+  constexpr int farthest = 100;
   Svg svg(740, 360, "The product of a rotated query and key depends on their distance only");
   Plot plot(svg, {62, 40}, 640, 256,
             {0, farthest, false, "tokens between query and key", {{0, "0"}, {20, "20"}, {40, "40"}, {60, "60"}, {80, "80"}, {100, "100"}}},

@@ -113,6 +113,7 @@ Point Plot::at(double x, double y) const { return {corner_.x + width_ * x_.share
 
 void Plot::curve(const std::vector<Point>& points, const std::string& style) {
   std::vector<Point> placed;
+  placed.reserve(points.size());
   for (const Point& p : points) placed.push_back(at(p.x, p.y));
   svg_.path(placed, style);
 }
