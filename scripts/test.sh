@@ -6,8 +6,9 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
-  --all    then also: form (check_style.sh), packages and compilers (check_packages.sh --eigen-5), the whole suite under AddressSanitizer
-           and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, clang-tidy; prints what each took"
+  --all    then also: form (check_style.sh), packages and compilers (check_packages.sh --eigen-5), the site (docs.sh --check), the suite
+           under AddressSanitizer and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, clang-tidy; prints what
+           each took"
 all=0
 case "${1:-}" in
   "") ;;
@@ -63,6 +64,7 @@ timed suite dev
 [ "$all" -eq 1 ] || exit 0
 timed scripts/check_style.sh
 timed scripts/check_packages.sh --eigen-5
+timed scripts/docs.sh --check
 timed suite asan-ubsan -DROPE_BUILD_BENCH=OFF
 timed threads
 timed tidy
