@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "rope/detail/sentence.hpp"
 #include "rope/error.hpp"
 
 namespace rope::models {
 
 void Notes::warn(std::string sentence) {
+  constexpr std::size_t longest = 1000;
+  sentence = detail::one_line(sentence, longest);
   if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warnings_.push_back(std::move(sentence));
 }
 
