@@ -3,6 +3,8 @@
 // ggml's calls: extents, strides, modes, sections, positions, parameters; separate, in place and overlapping.
 #include "rope/operators/ggml.hpp"
 
+#include <limits>
+
 #include "operand.hpp"
 #include "promise.hpp"
 #include "take.hpp"
@@ -44,7 +46,11 @@ Tensor as_ggml(const Operand& operand) {
   Tensor tensor{operand.type, operand.data, {}, {}};
   for (std::size_t i = 0; i < 4; ++i) {
     tensor.ne[i] = operand.shape[3 - i];
-    tensor.nb[i] = static_cast<std::size_t>(operand.strides[3 - i]) * size_of(operand.type);
+    // Bytes that cannot be counted must not come out as a small number.
+    const std::int64_t stride = operand.strides[3 - i];
+    if (stride < 0 || __builtin_mul_overflow(static_cast<std::size_t>(stride), size_of(operand.type), &tensor.nb[i])) {
+      tensor.nb[i] = std::numeric_limits<std::size_t>::max() / 8 * 8;
+    }
   }
   return tensor;
 }

@@ -81,7 +81,7 @@ struct Need {
 /// `strides` in elements, one per extent; an axis of one element has none.
 inline Need need_of(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& strides, ScalarType type) {
   constexpr std::int64_t most_elements = 1024;
-  bool empty = false, negative = false;
+  bool empty = false, negative = false, backwards = false;
   for (const std::int64_t extent : extents) {
     empty = empty || extent == 0;
     negative = negative || extent < 0;
@@ -93,12 +93,14 @@ inline Need need_of(const std::vector<std::int64_t>& extents, const std::vector<
     std::int64_t reach = 0;
     if (__builtin_mul_overflow(count, extents[axis], &count)) return {Size::impossible, 0};
     if (extents[axis] == 1) continue;
-    if (strides[axis] < 0 || __builtin_mul_overflow(extents[axis] - 1, strides[axis], &reach)) return {Size::impossible, 0};
+    if (__builtin_mul_overflow(extents[axis] - 1, strides[axis], &reach)) return {Size::impossible, 0};
+    // Inputs may run backwards; they are not laid out here.
+    backwards = backwards || reach < 0;
     if (__builtin_add_overflow(last, reach, &last)) return {Size::impossible, 0};
   }
   if (__builtin_add_overflow(last, std::int64_t{1}, &last)) return {Size::impossible, 0};
   if (__builtin_mul_overflow(last, static_cast<std::int64_t>(size_of(type)), &bytes)) return {Size::impossible, 0};
-  const bool fits = count <= most_elements && bytes <= static_cast<std::int64_t>(GuardedSlot::capacity);
+  const bool fits = !backwards && count <= most_elements && bytes <= static_cast<std::int64_t>(GuardedSlot::capacity);
   return {fits ? Size::small : Size::large, fits ? static_cast<std::size_t>(bytes) : 0};
 }
 
@@ -143,6 +145,7 @@ void for_each_place(const std::vector<std::int64_t>& extents, const std::vector<
 /// After a call that was done: every element written, nothing between them.
 inline void require_written(const std::byte* data, const Need& need, const std::vector<std::int64_t>& extents,
                             const std::vector<std::int64_t>& strides, ScalarType type) {
+  if (need.bytes == 0) return;
   std::vector<bool> element(need.bytes / size_of(type));
   for_each_place(extents, strides, [&](std::int64_t place) { element[static_cast<std::size_t>(place)] = true; });
   for (std::size_t i = 0; i < element.size(); ++i) {
