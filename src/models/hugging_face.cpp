@@ -270,7 +270,7 @@ ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strict
   try {
     return parse_hugging_face(read_text(file), strictness);
   } catch (const Error& refusal) {
-    throw Error(fmt::format("[rope] {}: {}", file.string(), sentence(refusal.what())));
+    detail::fail(fmt::format("{}: {}", file.string(), sentence(refusal.what())));
   }
 }
 

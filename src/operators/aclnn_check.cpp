@@ -83,7 +83,7 @@ void under_name(const char* name, const Call& call) {
   } catch (const Error& error) {
     constexpr std::string_view prefix = "[rope] ";
     const std::string_view message = error.what();
-    throw Error(fmt::format("{}{}: {}", prefix, name, message.substr(prefix.size())));
+    fail(fmt::format("{}: {}", name, message.substr(prefix.size())));
   }
 }
 

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <type_traits>
 
+#include "rope/detail/sentence.hpp"
+
 namespace rope::tool {
 namespace fs = std::filesystem;
 namespace {
@@ -56,7 +58,10 @@ void require_inside(const Entry& owner, const std::string& name) {
 
 }  // namespace
 
-void refuse(const std::string& where, std::string_view rule) { throw FileError(fmt::format("[rope] {}: {}", where, rule)); }
+void refuse(const std::string& where, std::string_view rule) {
+  constexpr std::size_t longest = 560;
+  throw FileError(fmt::format("[rope] {}", rope::detail::one_line(fmt::format("{}: {}", where, rule), longest)));
+}
 
 std::size_t size_of(DataType type) {
   switch (type) {
