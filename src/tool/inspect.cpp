@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -143,6 +144,15 @@ LayerInspection inspect_layer(const models::LayerRope& layer, rope::Index length
 /// Half a unit in the last place of a float of this size.
 double half_ulp(double value) { return value == 0 ? 0 : std::ldexp(1.0, std::ilogb(value) - 24); }
 
+/// Bits from the first 1 to the last.
+int significant_bits(float value) {
+  int exponent = 0;
+  auto bits = static_cast<std::int32_t>(std::ldexp(std::frexp(std::fabs(value), &exponent), 24));
+  int count = 24;
+  for (; bits != 0 && bits % 2 == 0; bits /= 2) --count;
+  return bits == 0 ? 0 : count;
+}
+
 }  // namespace
 
 const char* name_of(Treatment treatment) {
@@ -170,8 +180,15 @@ AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index
     const double rounded = static_cast<float>(rates[pair].high);
     return std::fabs((rounded - rates[pair].high) - rates[pair].low);
   };
+  // Below it a position times a rate that float holds is exact too: both together have no more than 24 significant bits.
+  std::vector<double> exact_below(rates.size());
+  for (std::size_t pair = 0; pair < rates.size(); ++pair) {
+    const auto rate = static_cast<float>(rates[pair].high);
+    if (rate_error(pair) == 0 && std::fabs(rate) < 0x1p100F) exact_below[pair] = std::ldexp(1.0, 24 - significant_bits(rate));
+  }
   // Neither term grows towards smaller positions, so a search from the end may stop where the bound falls to what was found.
   const auto bound = [&](std::size_t pair, double position) {
+    if (position < exact_below[pair]) return 0.0;
     const double rounded = std::fabs(static_cast<float>(rates[pair].high));
     const double of_position = position < 0x1p24 ? 0 : half_ulp(position) * rounded;
     return position * rate_error(pair) + of_position + half_ulp(position * rounded * (1 + 0x1p-23));

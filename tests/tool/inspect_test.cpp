@@ -233,6 +233,12 @@ TEST(FloatAngleError, IsNothingWhereFloatIsExact) {
   EXPECT_GT(float_angle_error({1.0}, (1 << 24) + 2).radians, 0);
 }
 
+// Four million positions of each would take an hour.
+TEST(FloatAngleError, IsFoundAtOnceWhereManyRatesAreExact) {
+  EXPECT_EQ(float_angle_error(std::vector<DoubleDouble>(200000, 0.75), 1 << 22).radians, 0);
+  EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(200000, 0.75), (1 << 23) + (1 << 22)).radians, 0);
+}
+
 TEST(Inspect, OwnErrorIsTheTablesBound) { EXPECT_EQ(layer_at(test::llama31()).own_error, std::ldexp(131072, -63)); }
 
 // Remarks.
