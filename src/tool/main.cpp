@@ -58,6 +58,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "[rope] there is not enough memory\n");
+    return rope::tool::unusable;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return rope::tool::unusable;

@@ -12,6 +12,7 @@ namespace rope::tool {
 namespace {
 
 constexpr double allowed_units = 4;
+constexpr std::int64_t most_dims = std::int64_t{1} << 20;
 
 // Names of one parameter, the recording's own first.
 using Names = std::initializer_list<const char*>;
@@ -40,6 +41,12 @@ class Parameters {
   double number(Names names, double otherwise) const { return has(names) ? number(names) : otherwise; }
   std::int64_t integer(Names names) const { return entry_.integer(name_of(names)); }
   std::int64_t integer(Names names, std::int64_t otherwise) const { return has(names) ? integer(names) : otherwise; }
+  // Rates are made before they are compared with those stored: a number alone must not ask for any amount of memory.
+  std::int64_t dims(Names names) const {
+    const std::int64_t value = integer(names);
+    if (value > most_dims) entry_.refuse(fmt::format("\"{}\" must be at most {}, got {}", name_of(names), most_dims, value));
+    return value;
+  }
   bool flag(Names names, bool otherwise) const {
     const char* name = find(names);
     if (name == nullptr) return otherwise;
@@ -65,14 +72,14 @@ class Parameters {
 };
 
 // The head's size; `dim` may stand for it.
-std::int64_t head_dims(const Parameters& params) { return params.has(head_dim) ? params.integer(head_dim) : params.integer(dim); }
+std::int64_t head_dims(const Parameters& params) { return params.dims(params.has(head_dim) ? head_dim : dim); }
 
 Powers read_powers(const Parameters& params) {
   Powers powers;
   if (params.has(partial) && !(params.has(dim) && params.has(head_dim))) {
     powers.rotary_dims = partial_rotary_dims(head_dims(params), params.number(partial));
   } else {
-    powers.rotary_dims = params.has(dim) ? params.integer(dim) : head_dims(params);
+    powers.rotary_dims = params.has(dim) ? params.dims(dim) : head_dims(params);
   }
   powers.base = params.number(theta);
   return powers;

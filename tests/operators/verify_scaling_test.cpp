@@ -95,6 +95,9 @@ TEST(VerifyScaling, UnusableFilesAreTwoAndOneSentence) {
             "[rope] FILE: case \"mine\": params: \"truncate\" must be true or false\n");
   EXPECT_EQ(message_of(set_of("linear", {{"factor", "4"}}, rates)),
             "[rope] FILE: case \"mine\": params: \"factor\" must be a number, got \"4\"\n");
+  // A terabyte of rates.
+  EXPECT_EQ(message_of(set_of("default", {{"dim", std::int64_t{1} << 40}}, rates)),
+            "[rope] FILE: case \"mine\": params: \"dim\" must be at most 1048576, got 1099511627776\n");
   EXPECT_EQ(message_of(set_of("default", {}, {"1", "0.5x"})),
             "[rope] FILE: case \"mine\": \"inv_freq\" must be in decimal digits, got \"0.5x\"\n");
   EXPECT_EQ(message_of(set_of("default", {}, Json::array())), "[rope] FILE: case \"mine\": \"inv_freq\" must not be empty\n");
