@@ -197,6 +197,20 @@ TEST(GgmlViews, SectionsShorterThanThePairsWrap) {
   }
 }
 
+// Rows that are not there would need a table of 16 GiB.
+TEST(GgmlViews, EmptyTensorsNeedNoTable) {
+  constexpr std::int32_t width = std::numeric_limits<std::int32_t>::max() - 1;
+  RopeParams params;
+  params.n_dims = width;
+  const std::vector<std::int32_t> none;
+  for (const Precision precision : {Precision::exact, Precision::float_recurrence}) {
+    Options options;
+    options.precision = precision;
+    const Extents empty{width, 1, 0, 1};
+    rope_ext(dense<float>(nullptr, empty), dense(static_cast<const float*>(nullptr), empty), none, params, options);
+  }
+}
+
 TEST(GgmlViews, RopeMultiIgnoresSectionsInOneAxisModes) {
   RopeParams params = neox_params();
   params.sections = {-1, 99, 0, 0};
