@@ -12,10 +12,12 @@
 #include <string>
 #include <string_view>
 
+#include "rope/export.hpp"
+
 namespace rope::detail {
 
 /// `text` on one line: control characters (of ASCII, and U+0080 to U+009F in UTF-8) are written as \x and two digits. Of more than `most`
 /// bytes the middle becomes "...", no character of UTF-8 is cut. `most` >= 8. O(size of the text).
-std::string one_line(std::string_view text, std::size_t most);
+ROPE_API std::string one_line(std::string_view text, std::size_t most);
 
 }  // namespace rope::detail
