@@ -207,7 +207,7 @@ TEST(GgmlViews, EmptyTensorsNeedNoTable) {
     Options options;
     options.precision = precision;
     const Extents empty{width, 1, 0, 1};
-    rope_ext(dense<float>(nullptr, empty), dense(static_cast<const float*>(nullptr), empty), none, params, options);
+    rope_ext(dense(static_cast<float*>(nullptr), empty), dense(static_cast<const float*>(nullptr), empty), none, params, options);
   }
 }
 
