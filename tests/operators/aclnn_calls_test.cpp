@@ -304,7 +304,8 @@ TEST_F(AclnnCalls, LongMessagesAreCut) {
   EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, aclnnApplyRotaryPosEmbV2GetWorkspaceSize(&x, &dy, &cos, &sin, 1, name.c_str(), &size, &executor));
   EXPECT_THAT(aclGetRecentErrMsg(),
               ::testing::StartsWith("[rope] rotaryMode must be half, interleave, quarter or interleave-half, got xx"));
-  EXPECT_EQ(1023u, std::strlen(aclGetRecentErrMsg()));
+  EXPECT_THAT(aclGetRecentErrMsg(), ::testing::HasSubstr("xx...xx"));
+  EXPECT_LT(std::strlen(aclGetRecentErrMsg()), 600u);
 }
 
 }  // namespace
