@@ -180,18 +180,20 @@ AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index
     const double rounded = static_cast<float>(rates[pair].high);
     return std::fabs((rounded - rates[pair].high) - rates[pair].low);
   };
-  // Below it a position times a rate that float holds is exact too: both together have no more than 24 significant bits.
+  // Below it the product of a position and a float's rate is exact too: both together have no more than 24 significant bits.
   std::vector<double> exact_below(rates.size());
   for (std::size_t pair = 0; pair < rates.size(); ++pair) {
     const auto rate = static_cast<float>(rates[pair].high);
-    if (rate_error(pair) == 0 && std::fabs(rate) < 0x1p100F) exact_below[pair] = std::ldexp(1.0, 24 - significant_bits(rate));
+    if (!(std::fabs(rate) < 0x1p64F)) continue;
+    const int bits = significant_bits(rate);
+    exact_below[pair] = bits <= 1 ? std::numeric_limits<double>::infinity() : std::ldexp(1.0, 24 - bits);
   }
   // Neither term grows towards smaller positions, so a search from the end may stop where the bound falls to what was found.
   const auto bound = [&](std::size_t pair, double position) {
-    if (position < exact_below[pair]) return 0.0;
     const double rounded = std::fabs(static_cast<float>(rates[pair].high));
     const double of_position = position < 0x1p24 ? 0 : half_ulp(position) * rounded;
-    return position * rate_error(pair) + of_position + half_ulp(position * rounded * (1 + 0x1p-23));
+    const double of_product = position < exact_below[pair] ? 0 : half_ulp(position * rounded * (1 + 0x1p-23));
+    return position * rate_error(pair) + of_position + of_product;
   };
   std::vector<std::size_t> order(rates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -237,6 +237,11 @@ TEST(FloatAngleError, IsNothingWhereFloatIsExact) {
 TEST(FloatAngleError, IsFoundAtOnceWhereManyRatesAreExact) {
   EXPECT_EQ(float_angle_error(std::vector<DoubleDouble>(200000, 0.75), 1 << 22).radians, 0);
   EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(200000, 0.75), (1 << 23) + (1 << 22)).radians, 0);
+  // A rate that float rounds to a power of two is wrong, its products are not.
+  const AngleError near = float_angle_error(std::vector<DoubleDouble>(200000, 0.5 + 0x1p-40), 1 << 22);
+  EXPECT_DOUBLE_EQ(near.radians, ((1 << 22) - 1) * 0x1p-40);
+  EXPECT_EQ(near.position, (1 << 22) - 1);
+  EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(20, 0.5 + 0x1p-40), rope::Index{1} << 30).radians, 0);
 }
 
 TEST(Inspect, OwnErrorIsTheTablesBound) { EXPECT_EQ(layer_at(test::llama31()).own_error, std::ldexp(131072, -63)); }
