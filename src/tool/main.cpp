@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "rope/detail/sentence.hpp"
 #include "rope/kernel_target.hpp"
 #include "rope/streaming.hpp"
 #include "rope/version.hpp"
@@ -19,12 +20,14 @@ namespace {
 
 /// One sentence, and where to read more.
 void print_usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  constexpr std::size_t longest = 400;
   std::string words = error.what();
-  std::replace(words.begin(), words.end(), '\n', ' ');
-  std::string command = app.get_name();
-  for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
   const std::vector<std::string> unknown = app.remaining();
   if (app.get_subcommands().empty() && !unknown.empty()) words = fmt::format("there is no command or option {}", unknown.front());
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  words = rope::detail::one_line(words, longest);
+  std::string command = app.get_name();
+  for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
   fmt::print(stderr, "[rope] {}; see {} --help\n", words, command);
 }
 

@@ -151,6 +151,8 @@ std::vector<Malformed> malformed_files() {
        "out.json"},
       {"no_such_option", "config.json", "", "inspect {file} --jsn {out}", "--jsn"},
       {"no_such_command", "config.json", "", "inspekt {file}", "inspekt"},
+      {"command_of_two_lines", "config.json", "", "'in\nspect' {file}", "in spect"},
+      {"option_that_steers_the_terminal", "config.json", "", "inspect {file} '--\033[2Jjson' {out}", "\\x1b[2J"},
   };
 }
 
