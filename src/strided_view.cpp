@@ -18,8 +18,8 @@ Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, S
          static_cast<std::int64_t>(strides.size()));
   }
   Strides result{};
+  if (shape.rank() == 0 || shape.size() == 0) return result;  // they lead nowhere, and may be anything
   std::copy(strides.begin(), strides.end(), result.begin());
-  if (shape.rank() == 0 || shape.size() == 0) return result;
 
   // From the smallest stride up, each must step over all that lies inside it. Rows laid out otherwise but still apart are refused too.
   std::vector<std::pair<Index, Index>> axes;
@@ -30,14 +30,16 @@ Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, S
     if (shape[axis + 1] > 1) axes.emplace_back(stride < 0 ? -stride : stride, shape[axis + 1]);
   }
   std::sort(axes.begin(), axes.end());
+  constexpr Index longest = std::numeric_limits<Index>::max() / 16;
   Index inside = shape[0];
+  if (inside > longest) fail("the span of a strided view must fit 60 bits", fmt::format("rows of {} elements", inside));
   for (const auto& [stride, extent] : axes) {
     if (shared == SharedElements::refused && stride < inside) {
       fail(fmt::format("strides must step over the {} elements inside them, or rows share elements", inside),
            static_cast<std::int64_t>(stride));
     }
     const Index reach = checked_product("the span of a strided view", stride, extent - 1);
-    if (reach > std::numeric_limits<Index>::max() / 16 - inside) {
+    if (reach > longest - inside) {
       fail("the span of a strided view must fit 60 bits", fmt::format("stride {} over {} rows", stride, extent));
     }
     inside += reach;
@@ -52,6 +54,11 @@ Span span_of(const Shape& shape, const Strides& strides) {
     (reach < 0 ? span.first : span.last) += reach;
   }
   return span;
+}
+
+void fail_beyond_memory(const Span& span) {
+  fail("a strided view must lie within the address space (first and last element from its data)",
+       fmt::format("{} and {}", span.first, span.last));
 }
 
 }  // namespace rope::detail

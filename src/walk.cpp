@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "rope/error.hpp"
@@ -46,6 +47,8 @@ Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Str
 Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table) {
   Walk walk;
   walk.count = 0;
+  walk.rows = 0;
+  if (std::find(extents, extents + axes, 0) != extents + axes) return walk;
   walk.rows = 1;
   for (int axis = 0; axis < axes; ++axis) {
     walk.rows *= extents[axis];

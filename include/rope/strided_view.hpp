@@ -38,5 +38,8 @@ struct Span {
 };
 ROPE_API Span span_of(const Shape& shape, const Strides& strides);
 
+/// Throws rope::Error for a span that leads out of the address space.
+[[noreturn]] ROPE_API void fail_beyond_memory(const Span& span);
+
 }  // namespace detail
 }  // namespace rope

@@ -69,11 +69,14 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   pass.dx = nullptr;
   const bool empty = u.shape.size() == 0;
   if (!empty && (u.data == nullptr || g.data == nullptr)) fail("a strided view must have data, got a null pointer");
+  (void)stretch_of(u, pass.u_strides);
+  (void)stretch_of(g, pass.g_strides);
   if (dx.shape.rank() == 0) return pass;
   if (dx.shape != u.shape) fail("dx must have " + side_name(side) + "'s shape " + u.shape.text(), dx.shape.text());
   pass.dx_strides = checked_strides(dx.shape, dx.strides, SharedElements::refused);
   if (empty) return pass;
   if (dx.data == nullptr) fail("a strided view must have data, got a null pointer");
+  (void)stretch_of(dx, pass.dx_strides);
   refuse_overlap_of_dx(dx, pass.dx_strides, side_name(side), u, pass.u_strides);
   refuse_overlap_of_dx(dx, pass.dx_strides, "g", g, pass.g_strides);
   pass.dx = dx.data;
@@ -203,7 +206,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
     written = {make_walk(kept, pass.g_strides, pass.dx_strides, table_steps),
                make_walk(summed, pass.g_strides, pass.dx_strides, Strides{})};
   }
-  const auto bytes_of_g = static_cast<double>(pass.plan.row_length * read.sharing.rows) * sizeof(G);
+  const auto bytes_of_g = static_cast<double>(pass.plan.row_length) * static_cast<double>(read.sharing.rows) * sizeof(G);
   const double bytes_per_row = bytes_of_g * (pass.dx == nullptr ? 2 : 3);
   if (pass.dx != nullptr) written.rows.stores = stores_for(pass.g, pass.dx, static_cast<double>(read.rows.rows) * bytes_per_row);
   const auto chunk = std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));

@@ -10,11 +10,12 @@
 
 namespace rope::detail {
 
-/// Whether two stretches of memory share a byte.
+/// Whether two stretches of memory, given as addresses, share a byte. No end is formed, so none can overflow.
+inline bool overlap(std::uintptr_t a, std::size_t a_bytes, std::uintptr_t b, std::size_t b_bytes) {
+  return a_bytes > 0 && b_bytes > 0 && (a <= b ? b - a < a_bytes : a - b < b_bytes);
+}
 inline bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
-  const auto a_begin = reinterpret_cast<std::uintptr_t>(a);
-  const auto b_begin = reinterpret_cast<std::uintptr_t>(b);
-  return a_bytes > 0 && b_bytes > 0 && a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
+  return overlap(reinterpret_cast<std::uintptr_t>(a), a_bytes, reinterpret_cast<std::uintptr_t>(b), b_bytes);
 }
 
 /// x may be null (no raw data): then nothing can be seen.

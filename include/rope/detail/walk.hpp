@@ -54,10 +54,10 @@ Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const O
 template <int rank>
 OuterAxes<rank> dense_strides(Index row_length, const OuterAxes<rank>& extents) {
   OuterAxes<rank> strides;
-  Index stride = row_length;
+  auto stride = static_cast<std::size_t>(row_length);  // unsigned: where an extent is 0 others may be anything
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-    strides[axis] = stride;
-    stride *= extents[axis];
+    strides[axis] = static_cast<Index>(stride);
+    stride *= static_cast<std::size_t>(extents[axis]);
   }
   return strides;
 }
