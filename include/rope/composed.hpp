@@ -179,6 +179,7 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
   const Shape shape = rope::detail::shape_of<layout>(x.dimensions());
   const rope::detail::RowPlan plan = rope::detail::make_row_plan(shape[0], entries.width, pairing, direction);
   rope::detail::check_table_broadcasts(shape.outer(), entries.outer);
+  (void)rope::detail::checked_table_size(entries);
   if (direction == Direction::inverse) rope::detail::require_invertible(plan, entries);
   Sizes sizes;
   Sizes table_sizes;

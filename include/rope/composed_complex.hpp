@@ -29,6 +29,7 @@ Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<
       if (table.outer[axis] != 1) rope::detail::fail("a complex table must fit the tensor's rank", table.outer.text());
     }
   }
+  (void)rope::detail::checked_table_size(table);
   Eigen::Tensor<std::complex<Scalar>, rank, layout> result(sizes);
   for (Index i = 0; i < result.size(); ++i) result.data()[i] = {table.cos[i], table.sin[i]};
   return result;

@@ -160,11 +160,10 @@ class GradientRow {
   Gradients<Sum>& result_;
 };
 
-/// `wanted` entries, keeping the memory of an earlier pass.
+/// `wanted` entries, keeping the memory of an earlier pass. Their number must have been checked.
 template <class Sum>
 void resize_for(std::vector<Sum>& values, bool wanted, Index width, const Shape& outer) {
-  const auto size = checked_product("the number of entries in the table", width, outer.size());
-  values.resize(wanted ? static_cast<std::size_t>(size) : 0);
+  values.resize(wanted ? static_cast<std::size_t>(width * outer.size()) : 0);
 }
 
 /// dx where it is not wanted. Its scalar is g's, which it must not take part in deducing.
@@ -185,6 +184,7 @@ void backward(Gradients<Sum>& result, Side side, const StridedView<const U>& u, 
     fail("full-width tables need rope::input(x) for more than dx, as y does not tell their members apart; table width",
          static_cast<std::int64_t>(table.width));
   }
+  checked_product("the number of bytes of the gradients", checked_table_size(table), sizeof(Sum));
   if (side == Side::output && wants(wanted, Wanted::table)) require_invertible(pass.plan, table);
   if (pass.dx != nullptr) refuse_table_overlap(table, dx, pass.dx_strides);
   result.pairs = pass.plan.rotary_dims / 2;

@@ -43,7 +43,9 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
   const detail::RowPlan plan = detail::make_row_plan(D, table.width, pairing, direction);
   const Index dims = plan.rotary_dims;
   detail::check_table_broadcasts(shape.outer(), table.outer);
+  (void)detail::checked_table_size(table);
   if (direction == Direction::inverse) detail::require_invertible(plan, table);
+  if (shape.size() != 0 && (x == nullptr || y == nullptr)) detail::fail("x and y must have data, got a null pointer");
   const bool full_width = table.width == dims;
 
   const Index rows = shape.size() / (D == 0 ? 1 : D);

@@ -26,7 +26,9 @@ namespace detail {
 /// Two views of the same rows, or of memory that does not meet.
 template <class X, class Y>
 void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, const StridedView<Y>& y, const Strides& y_strides) {
-  if (!same_rows(x, y) && overlap(stretch_of(x, x_strides), stretch_of(y, y_strides))) {
+  const Stretch x_stretch = stretch_of(x, x_strides);
+  const Stretch y_stretch = stretch_of(y, y_strides);
+  if (!same_rows(x, y) && overlap(x_stretch, y_stretch)) {
     fail("x and the destination must be the same rows or not overlap at all (distance in bytes)",
          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) - reinterpret_cast<std::uintptr_t>(x.data)));
   }
@@ -35,7 +37,7 @@ void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, cons
 template <class TableScalar, class Y>
 void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView<Y>& y, const Strides& y_strides) {
   for (const TableScalar* part : {table.cos, table.sin}) {
-    if (overlap(stretch_of(part, table.width * table.outer.size()), stretch_of(y, y_strides))) {
+    if (overlap(stretch_of(part, checked_table_size(table)), stretch_of(y, y_strides))) {
       fail("the destination must not overlap the table");
     }
   }
@@ -64,6 +66,7 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   const Shape outer = x.shape.outer();
   const detail::RowPlan plan = detail::make_row_plan(x.shape[0], entries.width, pairing, direction);
   detail::check_table_broadcasts(outer, entries.outer);
+  (void)detail::checked_table_size(entries);
   if (direction == Direction::inverse) detail::require_invertible(plan, entries);
   if (x.shape.size() == 0) return;
   if (x.data == nullptr || y.data == nullptr) detail::fail("a strided view must have data, got a null pointer");

@@ -33,6 +33,7 @@ void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, c
   const Shape x_shape = detail::shape_of<layout>(evaluator.dimensions());
   const Shape y_shape = detail::shape_of<layout>(y.dimensions());
   if (x_shape != y_shape) detail::fail("the destination must have x's shape " + x_shape.text(), y_shape.text());
+  if (y.data() == nullptr && y_shape.size() != 0) detail::fail("the destination must have data, got a null pointer");
   y.device(device) = node;
 }
 

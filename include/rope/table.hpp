@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "rope/error.hpp"
 #include "rope/shape.hpp"
 
 namespace rope {
@@ -38,6 +39,17 @@ namespace detail {
 inline Determinants determinants_for(double attention_factor) {
   const double size = std::abs(attention_factor);
   return size >= 0x1p-10 && size <= 0x1p+10 ? Determinants::nonzero : Determinants::unknown;
+}
+
+/// The number of entries of cos, and of sin. Throws rope::Error if it does not fit, or if there are entries and no data.
+template <class Scalar>
+Index checked_table_size(const TableView<Scalar>& table) {
+  constexpr Index small = Index{1} << 31;
+  const Index rows = table.outer.size();
+  const bool fits = table.width < small && rows < small;
+  const Index size = fits ? table.width * rows : checked_product("the number of entries in the table", table.width, rows);
+  if (size != 0 && (table.cos == nullptr || table.sin == nullptr)) fail("the table must have cos and sin, got a null pointer");
+  return size;
 }
 
 }  // namespace detail

@@ -38,7 +38,7 @@ class TangentTable {
   template <class Tangent>
   TangentTable(const TableView<Scalar>& table, const std::vector<Tangent>& angle, const std::vector<Tangent>& log_magnitude)
       : width_(table.width), outer_(table.outer) {
-    const auto size = static_cast<std::size_t>(table.width * table.outer.size());
+    const auto size = static_cast<std::size_t>(detail::checked_table_size(table));
     require_size("angle tangents", angle.size(), size);
     require_size("log magnitude tangents", log_magnitude.size(), size);
     cos_.resize(size);
@@ -103,8 +103,14 @@ void rotate_tangent_to(const StridedView<Y>& y, const StridedView<X>& x, const T
   if (direction == Direction::inverse) detail::fail("a tangent has no inverse: direction must be forward or transpose, got inverse");
   const detail::RowPlan plan = detail::window_plan(x, tangent.view(), pairing);
   if (x.shape != y.shape) detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
-  rotate_to(detail::window_of(y, plan), detail::window_of(x, plan), tangent, Pairing(pairing.kind()), direction, device);
+  // Of whole rows: what is outside the windows is written too.
   const detail::Strides strides = detail::checked_strides(y.shape, y.strides);
+  const detail::Strides x_strides = detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
+  if (x.shape.size() > 0 && x.data != nullptr && y.data != nullptr) {
+    detail::refuse_view_overlap(x, x_strides, y, strides);
+    detail::refuse_table_overlap(tangent.view(), y, strides);
+  }
+  rotate_to(detail::window_of(y, plan), detail::window_of(x, plan), tangent, Pairing(pairing.kind()), direction, device);
   const detail::Walk walk = detail::make_walk(y.shape.outer(), strides, strides, detail::Strides{});
   for (Index row = 0; row < walk.rows; ++row) {
     Y* begin = y.data + detail::place_of_row(walk, row).y;
@@ -130,9 +136,11 @@ void jvp_to(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView
   detail::check_table_broadcasts(x.shape.outer(), entries.outer);
   if (x.shape.size() > 0) {
     if (x.data == nullptr) detail::fail("a strided view must have data, got a null pointer");
-    if (dy.shape == x.shape && dy.data != nullptr &&
-        overlap(detail::stretch_of(x, x_strides), detail::stretch_of(dy, detail::checked_strides(dy.shape, dy.strides)))) {
-      detail::fail("dy must not overlap x, which is read after dy is written");
+    const detail::Stretch read = detail::stretch_of(x, x_strides);
+    if (dy.shape == x.shape && dy.data != nullptr) {
+      const detail::Strides dy_strides = detail::checked_strides(dy.shape, dy.strides);
+      if (overlap(read, detail::stretch_of(dy, dy_strides))) detail::fail("dy must not overlap x, which is read after dy is written");
+      detail::refuse_table_overlap(entries, dy, dy_strides);
     }
   }
   rotate_to(dy, dx, table, pairing, Direction::forward, device);

@@ -42,22 +42,40 @@ template <class TableScalar, std::size_t rank>
 NodeParameters<TableScalar, static_cast<int>(rank)> make_parameters(const std::array<Index, rank>& x, const TableView<TableScalar>& table,
                                                                     const Pairing& pairing, Direction direction) {
   NodeParameters<TableScalar, static_cast<int>(rank)> parameters{
-      make_row_plan(x[0], table.width, pairing, direction), table.cos, table.sin, table.width * table.outer.size(), {}};
-  Index stride = table.width;
+      make_row_plan(x[0], table.width, pairing, direction), table.cos, table.sin, 0, {}};
+  auto stride = static_cast<std::size_t>(table.width);  // unsigned: the table's size is checked below
   bool broadcasts = table.outer.rank() < static_cast<int>(rank);
   for (std::size_t axis = 1; axis < rank; ++axis) {
     const Index extent = table.outer[static_cast<int>(axis) - 1];
     broadcasts = broadcasts && (extent == 1 || extent == x[axis]);
-    parameters.table_strides[axis - 1] = extent == 1 ? 0 : stride;
-    stride *= extent;
+    parameters.table_strides[axis - 1] = extent == 1 ? 0 : static_cast<Index>(stride);
+    stride *= static_cast<std::size_t>(extent);
   }
   if (!broadcasts) {
     Shape outer;
     for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(x[axis]);
     check_table_broadcasts(outer, table.outer);
   }
+  parameters.table_size = checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(parameters.plan, table);
   return parameters;
+}
+
+template <class X>
+inline constexpr bool is_map = false;
+template <class Plain, int options, template <class> class Pointer>
+inline constexpr bool is_map<Eigen::TensorMap<Plain, options, Pointer>> = true;
+
+/// Of Eigen's expressions only a map can be over nothing.
+template <class X, std::size_t rank>
+void require_data([[maybe_unused]] const X& x, [[maybe_unused]] const std::array<Index, rank>& extents) {
+  if constexpr (is_map<std::remove_const_t<X>>) {
+    if (x.data() != nullptr) return;
+    for (const Index extent : extents) {
+      if (extent == 0) return;
+    }
+    fail("x must have data, got a null pointer");
+  }
 }
 
 template <class X, class TableScalar>
@@ -113,7 +131,9 @@ class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Ei
   using Parameters = detail::NodeParameters<TableScalar, Traits::NumDimensions>;
 
   RotateOp(const XExpression& x, const TableView<TableScalar>& table, const Pairing& pairing, Direction direction)
-      : x_(x), parameters_(detail::make_parameters(extents_of(x), table, pairing, direction)) {}
+      : x_(x), parameters_(detail::make_parameters(extents_of(x), table, pairing, direction)) {
+    detail::require_data(x, extents_of(x));
+  }
 
   const std::remove_const_t<std::remove_reference_t<typename XExpression::Nested>>& expression() const { return x_; }
   const Parameters& parameters() const { return parameters_; }
