@@ -15,6 +15,7 @@ void check_sizes(const Frequencies& frequencies, const Positions& positions) {
   for (std::size_t k = 0; k < frequencies.rates().size(); ++k) {
     require_table_rate(k, frequencies.rates()[k].high);
   }
+  if (positions.tokens() == 0) return;  // of however many batches
   for (int axis = 0; axis < positions.axes(); ++axis) {
     for (Index b = 0; b < positions.batches(); ++b) {
       for (Index s = 0; s < positions.tokens(); ++s) {

@@ -5,12 +5,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "rope/error.hpp"
 
 namespace rope {
 namespace {
+
+enum class Zero { refused, allowed };
+
+/// As a float neither infinite, nor 0 where that divides.
+void require_in_range(const std::string& name, double value, Zero zero = Zero::refused) {
+  const auto rounded = static_cast<float>(value);
+  if (!std::isfinite(rounded) || (rounded == 0 && zero == Zero::refused)) {
+    detail::fail(name + " must be within the range of float in the float recurrence", value);
+  }
+}
 
 struct Ramp {
   float low;
@@ -47,6 +58,13 @@ CosSinCache<float> float_recurrence_cache(const Powers& powers, const Yarn& yarn
   const auto ext_factor = static_cast<float>(yarn.ext_factor);
   const float theta_scale = std::pow(base, -2.0F / dims);
   const Ramp ramp = ramp_of(dims, base, yarn);
+  require_in_range("base", powers.base);
+  require_in_range("linear scale", powers.linear_scale);
+  for (std::size_t k = 0; k < powers.factors.size() && k < static_cast<std::size_t>(pairs); ++k) {
+    require_in_range(fmt::format("frequency factor {}", k), powers.factors[k]);
+  }
+  require_in_range("attention factor", powers.attention_factor, Zero::allowed);
+  require_in_range("ext factor", yarn.ext_factor, Zero::allowed);
   auto magnitude = static_cast<float>(powers.attention_factor);
   if (ext_factor != 0) magnitude *= 1.0F + 0.1F * std::log(1.0F / scale);
 

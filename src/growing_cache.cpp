@@ -102,7 +102,7 @@ auto GrowingCache<Scalar>::grow(std::int64_t first, Index tokens, Size size) con
 template <class Scalar>
 CosSinCache<Scalar> GrowingCache<Scalar>::gather(const Positions& positions) const {
   std::int64_t end = 0;
-  for (int axis = 0; axis < positions.axes(); ++axis) {
+  for (int axis = 0; positions.tokens() > 0 && axis < positions.axes(); ++axis) {
     for (Index b = 0; b < positions.batches(); ++b) {
       for (Index s = 0; s < positions.tokens(); ++s) {
         end = std::max(end, whole(positions.at(axis, b, s), state_->growth.max_tokens) + 1);

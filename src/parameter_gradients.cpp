@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rope/parameter_gradients.hpp"
 
+#include <string>
+
 #include "rope/cache.hpp"
 #include "rope/error.hpp"
 
@@ -9,7 +11,15 @@ namespace {
 
 using Sum = detail::CompensatedSum;
 
-Frequencies any_frequencies(Index pairs) { return Frequencies::explicit_rates(std::vector<double>(static_cast<std::size_t>(pairs), 0.0)); }
+/// `width` entries for each row of the table, where they were asked for.
+void require_entries(const char* name, const std::vector<double>& values, Index width, const Shape& outer) {
+  if (values.empty()) return;
+  const Index size = detail::checked_product("the number of entries in the table", width, outer.size());
+  if (static_cast<Index>(values.size()) != size) {
+    detail::fail(std::string("the gradients' ") + name + " must be one per entry of the table (" + std::to_string(size) + ")",
+                 static_cast<std::int64_t>(values.size()));
+  }
+}
 
 void require_angle(const Gradients<double>& d) {
   if (d.angle.empty()) detail::fail("the gradients must be made with Wanted::angle, got none of angles");
@@ -18,13 +28,20 @@ void require_angle(const Gradients<double>& d) {
 }  // namespace
 
 void detail::require_table_of(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
-  const Shape expected = table_outer(any_frequencies(d.pairs), positions, layout);
+  if (d.pairs <= 0) fail("the gradients must have a positive number of pairs", static_cast<std::int64_t>(d.pairs));
+  if (d.width < 0) fail("the gradients' table width must not be negative", static_cast<std::int64_t>(d.width));
+  checked_product("the number of bytes of the gradients", d.pairs, sizeof(Sum));
+  const Shape expected = table_outer(Frequencies::explicit_rates(std::vector<double>{0.0}), positions, layout);
   // Missing outermost axes count as 1.
   bool same = true;
   for (int axis = 0; axis < max_rank; ++axis) same = same && d.outer[axis] == expected[axis];
   if (!same) {
     fail("the gradients must be of a table with the outer extents these positions give " + expected.text(), d.outer.text());
   }
+  require_entries("angle", d.angle, d.pairs, d.outer);
+  require_entries("log_magnitude", d.log_magnitude, d.pairs, d.outer);
+  require_entries("cos", d.cos, d.width, d.outer);
+  require_entries("sin", d.sin, d.width, d.outer);
 }
 
 std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout) {
@@ -78,7 +95,7 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
     for (const double term : d.log_magnitude) sum.add(term);
     return sum.value() / m;
   }
-  if (d.cos.empty() || d.width != d.pairs || frequencies.pairs() != d.pairs) {
+  if (d.cos.empty() || d.sin.empty() || d.width != d.pairs || frequencies.pairs() != d.pairs) {
     detail::fail(
         "with attention factor 0 the gradients must be made from rope::input(x) with Wanted::table and a half-width table, got none of it");
   }

@@ -64,6 +64,7 @@ class Shifts {
       shift_of_pair_.push_back(static_cast<std::size_t>(known - axes_.begin()));
       if (known == axes_.end()) axes_.push_back(axes);
     }
+    if (tokens_ == 0) return;  // of however many batches
     for (Index b = 0; b < batches_; ++b) {
       for (Index s = 0; s < tokens_; ++s) {
         for (const Axes& a : axes_) {

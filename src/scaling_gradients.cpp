@@ -92,7 +92,9 @@ BasicPowers<Dual<N>> seeded(const Powers& powers) {
   using S = Dual<N>;
   BasicPowers<S> result{powers.rotary_dims, S(powers.base, base), S(powers.linear_scale, linear_scale),
                         S(powers.attention_factor, attention_factor)};
+  detail::checked_product("the number of bytes of all rates", powers.rotary_dims / 2, sizeof(S));
   const auto pairs = static_cast<std::size_t>(powers.rotary_dims / 2);
+  result.factors.reserve(pairs);
   for (std::size_t k = 0; k < pairs; ++k) result.factors.emplace_back(powers.factors.empty() ? 1.0 : powers.factors[k], own_factor);
   result.exponents = powers.exponents;
   result.exponent_dims = powers.exponent_dims;

@@ -34,6 +34,7 @@ void require_head(Index head_dims, double fraction) {
 
 Index whole_dims(Index head_dims, double fraction) {
   require_head(head_dims, fraction);
+  if (fraction == 1) return head_dims;  // which a double might round up beyond Index
   return static_cast<Index>(static_cast<double>(head_dims) * fraction);
 }
 

@@ -55,7 +55,10 @@ Index Sections::exponent(Index pair) const {
 }
 
 std::vector<Index> Sections::exponents(Index pairs) const {
+  if (pairs < 0) detail::fail("pairs must not be negative", static_cast<std::int64_t>(pairs));
+  detail::checked_product("the number of bytes of all exponents", pairs, sizeof(Index));
   std::vector<Index> result;
+  result.reserve(static_cast<std::size_t>(pairs));
   for (Index pair = 0; pair < pairs; ++pair) result.push_back(exponent(pair));
   return result;
 }

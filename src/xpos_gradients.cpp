@@ -7,8 +7,8 @@
 namespace rope {
 XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
                              const Layout& layout) {
-  const std::vector<DoubleDouble> logarithms = detail::xpos_logarithms(d.pairs, xpos, side);
   detail::require_table_of(d, positions, layout);
+  const std::vector<DoubleDouble> logarithms = detail::xpos_logarithms(d.pairs, xpos, side);
   if (d.outer.size() != 0 && d.log_magnitude.empty()) {
     detail::fail("the gradients must be made with Wanted::log_magnitude, got none of magnitudes");
   }

@@ -39,6 +39,7 @@ ROPE_API Shape table_outer(const Frequencies& frequencies, const Positions& posi
 /// Calls visit(row, batch, token) for each row of a table with these outer extents, in memory order.
 template <class Visit>
 void for_each_table_row(const Positions& positions, const Layout& layout, Visit&& visit) {
+  if (positions.tokens() == 0) return;  // of however many batches
   bool token_outside = false;
   bool seen_batch = false;
   for (int axis = 0; axis < layout.axes(); ++axis) {
@@ -143,6 +144,7 @@ class CosSinCache {
     constexpr Index line = sizeof(Scalar) < bytes ? bytes / sizeof(Scalar) : 1;
     const Index size = pairs_ * outer_.size();
     sin_begin_ = (size + line - 1) / line * line;
+    detail::checked_product("the number of bytes in the table", sin_begin_ + size, sizeof(Scalar));
     values_.resize(static_cast<std::size_t>(sin_begin_ + size));
   }
 

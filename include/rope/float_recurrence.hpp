@@ -17,7 +17,7 @@ namespace rope {
 
 /// The table of Frequencies::yarn(powers, yarn) and `positions`, in float throughout; parameters and positions are rounded to float first.
 /// Equal to ggml's to the accuracy of the C library's float functions. Throws rope::Error as Frequencies::yarn and CosSinCache do,
-/// and for RampEnds::exact, which ggml does not have.
+/// for RampEnds::exact, which ggml does not have, and for parameters that a float cannot hold or that are 0 as floats.
 ROPE_API CosSinCache<float> float_recurrence_cache(const Powers& powers, const Yarn& yarn, const Positions& positions,
                                                    const Layout& layout = Layout::bsnd());
 

@@ -25,7 +25,7 @@ namespace rope {
 
 /// How many sequences a list of positions is for.
 struct Batches {
-  Index count = 1;  ///< At least 1.
+  Index count = 1;  ///< Not negative; 0 only for no positions at all.
 };
 
 /// Immutable; safe to share between threads. Number is any integer or floating-point type; floating values must be finite.

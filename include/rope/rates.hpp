@@ -24,6 +24,7 @@
 
 #include "rope/detail/passive.hpp"
 #include "rope/double_double.hpp"
+#include "rope/error.hpp"
 #include "rope/export.hpp"
 #include "rope/shape.hpp"
 
@@ -179,6 +180,7 @@ std::vector<S> unscaled_rates(const BasicPowers<S>& powers) {
   const S log_base = log(powers.base);
   const S dims = S(static_cast<double>(exponent_dims(powers)));
   std::vector<S> rates;
+  checked_product("the number of bytes of all rates", static_cast<Index>(pairs), sizeof(S));
   rates.reserve(pairs);
   for (std::size_t k = 0; k < pairs; ++k) {
     const auto power = powers.exponents.empty() ? static_cast<double>(k) : static_cast<double>(powers.exponents[k]);

@@ -60,7 +60,9 @@ ROPE_API void require_placed(const Shape& k, const Positions& positions, const L
 /// Where the members of pairs lie after a rotation.
 inline Pairing pairing_of_rotated(Pairing pairing, Index head_size) {
   if (pairing.kind() != PairKind::interleaved_to_half) return pairing;
-  return half.with_offset(pairing.offset()).with_rotary_dims(pairing.rotary_dims(head_size));
+  const Pairing rotated = half.with_offset(pairing.offset());
+  if (pairing.offset() < 0 || pairing.offset() > head_size) return rotated;  // refused where it is used
+  return rotated.with_rotary_dims(pairing.rotary_dims(head_size));
 }
 
 /// 16-bit keys read a table of floats: its rounding is then no part of the error.

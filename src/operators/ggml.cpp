@@ -304,6 +304,7 @@ Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t
     fail(rule, b.count());
   }
   if (wanted > 0 && b.missing()) fail("b must have data, got a null pointer");
+  rope::detail::checked_product("the number of bytes of all positions", wanted, sizeof(DoubleDouble));
   std::vector<std::int64_t> ids;
   ids.reserve(static_cast<std::size_t>(wanted));
   for (std::int64_t i = 0; i < wanted; ++i) ids.push_back(b[i]);

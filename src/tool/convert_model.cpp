@@ -173,7 +173,9 @@ AttentionShape attention_shape(const ConvertOptions& options, const Model& model
   if (options.key_heads) shape.key_heads = *options.key_heads;
   if (options.head_dims) {
     shape.query.dims = shape.key.dims = *options.head_dims;
-    if (config.empty()) shape.rotary_dims = *options.head_dims - options.offset.value_or(0);
+    const rope::Index offset = options.offset.value_or(0);
+    const bool subtract = offset > 0 && *options.head_dims > 0;  // what is negative is refused below
+    if (config.empty()) shape.rotary_dims = *options.head_dims - (subtract ? offset : 0);
   }
   if (options.offset) shape.query.offset = shape.key.offset = *options.offset;
   if (options.key_head_dims) shape.key.dims = *options.key_head_dims;
