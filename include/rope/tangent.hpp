@@ -84,7 +84,7 @@ template <class Scalar>
 StridedView<Scalar> window_of(const StridedView<Scalar>& view, const RowPlan& plan) {
   Shape shape{plan.rotary_dims};
   for (int axis = 1; axis < view.shape.rank(); ++axis) shape.push_back(view.shape[axis]);
-  return {view.data == nullptr ? nullptr : view.data + plan.offset, shape, view.strides};
+  return {view.data == nullptr || shape.size() == 0 ? view.data : view.data + plan.offset, shape, view.strides};
 }
 
 template <class X, class TableScalar>
