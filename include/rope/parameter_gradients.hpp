@@ -23,7 +23,8 @@ namespace rope {
 /// One number per pair, in gradient of the loss per (radian per token).
 ///
 /// \param d          with Wanted::angle, for a table of these positions and this layout
-/// \throws rope::Error if the angle's gradient was not asked for, or the table had other extents than these positions give
+/// \throws rope::Error if the angle's gradient was not asked for, the table had other extents than these positions give, or a list of d is
+///                   not as long as its table
 /// Error: the terms' own rounding and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
 ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout = Layout::bsnd());
 

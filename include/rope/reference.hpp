@@ -33,8 +33,8 @@ inline Index table_row(Index row, const Shape& x, const Shape& table_outer) {
   return result;
 }
 
-/// y = the rotation of x. `shape` counts from the feature axis outwards. Throws rope::Error as rope::rotate does. Arithmetic as there:
-/// in the wider of the two scalars, at least float, rounded to x's scalar once.
+/// y = the rotation of x. `shape` counts from the feature axis outwards. Throws rope::Error as rope::rotate does, and for null pointers.
+/// Arithmetic as there: in the wider of the two scalars, at least float, rounded to x's scalar once.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table, Pairing pairing,
             Direction direction = Direction::forward) {

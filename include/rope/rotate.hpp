@@ -30,7 +30,7 @@ namespace rope {
 /// the arithmetic is done in the wider of the
 ///                 two, at least float, and rounded to x's scalar once
 /// \param pairing  which elements form a pair, and the rotated window
-/// \throws rope::Error if the window does not fit D, or the table does not fit x
+/// \throws rope::Error if the window does not fit D, the table does not fit x, or a table or TensorMap with elements has no data
 ///
 /// Aliasing: x and the destination may be the same memory (`x = rotate(x, ...)`); a destination that overlaps x otherwise, or the table,
 /// throws. Inside a larger expression the node never sees the destination: `x = rotate(x, ...) * 2` is WRONG and cannot be detected; nor

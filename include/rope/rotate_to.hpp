@@ -22,7 +22,7 @@ namespace rope {
 /// \param x       any expression, as for rotate(). If it has raw data, y may be that data but must not overlap it otherwise. An
 ///                expression without raw data that reads y's memory cannot be recognised
 /// \param device  DefaultDevice or ThreadPoolDevice
-/// \throws rope::Error as rotate() and inverse(), for other shapes, and for aliasing that cannot work
+/// \throws rope::Error as rotate() and inverse(), for other shapes, for a y without data, and for aliasing that cannot work
 template <class Y, class X, class Table, class Device = Eigen::DefaultDevice>
 void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing,
                Direction direction = Direction::forward, const Device& device = Device()) {

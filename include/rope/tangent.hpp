@@ -33,7 +33,7 @@ class TangentTable {
   /// \param table          what the rotation reads, of any width
   /// \param angle          dt in radians, one per entry of `table` in its order; empty for 0
   /// \param log_magnitude  du likewise
-  /// \throws rope::Error unless each is empty or has one entry per entry of the table
+  /// \throws rope::Error unless each is empty or has one entry per entry of the table, and if the table has no data
   /// Error: two products and a sum, rounded to the entries' scalar. O(entries).
   template <class Tangent>
   TangentTable(const TableView<Scalar>& table, const std::vector<Tangent>& angle, const std::vector<Tangent>& log_magnitude)
@@ -96,7 +96,7 @@ RowPlan window_plan(const StridedView<X>& x, const TableView<TableScalar>& table
 }  // namespace detail
 
 /// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that derivative's transpose; 0 outside the window.
-/// Arguments and errors as rotate_to(); direction is forward or transpose.
+/// Arguments and errors as rotate_to(), overlap that of whole rows; direction is forward or transpose.
 template <class Y, class X, class Scalar>
 void rotate_tangent_to(const StridedView<Y>& y, const StridedView<X>& x, const TangentTable<Scalar>& tangent, Pairing pairing,
                        Direction direction = Direction::forward, const Device& device = Device()) {

@@ -163,5 +163,17 @@ const Area parameters_area("gradients of parameters", parameters);
 TEST(BadInput, Gradients) { expect_refusals(passes); }
 TEST(BadInput, ParameterGradients) { expect_refusals(parameters); }
 
+TEST(BadInput, GradientsOfAnEarlierPassStay) {
+  Pass pass;
+  Gradients<double> d = gradients(output(pass.u), pass.g, pass.table, half, pass.wanted);
+  const Gradients<double> before = d;
+  pass.dx.data = pass.memory + 1;
+  EXPECT_NE(refusal_of([&] { gradients_into(d, output(pass.u), pass.g, pass.table, half, Wanted::angle, pass.dx); }), "");
+  EXPECT_EQ(d.angle, before.angle);
+  EXPECT_EQ(d.log_magnitude, before.log_magnitude);
+  EXPECT_EQ(d.cos, before.cos);
+  EXPECT_EQ(d.width, before.width);
+}
+
 }  // namespace
 }  // namespace rope::test
