@@ -16,9 +16,9 @@ TEST(BadInput, Figures) {
     all.accepted += area.accepted;
     all.peers += area.peers;
   }
-  std::printf("| area | refused | of these peers' crashes | accepted by design |\n| --- | --- | --- | --- |\n");
+  std::printf("| area | refused | accepted by design | of both, where a peer breaks |\n| --- | --- | --- | --- |\n");
   const auto print = [](const AreaCount& area) {
-    std::printf("| %s | %d | %d | %d |\n", area.name.c_str(), area.refused, area.peers, area.accepted);
+    std::printf("| %s | %d | %d | %d |\n", area.name.c_str(), area.refused, area.accepted, area.peers);
   };
   for (const AreaCount& area : area_counts()) print(area);
   print(all);

@@ -67,12 +67,12 @@ template <class Plain, int options, template <class> class Pointer>
 inline constexpr bool is_map<Eigen::TensorMap<Plain, options, Pointer>> = true;
 
 /// Of Eigen's expressions only a map can be over nothing.
-template <class X, std::size_t rank>
-void require_data([[maybe_unused]] const X& x, [[maybe_unused]] const std::array<Index, rank>& extents) {
+template <class X>
+void require_data([[maybe_unused]] const X& x) {
   if constexpr (is_map<std::remove_const_t<X>>) {
     if (x.data() != nullptr) return;
-    for (const Index extent : extents) {
-      if (extent == 0) return;
+    for (int axis = 0; axis < X::NumDimensions; ++axis) {
+      if (x.dimension(axis) == 0) return;
     }
     fail("x must have data, got a null pointer");
   }
@@ -132,7 +132,7 @@ class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Ei
 
   RotateOp(const XExpression& x, const TableView<TableScalar>& table, const Pairing& pairing, Direction direction)
       : x_(x), parameters_(detail::make_parameters(extents_of(x), table, pairing, direction)) {
-    detail::require_data(x, extents_of(x));
+    detail::require_data(x);
   }
 
   const std::remove_const_t<std::remove_reference_t<typename XExpression::Nested>>& expression() const { return x_; }
