@@ -3,8 +3,10 @@
 // Checkpoints: they hold everything, a resumed run is the unbroken one bit for bit, and nothing damages an existing one.
 #include "checkpoint.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <csignal>
@@ -218,23 +220,119 @@ TEST_F(CheckpointTest, IsSafetensors) {
   EXPECT_EQ(8 + length + covered, file.size());
 }
 
-TEST_F(CheckpointTest, RefusesEveryFlippedByteAndEveryCut) {
-  saved_state();
+// The smallest model, so that every length and every bit can be tried.
+class DamagedCheckpointTest : public TemporaryFolderTest {
+ protected:
+  DamagedCheckpointTest() {
+    config_.model.vocabulary = 2;
+    config_.model.layers = 1;
+    config_.model.heads = 1;
+    config_.model.dim = 2;
+    config_.rope.kind = "none";
+    config_.text = "text";
+  }
+
+  std::filesystem::path path() const { return folder() / "run.safetensors"; }
+
+  void save(std::int64_t step) {
+    RunState state(config_);
+    state.step = step;
+    state.train_bits.assign(static_cast<std::size_t>(step), 2.0);
+    state.validation = {{step, 2.5}};
+    save_checkpoint(path(), config_, state);
+  }
+
+  /// Why it cannot be loaded, after the words that name it; a failure if that is no such sentence.
+  std::string reason() const {
+    try {
+      load_checkpoint(path());
+    } catch (const Error& e) {
+      const std::string words = e.what(), start = "cannot use the checkpoint " + path().string() + ": ";
+      EXPECT_EQ(words.substr(0, start.size()), start);
+      EXPECT_EQ(words.find('\n'), std::string::npos) << words;
+      return words.substr(start.size());
+    }
+    return {};
+  }
+
+  RunConfig config_;
+};
+
+TEST_F(DamagedCheckpointTest, CutAnywhere) {
+  save(1);
+  ASSERT_EQ(reason(), "");
   const std::string good = read("run.safetensors");
-  for (std::size_t at = 0; at < good.size(); at += at < 4096 ? 1 : 997) {
-    std::string bad = good;
-    bad[at] = static_cast<char>(bad[at] ^ 0x10);
-    EXPECT_THROW(decode(bad), Error) << "byte " << at;
+  write("run.safetensors", good + "x");
+  EXPECT_NE(reason(), "");
+  for (std::size_t size = good.size(); size-- > 0;) {
+    std::filesystem::resize_file(path(), size);
+    EXPECT_NE(reason(), "") << size << " bytes";
   }
-  for (std::size_t size = 0; size < good.size(); size += size < 64 ? 1 : 1009) {
-    EXPECT_THROW(decode(std::string_view(good).substr(0, size)), Error) << "size " << size;
+  EXPECT_EQ(reason(), "it is too short for a safetensors file");
+  RecordProperty("lengths", static_cast<int>(good.size()));
+}
+
+TEST_F(DamagedCheckpointTest, AnyBitChanged) {
+  save(1);
+  std::string bytes = read("run.safetensors");
+  const int file = ::open(path().c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      const char changed = static_cast<char>(bytes[at] ^ (1 << bit));
+      ASSERT_EQ(::pwrite(file, &changed, 1, static_cast<off_t>(at)), 1);
+      ASSERT_NE(reason(), "") << "bit " << bit << " of byte " << at;
+    }
+    ASSERT_EQ(::pwrite(file, &bytes[at], 1, static_cast<off_t>(at)), 1);
   }
-  EXPECT_THROW(decode(good + "x"), Error);
-  write("run.safetensors", good.substr(0, good.size() / 2));
-  EXPECT_THROW(load_checkpoint(path()), Error);
+  ::close(file);
+  EXPECT_EQ(reason(), "");
+  RecordProperty("bits", static_cast<int>(bytes.size() * 8));
+}
+
+TEST_F(DamagedCheckpointTest, TheOneBeforeIsKeptAndUsed) {
+  save(1);
+  EXPECT_FALSE(std::filesystem::exists(folder() / "run.before.safetensors"));
+  save(2);
+  save(3);
+  EXPECT_EQ(load_checkpoint(folder() / "run.before.safetensors").state.step, 2);
+  EXPECT_EQ(load_newest_checkpoint(path()).checkpoint.state.step, 3);
+  EXPECT_EQ(load_newest_checkpoint(path()).path, path());
+  EXPECT_EQ(load_newest_checkpoint(path()).damage, "");
+
   write("run.safetensors", "");
-  EXPECT_THROW(load_checkpoint(path()), Error);
-  EXPECT_THROW(load_checkpoint(folder() / "missing"), Error);
+  const StoredCheckpoint older = load_newest_checkpoint(path());
+  EXPECT_EQ(older.checkpoint.state.step, 2);
+  EXPECT_EQ(older.path, folder() / "run.before.safetensors");
+  EXPECT_EQ(older.damage, "cannot use the checkpoint " + path().string() + ": it is too short for a safetensors file");
+
+  std::filesystem::remove(path());
+  EXPECT_TRUE(checkpoint_exists(path()));
+  EXPECT_EQ(load_newest_checkpoint(path()).damage, "there is no " + path().string());
+  // What is not there does not take the place of what is.
+  save(4);
+  EXPECT_EQ(load_checkpoint(folder() / "run.before.safetensors").state.step, 2);
+}
+
+TEST_F(DamagedCheckpointTest, BothDamagedIsASentenceOfBoth) {
+  save(1);
+  save(2);
+  write("run.safetensors", "");
+  write("run.before.safetensors", "12345678");
+  try {
+    load_newest_checkpoint(path());
+    FAIL() << "loaded";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.what(), "cannot use the checkpoint " + path().string() +
+                            ": it is too short for a safetensors file; the one before it: " + "cannot use the checkpoint " +
+                            (folder() / "run.before.safetensors").string() + ": it is cut short, or no safetensors file");
+  }
+}
+
+TEST_F(DamagedCheckpointTest, AFolderInItsPlaceIsASentence) {
+  std::filesystem::create_directory(path());
+  EXPECT_EQ(reason(), "it cannot be read: Is a directory");
+  EXPECT_THROW(save(1), Error);
 }
 
 TEST_F(CheckpointTest, RefusesAnotherFormat) {
@@ -257,6 +355,13 @@ TEST_F(CheckpointTest, NamesTheDifferenceOfAnotherRun) {
   other = config_;
   other.rope.kind = "ntk";
   EXPECT_EQ(difference(config_, other), "rope/kind is \"default\", the checkpoint has \"ntk\"");
+}
+
+TEST_F(CheckpointTest, RefusesCutsAndNothing) {
+  saved_state();
+  write("run.safetensors", read("run.safetensors").substr(0, 5000));
+  EXPECT_THROW(load_checkpoint(path()), Error);
+  EXPECT_THROW(load_checkpoint(folder() / "missing"), Error);
 }
 
 // A limit on the size of files stands in for a full disk: write() fails half-way in the same manner.

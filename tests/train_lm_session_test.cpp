@@ -78,6 +78,43 @@ TEST_F(SessionTest, ResumesTheLastSession) {
   EXPECT_THAT(resumed(), ElementsAre("default-learned", "default", "none"));
 }
 
+TEST_F(SessionTest, ADamagedCheckpointGivesWayToTheOneBefore) {
+  start(options(Rates::fixed));
+  for (const SessionRun& run : make_runs(options(Rates::fixed), corpus_)) {
+    RunState state(run.config);
+    state.step = 2;
+    state.train_bits = {2.0, 2.0};
+    save_checkpoint(run.checkpoint, run.config, state);
+  }
+  write("default.safetensors", "damaged");
+  Options o;
+  o.out = folder().string();
+  o.resume = true;
+  const std::vector<SessionRun> runs = make_runs(complete_options(o), corpus_);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].state.step, 1);
+  EXPECT_NE(runs[0].damage, "");
+  EXPECT_EQ(runs[1].state.step, 2);
+  EXPECT_EQ(runs[1].damage, "");
+
+  write("default.safetensors.tmp", "half");
+  set_aside_old_checkpoints(runs);
+  EXPECT_EQ(read("default.damaged.safetensors"), "damaged");
+  EXPECT_FALSE(std::filesystem::exists(folder() / "default.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "default.safetensors.tmp"));
+  EXPECT_THAT(make_runs(complete_options(o), corpus_)[0].damage, testing::StartsWith("there is no "));
+}
+
+TEST_F(SessionTest, BothCheckpointsOfAnEarlierSessionAreSetAside) {
+  start(options(Rates::fixed));
+  write("default.before.safetensors", "before");
+  const std::string newest = read("default.safetensors");
+  start(options(Rates::fixed));
+  EXPECT_EQ(read("default.before.previous.safetensors"), "before");
+  EXPECT_EQ(read("default.previous.safetensors"), newest);
+  EXPECT_FALSE(std::filesystem::exists(folder() / "default.before.safetensors"));
+}
+
 TEST_F(SessionTest, RefusesToResumeWhatIsNotThere) {
   start(options(Rates::fixed));
   Options o = options(Rates::learned);

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -141,7 +143,52 @@ Checkpoint decode_checkpoint(const std::string& bytes) {
   return {config, std::move(state)};
 }
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+File open_checkpoint(const std::filesystem::path& path) {
+  File file(std::fopen(path.c_str(), "rbe"));
+  if (!file) throw Error(fmt::format("cannot open the checkpoint {}: {}", path.string(), std::strerror(errno)));
+  return file;
+}
+
+std::string read_all(std::FILE* file) {
+  constexpr std::size_t block = std::size_t{1} << 16;
+  std::string bytes;
+  std::size_t size = 0, got = 0;
+  do {
+    bytes.resize(size + block);
+    got = std::fread(bytes.data() + size, 1, block, file);
+    size += got;
+  } while (got == block);
+  if (std::ferror(file) != 0) throw Error(fmt::format("it cannot be read: {}", std::strerror(errno)));
+  bytes.resize(size);
+  return bytes;
+}
+
+Checkpoint read_checkpoint(const File& file, const std::filesystem::path& path) {
+  const auto unusable = [&](const char* why) { return Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), why)); };
+  try {
+    return decode_checkpoint(read_all(file.get()));
+  } catch (const Error& e) {
+    throw unusable(e.what());
+  } catch (const rope::Error& e) {
+    throw unusable(e.what());
+  } catch (const json::exception& e) {
+    throw unusable(e.what());
+  }
+}
+
 }  // namespace
+
+std::filesystem::path checkpoint_before(const std::filesystem::path& path) {
+  std::filesystem::path before = path;
+  return before.replace_extension(".before.safetensors");
+}
+
+bool checkpoint_exists(const std::filesystem::path& path) { return is_there(path) || is_there(checkpoint_before(path)); }
 
 void save_checkpoint(const std::filesystem::path& path, const RunConfig& config, const RunState& state) {
   Safetensors file;
@@ -160,21 +207,27 @@ void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
     validation.push_back(point.bits);
   }
   file.add("curve.validation", {static_cast<std::ptrdiff_t>(state.validation.size()), 2}, validation.data());
-  write_atomically(path, encode(file));
+  write_atomically_keeping(path, checkpoint_before(path), encode(file));
 }
 
-Checkpoint load_checkpoint(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(fmt::format("cannot open the checkpoint {}", path.string()));
-  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+Checkpoint load_checkpoint(const std::filesystem::path& path) { return read_checkpoint(open_checkpoint(path), path); }
+
+StoredCheckpoint load_newest_checkpoint(const std::filesystem::path& path) {
+  const std::filesystem::path before = checkpoint_before(path);
+  std::string damage = fmt::format("there is no {}", path.string());
+  if (is_there(path)) {
+    const File file = open_checkpoint(path);
+    try {
+      return {read_checkpoint(file, path), path, {}};
+    } catch (const Error& e) {
+      damage = e.what();
+    }
+    if (!is_there(before)) throw Error(damage);
+  }
   try {
-    return decode_checkpoint(bytes);
+    return {load_checkpoint(before), before, damage};
   } catch (const Error& e) {
-    throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
-  } catch (const rope::Error& e) {
-    throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
-  } catch (const json::exception& e) {
-    throw Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), e.what()));
+    throw Error(fmt::format("{}; the one before it: {}", damage, e.what()));
   }
 }
 

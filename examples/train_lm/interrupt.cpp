@@ -20,6 +20,8 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // A file that may not grow is an error of write(), like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int interrupt_signal() { return received; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SIGINT and SIGTERM as a request: the first asks the run to save and stop, the second ends the process at once, as it would without
-// this. Not for several runs in one process: the request is one per process.
+// this. A limit on the size of files ends nothing either: writing fails. Not for several runs in one process: the request is one per
+// process.
 #pragma once
 
 namespace train_lm {

@@ -107,6 +107,7 @@ int run(const Options& given) {
   const Corpus corpus(read_text(options.text));
   require_context_fits(corpus, options.run.context);
   make_folder(options.out);
+  const FolderLock lock(options.out);
   std::vector<SessionRun> runs = make_runs(options, corpus);
   set_aside_old_checkpoints(runs);
 

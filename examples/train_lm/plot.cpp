@@ -166,8 +166,8 @@ Drawn draw(const std::filesystem::path& folder, const std::string& name, const s
   const int exit_code = run_gnuplot(folder, name + ".gp");
   std::error_code error;
   if (exit_code == 0 && is_whole_png(temporary)) {
-    std::filesystem::rename(temporary, folder / (name + ".png"), error);
-    if (!error) return Drawn::yes;
+    publish(temporary, folder / (name + ".png"));
+    return Drawn::yes;
   }
   std::filesystem::remove(temporary, error);
   return exit_code == not_found ? Drawn::no_gnuplot : Drawn::failed;

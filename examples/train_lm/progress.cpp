@@ -46,4 +46,15 @@ void Progress::update(std::int64_t done, double bits) {
   std::fflush(stdout);
 }
 
+void Progress::saved(std::int64_t done) {
+  const std::string line = fmt::format("{}: step {} saved", label_, done);
+  if (terminal_) {
+    fmt::print("\r{:<79}\n", line);
+    line_open_ = false;
+  } else {
+    fmt::print("{}\n", line);
+  }
+  std::fflush(stdout);
+}
+
 }  // namespace train_lm

@@ -25,6 +25,9 @@ class Progress {
   /// After each step: how many are done, and the loss in bits per character (smoothed here for display).
   void update(std::int64_t done, double bits);
 
+  /// Says that this many steps are in the checkpoint, on a line of its own.
+  void saved(std::int64_t done);
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -4,12 +4,14 @@
 //
 // A session is the model of --rope and, for comparison, the same model without RoPE: same seed, same steps, same batches. With
 // --learn-frequencies the same model with fixed rates stands between them. Each has the checkpoint OUT/<name>.safetensors, where <name>
-// is the rope kind, with -learned where the rates are. A new session sets an older checkpoint aside (<name>.previous.safetensors) before it
-// writes its own, and one with fixed rates an older -learned one too; so a session with learned rates is the last where there is such a
-// checkpoint. A resumed session continues its checkpoints, and refuses one that belongs to another run.
+// is the rope kind, with -learned where the rates are, and beside it the one saved before, OUT/<name>.before.safetensors. A new session
+// sets older checkpoints aside (<name>.previous.safetensors, <name>.before.previous.safetensors) before it writes its own, and one with
+// fixed rates an older -learned one too; so a session with learned rates is the last where there is such a checkpoint. A resumed session
+// continues its checkpoints, each from the one before where the newest is damaged, and refuses one that belongs to another run.
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "options.hpp"
@@ -22,6 +24,8 @@ struct SessionRun {
   RunConfig config;
   RunState state;
   std::filesystem::path checkpoint;
+  /// What is wrong with the newest checkpoint, where the one before it was loaded; otherwise empty.
+  std::string damage{};
 };
 
 /// For --resume: the options with everything that was not given taken from the checkpoint in --out; otherwise as they are. Throws
@@ -31,7 +35,8 @@ Options complete_options(const Options& options);
 /// The runs, new or loaded. Throws train_lm::Error for a checkpoint that is damaged or another run's.
 std::vector<SessionRun> make_runs(const Options& options, const Corpus& corpus);
 
-/// Moves checkpoints of an earlier session out of the way.
+/// Moves checkpoints of an earlier session and damaged ones (<name>.damaged.safetensors) out of the way, saying so on stdout, and removes
+/// what a killed process left half-written.
 void set_aside_old_checkpoints(const std::vector<SessionRun>& runs);
 
 }  // namespace train_lm

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 
 #include "checkpoint.hpp"
@@ -64,17 +66,44 @@ double Trainer::validate(RunState& state) {
   return bits;
 }
 
+namespace {
+
+/// What is reported as saved is on the disk.
+class Saver {
+ public:
+  Saver(const std::filesystem::path& path, Progress& progress, std::int64_t saved) : path_(path), progress_(progress), saved_(saved) {}
+
+  void save(const RunConfig& config, const RunState& state) {
+    try {
+      save_checkpoint(path_, config, state);
+    } catch (const Error& e) {
+      throw Error(saved_ == 0 ? fmt::format("{}; nothing of this run is saved", e.what())
+                              : fmt::format("{}; step {} is saved and --resume continues from it", e.what(), saved_));
+    }
+    saved_ = state.step;
+    progress_.saved(saved_);
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  Progress& progress_;
+  std::int64_t saved_;
+};
+
+}  // namespace
+
 bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device, const TrainingPlan& plan) {
   if (state.step >= config.steps) return true;
   Trainer trainer(config, corpus, device);
   Progress progress(config.rope.rotates() ? "RoPE " + config.name() : "no RoPE", state.step, config.steps, config.context * config.batch);
+  Saver saver(plan.checkpoint, progress, state.step);
   state.threads = plan.threads;
   while (state.step < config.steps) {
     const double bits = trainer.step(state);
     progress.update(state.step, bits);
     if (state.step % plan.validate_every == 0 || state.step == config.steps) trainer.validate(state);
     const bool stop = interrupt_signal() != 0 || state.step == plan.stop_at;
-    if (stop || state.step % plan.save_every == 0 || state.step == config.steps) save_checkpoint(plan.checkpoint, config, state);
+    if (stop || state.step % plan.save_every == 0 || state.step == config.steps) saver.save(config, state);
     if (stop && state.step < config.steps) return false;
   }
   return interrupt_signal() == 0;
