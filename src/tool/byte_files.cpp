@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,37 @@ void refuse_if_interrupted(const fs::path& path) {
   if (received != 0) refuse(path.string(), "was not finished: interrupted");
 }
 
+constexpr int new_file = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+constexpr std::string_view draft_extension = ".tmp";
+
+bool is_draft_of(const std::string& destination, const std::string& name) {
+  const std::size_t begin = destination.size() + 1;
+  if (name.size() <= begin + draft_extension.size() || name.compare(0, begin, destination + ".") != 0) return false;
+  const std::size_t end = name.size() - draft_extension.size();
+  return name.compare(end, draft_extension.size(), draft_extension) == 0 && name.find_first_not_of("0123456789", begin) == end;
+}
+
+// Those nobody has locked: their programs are dead.
+std::vector<fs::path> remove_abandoned_drafts(const fs::path& destination) {
+  std::vector<fs::path> found, removed;
+  std::error_code error;
+  fs::directory_iterator entries(destination.has_parent_path() ? destination.parent_path() : fs::path("."), error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    if (is_draft_of(destination.filename().string(), entries->path().filename().string())) found.push_back(entries->path());
+  }
+  for (const fs::path& draft : found) {
+    const int way = fs::is_directory(draft, error) ? O_RDONLY | O_DIRECTORY : O_RDWR;
+    const int lock = ::open(draft.c_str(), way | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (lock < 0) continue;
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) {
+      fs::remove_all(draft, error);
+      if (!error) removed.push_back(draft);
+    }
+    ::close(lock);
+  }
+  return removed;
+}
+
 }  // namespace
 
 void catch_interrupts() {
@@ -40,6 +72,7 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
@@ -89,8 +122,12 @@ void InputFile::require_unchanged() const {
 }
 
 OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (descriptor_ < 0) refuse(path_.string(), fmt::format("cannot be made: {}", reason()));
+  struct stat status {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) return;
+  ::close(descriptor_);
+  refuse(path_.string(), "must be new or empty");
 }
 
 OutputFile::~OutputFile() {
@@ -102,7 +139,8 @@ void OutputFile::write(const std::byte* from, std::size_t count) {
   while (count > 0) {
     const ssize_t done = ::write(descriptor_, from, std::min(count, largest_call));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) refuse(path_.string(), fmt::format("cannot be written: {}", reason()));
+    if (done == 0) errno = ENOSPC;
+    if (done <= 0) refuse(path_.string(), fmt::format("cannot be written: {}", reason()));
     from += done;
     count -= static_cast<std::size_t>(done);
   }
@@ -115,18 +153,28 @@ void OutputFile::close() {
   if (!synced || !closed) refuse(path_.string(), fmt::format("cannot be written: {}", synced ? reason() : why));
 }
 
-Draft::Draft(fs::path destination) : destination_(std::move(destination)) {
+Draft::Draft(fs::path destination, DraftKind kind) : destination_(std::move(destination)) {
   // "out/" names the folder out: its draft lies beside it.
   if (!destination_.has_filename()) destination_ = destination_.parent_path();
-  path_ = destination_.string() + fmt::format(".{}.tmp", ::getpid());
   std::error_code ignored;
-  // Another process's file of this number would be removed.
-  if (fs::exists(fs::symlink_status(path_, ignored))) refuse(path_.string(), "must not exist: the draft would have this name");
+  const fs::file_status there = fs::status(destination_, ignored);
+  const bool folder = kind == DraftKind::folder;
+  if (fs::exists(there) && !(folder ? fs::is_directory(there) : fs::is_regular_file(there))) {
+    refuse(destination_.string(), folder ? "must be a folder" : "must be a file");
+  }
+  removed_ = remove_abandoned_drafts(destination_);
+  path_ = destination_.string() + fmt::format(".{}{}", ::getpid(), draft_extension);
+  const bool made = folder ? ::mkdir(path_.c_str(), 0777) == 0 : (lock_ = ::open(path_.c_str(), new_file, 0666)) >= 0;
+  if (!made) refuse(path_.string(), fmt::format("cannot be made: {}", reason()));
+  if (folder) lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Without a lock, where there is none, the next draft leaves this one alone or finds it abandoned after all; nothing else depends on it.
+  if (lock_ >= 0) ::flock(lock_, LOCK_EX | LOCK_NB);
 }
 
 Draft::~Draft() {
   std::error_code ignored;
   if (!published_) fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void Draft::publish() {
@@ -137,11 +185,19 @@ void Draft::publish() {
   sync_folder(destination_.has_parent_path() ? destination_.parent_path() : fs::path("."));
 }
 
+TextDraft::TextDraft(fs::path destination, std::string_view text) : draft_(std::move(destination), DraftKind::file) {
+  OutputFile file(draft_.path());
+  file.write(reinterpret_cast<const std::byte*>(text.data()), text.size());
+  file.close();
+}
+
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
-  ::fsync(descriptor);
+  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const std::string why = synced ? "" : reason();
   ::close(descriptor);
+  if (!synced) refuse(folder.string(), fmt::format("cannot be brought to the disk: {}", why));
 }
 
 }  // namespace rope::tool

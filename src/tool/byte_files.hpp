@@ -2,17 +2,22 @@
 //
 // Files larger than memory: bytes read at a place, and a new file or folder that is complete or not there.
 //
-// A draft is written under another name beside its destination; publish() makes it last on the disk, then renames it. Until then the
-// destination is what it was, however the program ends. Not for small texts: files.hpp. Throws FileError, which names the file.
+// A draft is written under another name beside its destination and brought to the disk; publish() renames it and brings the new name to
+// the disk. Until then the destination is what it was, however the program ends. A killed program leaves its draft; the next draft of the
+// same destination removes it: drafts are locked, and the lock of a dead process is gone. Throws FileError, which names the file.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace rope::tool {
 
 /// From here on SIGINT and SIGTERM end the next read or write with a refusal, so that drafts are removed; a second signal ends the program.
+/// A limit on the size of files is then an error of writing, like a full disk, and no signal.
 void catch_interrupts();
 
 /// A regular file, open for reading. Several threads may read.
@@ -37,7 +42,7 @@ class InputFile {
   std::int64_t seconds_ = 0, nanoseconds_ = 0;
 };
 
-/// A new file, written from beginning to end. Refused if it exists.
+/// A file that is new or empty, written from beginning to end. Any other is refused.
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path);
@@ -54,20 +59,38 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
-/// What becomes `destination`; removed, with everything in it, unless published. Its maker creates path(), a file or a folder.
+enum class DraftKind { file, folder };
+
+/// What becomes `destination`: path(), an empty file or folder made here; removed, with everything in it, unless published.
 class Draft {
  public:
-  explicit Draft(std::filesystem::path destination);
+  /// Refuses a destination that is there and of another kind.
+  Draft(std::filesystem::path destination, DraftKind kind);
   ~Draft();
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// Drafts of this destination that killed programs had left, and that were removed.
+  const std::vector<std::filesystem::path>& removed() const { return removed_; }
+  /// The destination is the draft, on the disk, when this returns.
   void publish();
 
  private:
   std::filesystem::path destination_, path_;
+  std::vector<std::filesystem::path> removed_{};
+  int lock_ = -1;
   bool published_ = false;
+};
+
+/// Makes `destination` a file with this content, or leaves it as it was.
+class TextDraft {
+ public:
+  TextDraft(std::filesystem::path destination, std::string_view text);
+  void publish() { draft_.publish(); }
+
+ private:
+  Draft draft_;
 };
 
 /// The folder's list of names is on the disk when this returns; nothing happens where a file system has no such thing.

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 
 #include "convert_write.hpp"
-#include "files.hpp"
+#include "golden_files.hpp"
 #include "gradcheck_problem.hpp"
 
 namespace rope::tool {
@@ -29,12 +30,16 @@ void check_destination(const Model& model, const fs::path& to) {
   }
 }
 
+void check_json(const Model& model, const fs::path& to, const fs::path& json) {
+  std::error_code ignored;
+  bool other = fs::absolute(json, ignored).lexically_normal() != fs::absolute(to, ignored).lexically_normal();
+  other = other && !fs::equivalent(json, to, ignored) && !fs::equivalent(json, model.index, ignored);
+  for (const Shard& shard : model.shards) other = other && !fs::equivalent(json, shard.file.path(), ignored);
+  if (!other) refuse(json.string(), "must be another file than those of the models");
+}
+
 // The converted files, in the order of the model's.
 std::vector<Shard> write_draft(const ConvertPlan& plan, const Model& model, const fs::path& draft) {
-  if (model.folder) {
-    std::error_code error;
-    if (!fs::create_directory(draft, error)) refuse(draft.string(), fmt::format("cannot be made: {}", error.message()));
-  }
   std::vector<Shard> converted;
   for (std::size_t i = 0; i < model.shards.size(); ++i) {
     const fs::path path = model.folder ? draft / model.shards[i].file.path().filename() : draft;
@@ -59,11 +64,36 @@ Json json_of(const ConvertedTensor& tensor, const ConvertReport& report) {
           {"dtype", name_of(tensor.type)}, {"columns", tensor.columns},          {"heads", heads}};
 }
 
+std::string json_text(const ConvertReport& report) {
+  const AttentionShape& shape = report.plan.shape;
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < report.plan.layers.size(); ++i) {
+    Json layer{{"name", report.plan.layers[i].name}, {"tensors", Json::array()}};
+    for (const ConvertedTensor& tensor : report.plan.layers[i].tensors) layer["tensors"].push_back(json_of(tensor, report));
+    if (!report.checks.empty()) layer["verification"] = {{"difference", report.checks[i].difference}, {"bound", report.checks[i].bound}};
+    layers.push_back(std::move(layer));
+  }
+  const Json content{{"from", name_of(report.plan.from)},
+                     {"to", name_of(report.plan.to)},
+                     {"source", report.from_path},
+                     {"destination", report.to_path},
+                     {"verified", !report.checks.empty()},
+                     {"heads", shape.heads},
+                     {"key_heads", shape.key_heads},
+                     {"rotary_dims", shape.rotary_dims},
+                     {"query", {{"head_dims", shape.query.dims}, {"offset", shape.query.offset}}},
+                     {"key", {{"head_dims", shape.key.dims}, {"offset", shape.key.offset}}},
+                     {"files", report.files},
+                     {"layers", layers}};
+  return content.dump(2) + "\n";
+}
+
 }  // namespace
 
 ConvertReport convert(const fs::path& from, const fs::path& to, const ConvertOptions& options, Writing writing, const fs::path& json) {
   const Model model = open_model(from);
   check_destination(model, to);
+  if (!json.empty()) check_json(model, to, json);
   ConvertReport report;
   report.from_path = from.string();
   report.to_path = to.string();
@@ -73,13 +103,17 @@ ConvertReport convert(const fs::path& from, const fs::path& to, const ConvertOpt
     if (!json.empty()) write_json(report, json);
     return report;
   }
-  Draft draft(to);
+  Draft draft(to, model.folder ? DraftKind::folder : DraftKind::file);
+  for (const fs::path& removed : draft.removed()) report.removed.push_back(removed.string());
   {
     const std::vector<Shard> converted = write_draft(report.plan, model, draft.path());
     report.checks = verify_converted(report.plan, model, converted, to.string());
   }
-  if (!json.empty()) write_json(report, json);
+  // A report that cannot be written prevents the conversion, and one that is there speaks of a model that is there.
+  std::optional<TextDraft> report_draft;
+  if (!json.empty()) report_draft.emplace(json, json_text(report));
   draft.publish();
+  if (report_draft) report_draft->publish();
   return report;
 }
 
@@ -105,31 +139,10 @@ std::string text_of(const ConvertReport& report) {
                           tensor.heads.front().shared ? "all" : fmt::format("{}", tensor.heads.size()));
     }
   }
+  for (const std::string& removed : report.removed) text += fmt::format("removed {}, left by a conversion that was killed\n", removed);
   return text + (written ? fmt::format("written and verified: {}\n", report.to_path) : "nothing was written\n");
 }
 
-void write_json(const ConvertReport& report, const fs::path& path) {
-  const AttentionShape& shape = report.plan.shape;
-  Json layers = Json::array();
-  for (std::size_t i = 0; i < report.plan.layers.size(); ++i) {
-    Json layer{{"name", report.plan.layers[i].name}, {"tensors", Json::array()}};
-    for (const ConvertedTensor& tensor : report.plan.layers[i].tensors) layer["tensors"].push_back(json_of(tensor, report));
-    if (!report.checks.empty()) layer["verification"] = {{"difference", report.checks[i].difference}, {"bound", report.checks[i].bound}};
-    layers.push_back(std::move(layer));
-  }
-  const Json content{{"from", name_of(report.plan.from)},
-                     {"to", name_of(report.plan.to)},
-                     {"source", report.from_path},
-                     {"destination", report.to_path},
-                     {"verified", !report.checks.empty()},
-                     {"heads", shape.heads},
-                     {"key_heads", shape.key_heads},
-                     {"rotary_dims", shape.rotary_dims},
-                     {"query", {{"head_dims", shape.query.dims}, {"offset", shape.query.offset}}},
-                     {"key", {{"head_dims", shape.key.dims}, {"offset", shape.key.offset}}},
-                     {"files", report.files},
-                     {"layers", layers}};
-  write_whole(path, content.dump(2) + "\n");
-}
+void write_json(const ConvertReport& report, const fs::path& path) { TextDraft(path, json_text(report)).publish(); }
 
 }  // namespace rope::tool

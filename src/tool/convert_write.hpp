@@ -12,7 +12,7 @@
 
 namespace rope::tool {
 
-/// Writes shard number `shard`, converted, to `destination`, which must not exist; on the disk when it returns. Throws FileError.
+/// Writes shard number `shard`, converted, to `destination`, which must be new or empty; on the disk when it returns. Throws FileError.
 void write_converted(const ConvertPlan& plan, const Model& model, std::size_t shard, const std::filesystem::path& destination);
 
 /// A copy of a file, on the disk when it returns. Throws FileError.
