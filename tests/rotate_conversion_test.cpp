@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // 16-bit scalars are read exactly and rounded once, to nearest even, on every kernel target: ties, NaN, infinities, overflow, subnormals.
+// The sum they are rounded from is itself rounded once, from the exact first product.
 //
 // Seen from outside, through rotations that are conversions: with x = (1, 0) the result is the coefficient itself, (cos, sin), rounded;
 // with cos = 1 and sin = 0 it is x. Expected values come from the definition of the formats, in double.
@@ -191,6 +192,57 @@ TYPED_TEST(Conversion, NanStaysNan) {
       rotate_to(StridedView<TypeParam>{y.data(), {2 * pairs}}, StridedView<const TypeParam>{x.data(), {2 * pairs}},
                 TableView<float>{cos.data(), sin.data(), static_cast<Index>(cos.size())}, Pairing(kind));
       for (const TypeParam v : y) ASSERT_TRUE(std::isnan(meaning<TypeParam>(bits_of(v)))) << "NaN " << nan << " became " << bits_of(v);
+    });
+  }
+}
+
+/// A member and a cosine whose product is the midpoint of 1 and the format's next number and half a float's last place more: whatever the
+/// other product adds to it decides, two roundings later, which of the two the result is.
+template <class Scalar>
+struct Tie;
+template <>
+struct Tie<Eigen::half> {
+  static constexpr double member = 17;
+  static constexpr double cos = 987377 * 0x1p-24;
+};
+template <>
+struct Tie<Eigen::bfloat16> {
+  static constexpr double member = 3;
+  static constexpr double cos = 5614251 * 0x1p-24;
+};
+
+TYPED_TEST(Conversion, SumsAreRoundedOnceFromTheExactProduct) {
+  using T = Tie<TypeParam>;
+  constexpr double next = 1 + 1.0 / (1 << Format<TypeParam>::mantissa);
+  static_assert(T::member * T::cos == (1 + next) / 2 + 0x1p-24, "a tie of two floats, the lower of which is a tie of two 16-bit numbers");
+  constexpr Index pairs = 64;
+  // Within a double beside the tie, and far below its last place.
+  for (const double small : {0x1p-50, 0x1p-60, 0x1p-100}) {
+    on_every_target([&](PairKind kind, bool full_width) {
+      std::vector<float> cos(static_cast<std::size_t>(full_width ? 2 * pairs : pairs), static_cast<float>(T::cos));
+      std::vector<float> sin(cos.size());
+      std::vector<TypeParam> x(static_cast<std::size_t>(2 * pairs));
+      // Either member, either sign, more or less than the tie.
+      const auto is_second = [](Index k) { return k % 2 != 0; };
+      const auto sign = [](Index k) { return k % 4 < 2 ? 1.0 : -1.0; };
+      const auto is_more = [](Index k) { return k % 8 < 4; };
+      for (Index k = 0; k < pairs; ++k) {
+        const Members m = members_of(kind, k, 2 * pairs);
+        x[static_cast<std::size_t>(is_second(k) ? m.b : m.a)] = static_cast<TypeParam>(static_cast<float>(sign(k) * T::member));
+        x[static_cast<std::size_t>(is_second(k) ? m.a : m.b)] = TypeParam(1);
+        const double added = sign(k) * (is_more(k) ? small : -small);
+        for (const Index entry : entries_of(kind, k, pairs, full_width)) {
+          sin[static_cast<std::size_t>(entry)] = static_cast<float>(is_second(k) ? added : -added);
+        }
+      }
+      std::vector<TypeParam> y(x.size());
+      rotate_to(StridedView<TypeParam>{y.data(), {2 * pairs}}, StridedView<const TypeParam>{x.data(), {2 * pairs}},
+                TableView<float>{cos.data(), sin.data(), static_cast<Index>(cos.size())}, Pairing(kind));
+      for (Index k = 0; k < pairs; ++k) {
+        const Members m = members_of(kind, k, 2 * pairs);
+        const TypeParam actual = y[static_cast<std::size_t>(is_second(k) ? m.B : m.A)];
+        ASSERT_EQ(meaning<TypeParam>(bits_of(actual)), sign(k) * (is_more(k) ? next : 1)) << "pair " << k << ", added " << small;
+      }
     });
   }
 }
