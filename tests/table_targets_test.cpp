@@ -11,6 +11,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "only_target.hpp"
@@ -42,6 +43,7 @@ std::vector<Case> cases() {
       {"finer than double",
        Frequencies::explicit_rates({DoubleDouble(0.1, 6.1e-18), DoubleDouble(-2.5, 2.1e-16)}, DoubleDouble(1.1, -1e-16))},
       {"slower than the kernels take", Frequencies::powers({64, 1e200})},
+      {"slow enough for every integer a double holds", Frequencies::explicit_rates({1e-3, -2e-4, 1e-6})},
       {"magnitude 0", Frequencies::powers({10, 1e4, 1, 0})},
   };
 }
@@ -179,6 +181,42 @@ TYPED_TEST(TableTargets, TablesOfRunsGapsFractionsBatchesAndAxes) {
     expect_table<TypeParam>(frequencies,
                             Positions::multi_axis(std::vector<int>{1, 2, 3, 4, 4, 4, 1, 2, 3, 4, 4, 5, 1, 2, 3, 4, 5, 4}, sections), same);
   });
+}
+
+/// Magnitudes that bring an entry within 2^-62 of the midpoint of 1 and the next number, to either side of it: closer than sums and
+/// products of doubles can tell, so an entry that were not seen to be in doubt would be wrong every other time.
+TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
+  using Scalar = TypeParam;
+  const double next = 1 + std::ldexp(1.0, std::is_same_v<Scalar, float> ? -23 : std::is_same_v<Scalar, Eigen::half> ? -10 : -7);
+  constexpr std::int64_t position = 37;
+  constexpr Index run = 20;
+  const auto expect = [&](Scalar actual, bool above, const std::string& way) {
+    EXPECT_EQ(static_cast<double>(static_cast<float>(actual)), above ? next : 1) << way;
+  };
+  std::mt19937_64 engine(7);
+  std::uniform_real_distribution<double> rate(0.01, 3);
+  for (const std::string& target : kernel_targets()) {
+    const OnlyTarget only(target);
+    for (int i = 0; i < 200; ++i) {
+      const bool above = i % 2 == 0;
+      const bool of_sin = i % 4 < 2;
+      const DoubleDouble radians = rate(engine);
+      const detail::CosSin v = detail::cos_sin_of_turns(from_integer(position), detail::rate_in_turns(radians));
+      const DoubleDouble beside = DoubleDouble((1 + next) / 2) * (DoubleDouble(1) + DoubleDouble(above ? 0x1p-62 : -0x1p-62));
+      const DoubleDouble magnitude = beside / (of_sin ? v.sin : v.cos);
+      SCOPED_TRACE(target + ", rate " + std::to_string(radians.high) + ", magnitude " + std::to_string(magnitude.high));
+      const detail::RowFiller filler(Frequencies::explicit_rates({radians}, magnitude));
+      std::vector<Scalar> cos(run);
+      std::vector<Scalar> sin(run);
+      filler.fill_range(position - 7, run, cos.data(), sin.data());
+      expect(of_sin ? sin[7] : cos[7], above, "consecutive");
+      filler.fill_one(from_integer(position), cos.data(), sin.data());
+      expect(of_sin ? sin[0] : cos[0], above, "single");
+      const DoubleDouble positions[] = {from_integer(position)};
+      filler.fill_mixed(positions, cos.data(), sin.data());
+      expect(of_sin ? sin[0] : cos[0], above, "mixed");
+    }
+  }
 }
 
 /// The error that rounding's bounds assume, relative to the entry; the exact one is off by half an ulp itself.
