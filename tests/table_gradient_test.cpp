@@ -8,17 +8,20 @@
 
 #include <cmath>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "dense_view.hpp"
 #include "error_of.hpp"
+#include "only_target.hpp"
 #include "rope/detail/tensor.hpp"
 
 namespace rope {
 namespace {
 
 using test::dense;
+using test::OnlyTarget;
 
 std::vector<double> random_values(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -129,6 +132,29 @@ TEST(TableGradient, LongSumsKeepTheirDigits) {
   std::vector<double> wide_cos(1), wide_sin(1);
   table_gradient(TableGradient<double>{wide_cos.data(), wide_sin.data(), 1, Shape{1}}, dense(wide, shape), dense(wide, shape), half);
   EXPECT_EQ(wide_cos[0], 2.0 * rows * (0.1 * 0.1));
+}
+
+// The same in rows of whole vectors and a tail, where each target has loops of its own.
+TEST(TableGradient, LongSumsOfWideRowsKeepTheirDigitsOnEveryTarget) {
+  constexpr Index rows = 1 << 13;
+  constexpr Index pairs = 19;
+  const std::vector<double> x(static_cast<std::size_t>(2 * pairs * rows), 0.1);
+  for (const std::string& target : kernel_targets()) {
+    const OnlyTarget only(target);
+    for (const Pairing pairing : {half, interleaved, interleaved_to_half}) {
+      for (const Index width : {pairs, 2 * pairs}) {
+        SCOPED_TRACE(target + ", kind " + std::to_string(static_cast<int>(pairing.kind())) + ", width " + std::to_string(width));
+        std::vector<double> dcos(static_cast<std::size_t>(width)), dsin(dcos.size());
+        table_gradient(TableGradient<double>{dcos.data(), dsin.data(), width, Shape{1}}, dense(x, {2 * pairs, rows}),
+                       dense(x, {2 * pairs, rows}), pairing);
+        const double sum = rows * (0.1 * 0.1);
+        for (std::size_t i = 0; i < dcos.size(); ++i) {
+          ASSERT_EQ(dcos[i], width == pairs ? 2 * sum : sum) << "entry " << i;
+          ASSERT_EQ(std::abs(dsin[i]), width == pairs ? 0 : sum) << "entry " << i;
+        }
+      }
+    }
+  }
 }
 
 // 1 + 2^-11 lies between two halves; what is added beyond it decides, and would be lost in a float on the way.

@@ -161,6 +161,21 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
   });
 }
 
+TEST(Tangent, IsZeroOutsideTheWindow) {
+  const Pairing pairing = half.with_rotary_dims(6).with_offset(3);
+  const auto table = random_table<double>(3, Shape{1, kShape[2]}, 31);
+  const auto tangent = tangent_of(table, random_values<double>(9, 32));
+  const auto x = random_values<double>(kShape.size(), 33, 1, 2);
+  for (const Direction direction : {Direction::forward, Direction::transpose}) {
+    std::vector<double> y(x.size(), 77);
+    rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, pairing, direction);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Index place = static_cast<Index>(i) % kShape[0];
+      EXPECT_EQ(y[i] == 0, place < 3 || place >= 9) << "element " << i << ": " << y[i];
+    }
+  }
+}
+
 TEST(Tangent, RefusesWhatDoesNotFit) {
   auto x = random_values<double>(kShape.size(), 2);
   auto y = x;
