@@ -132,6 +132,24 @@ TEST(CosSinCache, EachPairTurnsByThePositionOfItsAxis) {
   }
 }
 
+TEST(CosSinCache, ATokenMayLeaveOneAxisAlone) {
+  const Frequencies frequencies = Frequencies::powers({8});
+  const CosSinCache<double> here(frequencies, Positions::range(5, 1), Layout::sd());
+  const CosSinCache<double> there(frequencies, Positions::range(7, 1), Layout::sd());
+  for (std::size_t axes = 2; axes <= 4; ++axes) {
+    for (std::size_t moved = 0; moved < axes; ++moved) {
+      const Sections sections(SectionPattern::contiguous, std::vector<Index>(axes, 1));
+      std::vector<int> ids(axes, 5);
+      ids[moved] = 7;
+      const CosSinCache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
+      for (Index pair = 0; pair < 4; ++pair) {
+        const bool is_moved = sections.axis(pair) == static_cast<int>(moved);
+        EXPECT_EQ(cache.cos()[pair], (is_moved ? there : here).cos()[pair]) << "axis " << moved << " of " << axes << ", pair " << pair;
+      }
+    }
+  }
+}
+
 TEST(CosSinCache, LayoutsPlaceTheRowOfEveryBatchAndToken) {
   const Frequencies frequencies = Frequencies::powers({4});
   const std::vector<int> ids{0, 1, 2, 70, 80, 90};

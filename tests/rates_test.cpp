@@ -276,6 +276,7 @@ TEST(Llama3, BandsMeetAndTheirOrderIsKept) {
   // Without a band it is a step.
   EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8, turns * 1.01, turns * 1.01, 8192}).rates[0], 0.125);
   EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8, turns / 1.01, turns / 1.01, 8192}).rates[0], 1);
+  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8, turns, turns, 8192}).rates[0], 0.125);
 }
 
 TEST(Llama3, LinearScaleAndSignComeOnTop) {

@@ -63,6 +63,30 @@ TEST(RotateStrided, BetweenLayouts) {
   }
 }
 
+// Gaps behind every token, on one side only: with one table row for all, nothing else tells the axes of heads and tokens apart.
+TEST(RotateStrided, GapsOnEitherSideAlone) {
+  const CosSinCache<float> one_row(Frequencies::powers({6}), Positions::range(3, 1));
+  constexpr Index token = D * H + 4;
+  const std::vector<float> x = dense_values();
+  std::vector<float> dense(x.size());
+  reference::rotate(x.data(), dense.data(), shape, one_row.view(), window, Direction::forward);
+
+  std::vector<float> spread(static_cast<std::size_t>(token * S), untouched);
+  rotate_to(StridedView<float>{spread.data(), shape, {D, token}}, StridedView<const float>{x.data(), shape, {D, D * H}}, one_row, window);
+  for (Index i = 0; i < token * S; ++i) {
+    const Index place = i % token;
+    EXPECT_EQ(spread[static_cast<std::size_t>(i)], place < D * H ? dense[static_cast<std::size_t>(i / token * D * H + place)] : untouched);
+  }
+
+  std::vector<float> spread_x(spread.size(), untouched);
+  for (Index i = 0; i < shape.size(); ++i) {
+    spread_x[static_cast<std::size_t>(i / (D * H) * token + i % (D * H))] = x[static_cast<std::size_t>(i)];
+  }
+  std::vector<float> y(x.size());
+  rotate_to(StridedView<float>{y.data(), shape, {D, D * H}}, StridedView<const float>{spread_x.data(), shape, {D, token}}, one_row, window);
+  EXPECT_EQ(y, dense);
+}
+
 TEST(RotateStrided, NegativeStridesReadBackwards) {
   const CosSinCache<float> table = cache();
   std::vector<float> reversed;
@@ -89,6 +113,16 @@ TEST(RotateStrided, RowsOfTheSourceMayShareElements) {
   rotate_to(StridedView<float>{from_copies.data(), shape, {D, D * H}}, StridedView<const float>{copied.data(), shape, {D, D * H}}, table,
             window);
   EXPECT_EQ(shared, from_copies);
+}
+
+TEST(RotateStrided, RefusesAWindowThatEndsOneElementBehindItsRow) {
+  const CosSinCache<float> table(Frequencies::powers({8}), Positions::range(0, 1));
+  std::vector<float> buffer(2 * D, untouched);
+  EXPECT_EQ(test::error_of([&] {
+              rotate_inplace(StridedView<float>{buffer.data(), {D}}, table, half.with_rotary_dims(8).with_offset(3));
+            }),
+            "[rope] rotary dims must be at most 7 (head size 10 less window offset 3), got 8");
+  EXPECT_EQ(buffer, std::vector<float>(buffer.size(), untouched));
 }
 
 TEST(RotateStrided, RefusesAliasingAndShapesAndWritesNothing) {
