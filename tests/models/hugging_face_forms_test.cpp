@@ -232,6 +232,10 @@ TEST(HuggingFaceForms, SomeLayersAreNotRotated) {
   const ModelRope smol = parse_hugging_face(R"({"model_type": "smollm3", "head_dim": 64, "rope_theta": 50000, "num_hidden_layers": 4,
       "max_position_embeddings": 8192, "no_rope_layers": [1, 0, 1, 1]})");
   EXPECT_THAT(smol.layers.front().layers, testing::ElementsAre(0, 2, 3));
+  // Without a list the last layer of every few is left out.
+  const ModelRope by_interval = parse_hugging_face(R"({"model_type": "smollm3", "head_dim": 64, "rope_theta": 50000, "num_hidden_layers": 7,
+      "max_position_embeddings": 8192, "no_rope_layer_interval": 3})");
+  EXPECT_THAT(by_interval.layers.front().layers, testing::ElementsAre(0, 1, 3, 4, 6));
 }
 
 TEST(HuggingFaceForms, TheFileDecidesOverTheFamilyHowRowsPair) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ggml's 16 words of parameters: the published dump, a round trip, and yarn_corr_dims.
+// ggml's 16 words of parameters: the published dump, a round trip, yarn_corr_dims, and how far a window may reach.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -90,6 +90,15 @@ TEST(GgmlYarnCorrDims, BaseOneHasNoLogarithm) {
   params.n_dims = 128;
   params.freq_base = 1;
   EXPECT_EQ(test::error_of([&] { (void)yarn_corr_dims(params); }), "[rope] freq_base must not be 1 (its logarithm divides), got 1");
+}
+
+TEST(GgmlPairing, AWindowEndsAtTheLatestWithItsRow) {
+  RopeParams params;
+  params.n_dims = 8;
+  params.n_offs = 8;
+  EXPECT_EQ(pairing(params, 16).offset(), 8);
+  params.n_offs = 9;
+  EXPECT_EQ(test::error_of([&] { (void)pairing(params, 16); }), "[rope] n_offs must be at most ne0 - n_dims = 8, got 9");
 }
 
 }  // namespace
