@@ -31,7 +31,7 @@ inline constexpr int feature_axis = layout == static_cast<int>(Eigen::ColMajor) 
 template <int rank>
 Sizes<rank> filled(Eigen::Index value) {
   Sizes<rank> sizes;
-  for (int i = 0; i < rank; ++i) sizes[i] = value;
+  sizes.fill(value);
   return sizes;
 }
 
@@ -95,9 +95,10 @@ struct Members<PairKind::interleaved, layout, rank> {
   auto join(const A& a, const B& b) const {
     constexpr bool col_major = layout == static_cast<int>(Eigen::ColMajor);
     Sizes<rank + 1> apart;
-    for (int i = 0; i < rank; ++i) apart[col_major ? i + 1 : i] = sizes[i];
-    apart[col_major ? 1 : rank - 1] = pairs;
-    apart[col_major ? 0 : rank] = 1;
+    constexpr auto last = static_cast<std::size_t>(rank);
+    for (std::size_t i = 0; i < last; ++i) apart[col_major ? i + 1 : i] = sizes[i];
+    apart[col_major ? std::size_t{1} : last - 1] = pairs;
+    apart[col_major ? std::size_t{0} : last] = 1;
     return a.reshape(apart).concatenate(b.reshape(apart), col_major ? 0 : rank).reshape(sizes);
   }
 };
@@ -184,8 +185,8 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
   Sizes sizes;
   Sizes table_sizes;
   Sizes repeats;
-  for (int i = 0; i < rank; ++i) {
-    const int axis = layout == static_cast<int>(Eigen::ColMajor) ? i : rank - 1 - i;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const int axis = layout == static_cast<int>(Eigen::ColMajor) ? static_cast<int>(i) : rank - 1 - static_cast<int>(i);
     sizes[i] = shape[axis];
     table_sizes[i] = axis == 0 ? entries.width : entries.outer[axis - 1];
     repeats[i] = axis == 0 || table_sizes[i] == sizes[i] ? 1 : sizes[i];

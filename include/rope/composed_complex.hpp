@@ -22,7 +22,8 @@ template <int rank, int layout, class Scalar>
 Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<Scalar>& table) {
   Eigen::DSizes<Eigen::Index, rank> sizes;
   for (int axis = 0; axis < rank; ++axis) {
-    sizes[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis] = axis == 0 ? table.width : table.outer[axis - 1];
+    const auto i = static_cast<std::size_t>(layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis);
+    sizes[i] = axis == 0 ? table.width : table.outer[axis - 1];
   }
   if (table.outer.rank() >= rank) {
     for (int axis = rank - 1; axis < table.outer.rank(); ++axis) {
@@ -39,10 +40,10 @@ Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<
 template <class Y, class X, int rank, int layout, class Scalar, class Device = Eigen::DefaultDevice>
 void rotate_complex(Y& y, const X& x, const Eigen::Tensor<std::complex<Scalar>, rank, layout>& table, const Device& device = Device()) {
   using Complex = std::complex<Scalar>;
-  constexpr int feature_axis = layout == static_cast<int>(Eigen::ColMajor) ? 0 : rank - 1;
+  constexpr std::size_t feature_axis = layout == static_cast<int>(Eigen::ColMajor) ? 0 : rank - 1;
   Eigen::DSizes<Eigen::Index, rank> sizes;
   Eigen::DSizes<Eigen::Index, rank> repeats;
-  for (int i = 0; i < rank; ++i) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
     sizes[i] = i == feature_axis ? x.dimension(i) / 2 : x.dimension(i);
     repeats[i] = table.dimension(i) == sizes[i] ? 1 : sizes[i];
     if (table.dimension(i) != sizes[i] && (i == feature_axis || table.dimension(i) != 1)) {

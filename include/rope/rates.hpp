@@ -341,7 +341,7 @@ BasicRates<S> llama3_rates(const BasicPowers<S>& powers, const BasicLlama3<S>& l
 ROPE_API double ntk_base(Index dims, double base, double factor);
 
 /// The same for differentiable and other scalars, in their own arithmetic.
-template <class S, std::enable_if_t<!std::is_arithmetic_v<S>, int> = 0>
+template <class S, std::enable_if_t<!std::is_arithmetic_v<S> || std::is_same_v<S, long double>, int> = 0>
 S ntk_base(Index dims, const S& base, const S& factor) {
   using std::exp;
   using std::log;

@@ -56,7 +56,8 @@ Picture picture_of(const GradcheckReport& report) {
     groups += fmt::format("set label {} at screen 0.02, first {} rotate by 90 center noenhanced\n", quoted(name_of(rows[r].pairing)),
                           0.5 * static_cast<double>(group_begin + r) + 1);
     if (r + 1 < rows.size())
-      groups += fmt::format("set arrow from graph 0, first {} to graph 1, first {} nohead lw 2 lc rgb 'black' front\n", r + 1.5, r + 1.5);
+      groups += fmt::format("set arrow from graph 0, first {} to graph 1, first {} nohead lw 2 lc rgb 'black' front\n",
+                            static_cast<double>(r) + 1.5, static_cast<double>(r) + 1.5);
     group_begin = r + 1;
   }
   std::string xtics;

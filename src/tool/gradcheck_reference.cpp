@@ -23,7 +23,8 @@ Real rate_amplification(const Problem& problem, rope::Index k, Real rate) {
   if (problem.at.scaling == ScalingKind::rates) return 1;
   Powers powers = stretched_powers(problem.at.scaling, parameters);
   if (problem.at.scaling == ScalingKind::dynamic)
-    powers.base = dynamic_ntk_base<long double>(powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length);
+    powers.base = static_cast<double>(
+        dynamic_ntk_base<long double>(powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length));
   const auto dims = static_cast<Real>(powers.rotary_dims);
   const Real logarithm = -2 * static_cast<Real>(k) / dims * std::log(static_cast<Real>(powers.base));
   const Real own = 4 * std::abs(logarithm) + 12;

@@ -37,7 +37,7 @@ struct Flat<Eigen::Tensor<S, rank, options, TensorIndex>> {
 
   static FlatArray array(const With<S>& tensor) {
     FlatArray result;
-    for (int axis = 0; axis < rank; ++axis) result.extents.push_back(static_cast<Index>(tensor.dimension(axis)));
+    for (const auto extent : tensor.dimensions()) result.extents.push_back(static_cast<Index>(extent));
     if ((options & Eigen::RowMajor) != 0) result.order = MemoryOrder::last_index_fastest;
     return result;
   }
@@ -46,7 +46,7 @@ struct Flat<Eigen::Tensor<S, rank, options, TensorIndex>> {
   template <class T, class Entry>
   static With<T> filled(const FlatArray& array, const Entry& entry) {
     Eigen::DSizes<TensorIndex, rank> sizes;
-    for (int axis = 0; axis < rank; ++axis) sizes[axis] = static_cast<TensorIndex>(array.extents[static_cast<std::size_t>(axis)]);
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) sizes[axis] = static_cast<TensorIndex>(array.extents[axis]);
     With<T> result(sizes);
     const Index size = static_cast<Index>(result.size());
     for (Index j = 0; j < size; ++j) result.data()[j] = entry(j);
