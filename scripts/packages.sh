@@ -16,6 +16,9 @@ demo_packages=(libcli11-dev gnuplot-nox)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev
   librapidcheck-dev python3-venv)
 
+# What the sanitizers and clang-tidy need beyond those.
+check_packages=(clang libclang-rt-14-dev clang-tidy)
+
 # What the documentation needs, and what looks at it.
 docs_packages=(doxygen python3)
 docs_check_packages=(chromium fonts-dejavu-core)

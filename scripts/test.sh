@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
-  --all    then also: form (check_style.sh), packages and compilers (check_packages.sh --eigen-5), the site (docs.sh --check), the suite
+  --all    then also: the benchmarks (built), form (check_style.sh), packages and compilers (check_packages.sh --eigen-5), the site (docs.sh --check), the suite
            under AddressSanitizer and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, clang-tidy; prints what
            each took"
 all=0
@@ -23,7 +23,7 @@ esac
 # The tests of the preset dev or of another.
 suite() {
   say "configuring build/$1"
-  configure "$1" -DROPE_TEST_PYTHON="$PWD/build/python/bin/python" "${@:2}"
+  configure "$1" -DROPE_TEST_PYTHON="$PWD/build/python/bin/python" -DROPE_BUILD_BENCH=OFF
   say "building"
   cmake --build --preset "$1" || die "the build failed; the compiler's messages are above"
   say "testing"
@@ -42,12 +42,17 @@ threads() {
   done
 }
 
+# Every source outside the tests, as the preset asan-ubsan would compile it.
 tidy() {
-  require_packages clang clang-tidy
-  say "configuring build/tidy"
-  configure tidy -DROPE_BUILD_TESTS=OFF
-  say "building with clang-tidy"
-  cmake --build --preset tidy || die "clang-tidy's findings are above"
+  configure asan-ubsan
+  git ls-files 'src/*.cpp' 'examples/*.cpp' 'docs/*.cpp' | xargs -P "$(nproc)" -n 1 clang-tidy --quiet --warnings-as-errors='*' -p build/asan-ubsan ||
+    die "clang-tidy's findings are above"
+}
+
+# Built only: scripts/bench.sh runs them.
+benchmarks() {
+  configure dev -DROPE_BUILD_BENCH=ON
+  cmake --build --preset dev --target bench/all || die "the build failed; the compiler's messages are above"
 }
 
 times=()
@@ -62,10 +67,12 @@ require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@
 python_packages tests/python/requirements.txt build/python
 timed suite dev
 [ "$all" -eq 1 ] || exit 0
+require_packages "${check_packages[@]}"
+timed benchmarks
 timed scripts/check_style.sh
 timed scripts/check_packages.sh --eigen-5
 timed scripts/docs.sh --check
-timed suite asan-ubsan -DROPE_BUILD_BENCH=OFF
+timed suite asan-ubsan
 timed threads
 timed tidy
 say "what each took"
