@@ -3,7 +3,7 @@
 # Debian packages (cpack -G DEB): libeigen-rope-dev to compile with, eigen-rope with the tool, and of a shared library libeigen-rope<version>.
 set(CPACK_PACKAGE_NAME eigen-rope)
 set(CPACK_PACKAGE_VENDOR "The eigen-rope authors")
-set(CPACK_PACKAGE_CONTACT "The eigen-rope authors <eigen-rope@localhost>")
+set(CPACK_PACKAGE_CONTACT "The eigen-rope authors <eigen-rope@authors.invalid>")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
