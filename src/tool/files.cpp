@@ -10,7 +10,18 @@
 namespace rope::tool {
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A pipe or a device would be replaced by a file of its name.
+void require_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_other(path, error)) refuse(path.string(), "must be a file");
+}
+
+}  // namespace
+
 void make_whole(const fs::path& path, const std::function<void(const fs::path& draft)>& make) {
+  require_file(path);
   const fs::path draft = path.string() + fmt::format(".{}.tmp", ::getpid());
   std::error_code error, ignored;
   try {
@@ -26,6 +37,7 @@ void make_whole(const fs::path& path, const std::function<void(const fs::path& d
 }
 
 void require_writable(const fs::path& path) {
+  require_file(path);
   std::error_code error;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const bool possible = path.has_filename() && !fs::is_directory(path, error) && fs::is_directory(folder, error);

@@ -13,11 +13,12 @@
 
 namespace rope::tool {
 
-/// make(draft) makes a file called `draft`, or throws; it becomes `path`.
+/// make(draft) makes a file called `draft`, or throws; it becomes `path`. What is there and no file (a pipe, a device) is refused and
+/// stays.
 void make_whole(const std::filesystem::path& path, const std::function<void(const std::filesystem::path& draft)>& make);
 
-/// Throws where nothing can be written under this name: no such folder, no permission, a folder of that name. For refusing before work is
-/// done; writing may still fail.
+/// Throws where nothing can be written under this name: no such folder, no permission, a folder, pipe or device of that name. For refusing
+/// before work is done; writing may still fail.
 void require_writable(const std::filesystem::path& path);
 
 void write_whole(const std::filesystem::path& path, const std::string& text);

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -506,6 +507,9 @@ TEST(InspectProgram, PrintsWritesAndDraws) {
 
 TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   const TemporaryFolder folder;
+  const TemporaryFolder other;
+  const std::filesystem::path pipe = other / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const std::string json = "--json '" + (folder / "all.json").string() + "' ";
   const std::pair<std::string, std::string> cases[] = {
       {json + "yarn:dims=64", "[rope] yarn: factor must be given\n"},
@@ -517,6 +521,7 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
       {json + "--plot picture.jpg default:dims=8,context=9", "[rope] picture.jpg: a picture's name must end in .svg or .png\n"},
       {"--json /nowhere/all.json default:dims=8,context=9", "[rope] /nowhere/all.json: the results could not be written\n"},
       {"--plot /nowhere/all.png default:dims=8,context=9", "[rope] /nowhere/all.png: the results could not be written\n"},
+      {"--json '" + pipe.string() + "' default:dims=8,context=9", "[rope] " + pipe.string() + ": must be a file\n"},
       {"--json '" + folder.path().string() + "' default:dims=8,context=9",
        "[rope] " + folder.path().string() + ": the results could not be written\n"}};
   for (const auto& [words, sentence] : cases) {
@@ -526,6 +531,7 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
     EXPECT_EQ(outcome.out, "");
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   EXPECT_EQ(run_tool("inspect").code, 2);
   for (const char* context : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
     const test::Outcome outcome = run_tool(std::string("inspect default:dims=8 --context=") + context);
