@@ -17,6 +17,7 @@ DoubleDouble without_powers_of_2(DoubleDouble x, double k) {
 }  // namespace
 
 DoubleDouble exp(DoubleDouble x) {
+  if (std::isnan(x.high)) return x;
   if (x.high > 709.79) return {std::numeric_limits<double>::infinity(), 0};
   if (x.high < -745.0) return {0, 0};
   // e^x = 2^k (e^r)^512 with |r| <= ln(2)/1024; e^r - 1 is squared up as p -> 2p + p^2, which keeps the digits that 1 + p would lose.

@@ -153,7 +153,10 @@ TEST(DoubleDouble, ExpAndLogAtTheirEnds) {
   EXPECT_EQ(exp(DoubleDouble(-1000)).high, 0);
   EXPECT_EQ(log(DoubleDouble(0)).high, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(log(DoubleDouble(std::numeric_limits<double>::infinity())).high, std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(log(DoubleDouble(std::numeric_limits<double>::quiet_NaN())).high));
+  const DoubleDouble nan(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_TRUE(std::isnan(exp(nan).high));
+  EXPECT_TRUE(std::isnan(log(nan).high));
+  EXPECT_TRUE(std::isnan(log(DoubleDouble(-2)).high));
 }
 
 }  // namespace
