@@ -73,7 +73,9 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   template <class Done>
   void evalSubExprsIfNeededAsync(EvaluatorPointerType destination, Done done) {
     refuse_overlap(destination);
-    x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done](bool) {
+    // The node is gone with the statement, perhaps before x is evaluated.
+    x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done, parameters = *parameters_](bool) {
+      parameters_ = &parameters;
       if (destination == nullptr || raw_x() == nullptr) {
         prepare();
         return done(true);
