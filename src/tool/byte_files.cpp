@@ -32,6 +32,9 @@ void refuse_if_interrupted(const fs::path& path) {
   if (received != 0) refuse(path.string(), "was not finished: interrupted");
 }
 
+/// Why it could not be done; empty where it was, and on file systems that know no such thing.
+std::string sync(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP ? "" : reason(); }
+
 constexpr int new_file = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
 constexpr std::string_view draft_extension = ".tmp";
 
@@ -178,6 +181,9 @@ Draft::~Draft() {
 }
 
 void Draft::publish() {
+  // Whoever wrote it: another program does not bring it to the disk.
+  const std::string why = lock_ >= 0 ? sync(lock_) : "";
+  if (!why.empty()) refuse(destination_.string(), fmt::format("cannot be brought to the disk: {}", why));
   std::error_code error;
   fs::rename(path_, destination_, error);
   if (error) refuse(destination_.string(), fmt::format("cannot be written: {}", error.message()));
@@ -194,10 +200,9 @@ TextDraft::TextDraft(fs::path destination, std::string_view text) : draft_(std::
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
-  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
-  const std::string why = synced ? "" : reason();
+  const std::string why = sync(descriptor);
   ::close(descriptor);
-  if (!synced) refuse(folder.string(), fmt::format("cannot be brought to the disk: {}", why));
+  if (!why.empty()) refuse(folder.string(), fmt::format("cannot be brought to the disk: {}", why));
 }
 
 }  // namespace rope::tool

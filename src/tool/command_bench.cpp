@@ -5,6 +5,7 @@
 
 #include "bench_programs.hpp"
 #include "commands.hpp"
+#include "files.hpp"
 #include "golden_files.hpp"
 
 namespace rope::tool {
@@ -38,6 +39,7 @@ int run(const Arguments& arguments) {
   options.pace = arguments.quick ? BenchPace::quick : BenchPace::full;
   options.targets = arguments.targets;
   options.json = arguments.json;
+  if (!options.json.empty()) require_writable(options.json);
   switch (run_bench(bench_folder(this_program()), options)) {
     case BenchOutcome::measured: return fine;
     case BenchOutcome::failed: return found;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "files.hpp"
 #include "gnuplot.hpp"
 #include "gradcheck_library.hpp"
 #include "gradcheck_report.hpp"
@@ -19,7 +20,8 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments) {
-  if (!arguments.plot.empty()) require_picture_name(arguments.plot);
+  if (!arguments.plot.empty()) require_picture(arguments.plot);
+  if (!arguments.json.empty()) require_writable(arguments.json);
   const auto cases = gradcheck_cases(arguments.filters);
   const GradcheckReport report = gradcheck(cases, arguments.seed, library_answers);
   print_text(text_of(report, text_options_for(stdout)));

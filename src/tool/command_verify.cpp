@@ -4,6 +4,7 @@
 
 #include "choice.hpp"
 #include "commands.hpp"
+#include "files.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
 #include "verify.hpp"
@@ -19,6 +20,7 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments) {
+  if (!arguments.json.empty()) require_writable(arguments.json);
   const Report report = verify({arguments.folders.begin(), arguments.folders.end()}, arguments.precision);
   if (!arguments.json.empty()) write_json(report, arguments.json);
   print_text(text_of(report, arguments.quiet ? Detail::failures_only : Detail::full));

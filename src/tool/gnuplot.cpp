@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "byte_files.hpp"
 #include "child_process.hpp"
 #include "files.hpp"
 
@@ -21,8 +22,9 @@ bool drew(const fs::path& script, const fs::path& picture) {
 
 }  // namespace
 
-void require_picture_name(const fs::path& path) {
+void require_picture(const fs::path& path) {
   if (path.extension() != ".svg" && path.extension() != ".png") refuse(path.string(), "a picture's name must end in .svg or .png");
+  require_writable(path);
 }
 
 std::string quoted(const std::string& text) {
@@ -32,28 +34,29 @@ std::string quoted(const std::string& text) {
 }
 
 void draw_picture(const fs::path& path, const PictureSize& size, const std::string& script) {
-  require_picture_name(path);
+  require_picture(path);
   const char* terminal = path.extension() == ".svg" ? "svg background rgb 'white' font 'sans,12'" : "pngcairo font 'sans,10'";
-  make_whole(path, [&](const fs::path& draft) {
-    const fs::path commands = draft.string() + ".gp";
-    std::ofstream file(commands, std::ios::binary | std::ios::trunc);
-    file << fmt::format("set terminal {} size {},{}\nset output {}\n", terminal, size.width, size.height, quoted(draft.string())) << script;
-    file.close();
-    std::error_code ignored;
-    if (file.fail()) {
-      fs::remove(commands, ignored);
-      refuse(path.string(), "the picture could not be written");
-    }
-    bool drawn = false;
-    try {
-      drawn = drew(commands, path);
-    } catch (...) {
-      fs::remove(commands, ignored);
-      throw;
-    }
+  Draft draft(path, DraftKind::file);
+  const fs::path commands = draft.path().string() + ".gp";
+  std::ofstream file(commands, std::ios::binary | std::ios::trunc);
+  file << fmt::format("set terminal {} size {},{}\nset output {}\n", terminal, size.width, size.height, quoted(draft.path().string()))
+       << script;
+  file.close();
+  std::error_code ignored;
+  if (file.fail()) {
     fs::remove(commands, ignored);
-    if (!drawn || !fs::exists(draft, ignored)) refuse(path.string(), "gnuplot could not draw");
-  });
+    refuse(path.string(), "the picture could not be written");
+  }
+  bool drawn = false;
+  try {
+    drawn = drew(commands, path);
+  } catch (...) {
+    fs::remove(commands, ignored);
+    throw;
+  }
+  fs::remove(commands, ignored);
+  if (!drawn || fs::is_empty(draft.path(), ignored)) refuse(path.string(), "gnuplot could not draw");
+  draft.publish();
 }
 
 }  // namespace rope::tool

@@ -12,8 +12,8 @@
 
 namespace rope::tool {
 
-/// Throws FileError unless the name ends in .svg or .png.
-void require_picture_name(const std::filesystem::path& path);
+/// Throws FileError unless the name ends in .svg or .png, and where nothing can be written under it (require_writable).
+void require_picture(const std::filesystem::path& path);
 
 /// A string in gnuplot's single quotes.
 std::string quoted(const std::string& text);
@@ -22,7 +22,7 @@ struct PictureSize {
   int width = 0, height = 0;
 };
 
-/// Runs `set terminal`, `set output` and `script`. Throws FileError if the name ends in neither .svg nor .png, or if it cannot be drawn.
+/// Runs `set terminal`, `set output` and `script`. Throws FileError as require_picture(), and if it cannot be drawn.
 void draw_picture(const std::filesystem::path& path, const PictureSize& size, const std::string& script);
 
 }  // namespace rope::tool

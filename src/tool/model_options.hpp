@@ -26,10 +26,7 @@ struct ModelOptions {
 
   /// Throws FileError where the files could not be written, before there is anything to write.
   void require_outputs() const {
-    if (!plot.empty()) {
-      require_picture_name(plot);
-      require_writable(plot);
-    }
+    if (!plot.empty()) require_picture(plot);
     if (!json.empty()) require_writable(json);
   }
 };
