@@ -137,5 +137,17 @@ TEST(HuggingFaceLenient, FilesWithoutFaultAreReadAlike) {
   EXPECT_GE(files, published);
 }
 
+TEST(HuggingFaceLenient, ThereAreNoLayersBeyondTheirNumber) {
+  EXPECT_THAT(read(R"("num_hidden_layers": 2, "rope_parameters": {"full_attention": {"rope_theta": 10000}},
+                      "layer_types": ["full_attention", "full_attention", "full_attention", "full_attention"])")
+                  .layers,
+              testing::ElementsAre(0, 1));
+  const ModelRope listed = parse_hugging_face(R"({"model_type": "llama4_text", "head_dim": 16, "num_hidden_layers": 2, "rope_theta": 500000,
+      "max_position_embeddings": 8192, "no_rope_layers": [1, 0, 1, 2]})",
+                                              Strictness::lenient);
+  EXPECT_THAT(listed.layers.front().layers, testing::ElementsAre(0));
+  EXPECT_THAT(listed.warnings, testing::Contains("no_rope_layers must have one entry per layer (2), got 4: those beyond are ignored"));
+}
+
 }  // namespace
 }  // namespace rope::models
