@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "operators/aclnn_translate.hpp"
-#include "rope/detail/view_overlap.hpp"
 #include "rope/error.hpp"
 
 namespace rope::aclnn::translate {
@@ -115,11 +114,7 @@ Operand operand(const char* name, const ConstTensor& tensor, SharedElements shar
     for (auto extent = tensor.shape.rbegin(); extent != tensor.shape.rend(); ++extent) result.shape.push_back(static_cast<Index>(*extent));
   });
   result.strides = outer_strides(name, tensor.strides, result.shape);
-  under_name(name, [&] {
-    const rope::detail::Strides strides = rope::detail::checked_strides(result.shape, result.strides, shared);
-    if (result.shape.size() == 0 || result.data == nullptr) return;
-    (void)rope::detail::stretch_of(result.data, size_of(result.type), rope::detail::span_of(result.shape, strides));
-  });
+  under_name(name, [&] { rope::detail::check_view(result.view(), shared); });
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "rope/detail/view_overlap.hpp"
 #include "rope/error.hpp"
 #include "rope/rotate_strided.hpp"
 #include "rope/table_gradient.hpp"
@@ -32,6 +33,13 @@ void gradient_with(const AnyTableGradient& gradient, const AnyView<const void>& 
 }
 
 }  // namespace
+
+void check_view(const AnyView<const void>& view, SharedElements shared) {
+  (void)view.shape.outer();
+  const Strides strides = checked_strides(view.shape, view.strides, shared);
+  if (view.shape.size() == 0 || view.data == nullptr) return;
+  (void)stretch_of(view.data, size_of(view.type), span_of(view.shape, strides));
+}
 
 void rotate_any(const AnyView<void>& y, const AnyView<const void>& x, const AnyTable& table, Pairing pairing, Direction direction,
                 const Device& device) {

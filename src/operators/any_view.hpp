@@ -12,6 +12,7 @@
 #include "rope/pairing.hpp"
 #include "rope/scalar_type.hpp"
 #include "rope/shape.hpp"
+#include "rope/strided_view.hpp"
 
 namespace rope::detail {
 
@@ -41,6 +42,10 @@ struct AnyTableGradient {
   Index width = 0;
   Shape outer{};
 };
+
+/// Throws what rotate_any would throw for this view alone: rows that cannot be counted, strides that do not fit or lead out of the address
+/// space. For those who have work to do before they rotate, or rotate later.
+void check_view(const AnyView<const void>& view, SharedElements shared);
 
 /// rope::rotate_to; y has x's type.
 void rotate_any(const AnyView<void>& y, const AnyView<const void>& x, const AnyTable& table, Pairing pairing, Direction direction,

@@ -190,6 +190,9 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
   if (dst.type != a.type) fail(fmt::format("dst must have a's type {}", name_of(a.type)), name_of(dst.type));
   if (dst.ne != a.ne) fail("dst must have a's extents " + source.shape.text(), destination.shape.text());
   const Pairing pairs = pairing(params, a.ne[0]);
+  rope::detail::check_view(source, rope::detail::SharedElements::allowed);
+  rope::detail::check_view({destination.type, destination.data, destination.shape, destination.strides},
+                           rope::detail::SharedElements::refused);
   if (source.shape.size() == 0) {
     // Rows that are not there may claim any width: no table is made for them.
     check(params, a.ne[0]);

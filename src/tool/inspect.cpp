@@ -174,6 +174,7 @@ std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
 
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index length) {
   constexpr rope::Index farthest = rope::Index{1} << 24;
+  rope::Index angles_left = rope::Index{1} << 25;
   AngleError worst;
   if (length < 2) return worst;
   const auto rate_error = [&](std::size_t pair) {
@@ -204,7 +205,7 @@ AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index
     const rope::Index first = std::max<rope::Index>(1, length - farthest);
     for (rope::Index position = length - 1; position >= first; --position) {
       const auto at = static_cast<double>(position);
-      if (bound(pair, at) <= worst.radians) break;
+      if (bound(pair, at) <= worst.radians || angles_left-- <= 0) break;
       const float angle = static_cast<float>(position) * rate;
       const double error = std::fabs(std::fma(at, rates[pair].high, -static_cast<double>(angle)) + at * rates[pair].low);
       if (error > worst.radians) worst = {error, position, static_cast<rope::Index>(pair)};
