@@ -52,7 +52,7 @@ failed=()
 for target in "${chosen[@]}"; do
   kept=tests/fuzz/corpus/$target
   mkdir -p "$kept" "$out/corpus/$target" "$out/seeds/$target"
-  arguments=(-max_total_time=$((minutes * 60)) -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0 -artifact_prefix="$out/$target-"
+  arguments=(-max_total_time=$((minutes * 60)) -timeout=20 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0 -artifact_prefix="$out/$target-"
     -print_final_stats=1)
   [ ! -f "$out/seeds/$target.dict" ] || arguments+=(-dict="$out/seeds/$target.dict")
   log=$out/$target.log
@@ -68,7 +68,7 @@ for target in "${chosen[@]}"; do
   mkdir -p "$merged"
   cp "$out/seeds/$target"/* "$kept"/* "$merged" 2>/dev/null || true
   before=$(ls "$merged")
-  "build/fuzz/bin/fuzz_$target" -merge=1 -timeout=5 "$merged" "$out/corpus/$target" >"$out/$target-merge.log" 2>&1
+  "build/fuzz/bin/fuzz_$target" -merge=1 -timeout=20 "$merged" "$out/corpus/$target" >"$out/$target-merge.log" 2>&1
   left=$((24000 - $(cat "$kept"/* 2>/dev/null | wc -c)))
   while read -r size name; do
     grep -qxF "$name" <<<"$before" && continue

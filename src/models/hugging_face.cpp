@@ -98,7 +98,11 @@ class LayerReader {
         text_(config.text()),
         model_(model),
         rule_(config.rule()),
-        types_(layer_types(text_, config.family(), rule_, model.layer_count)) {}
+        types_(layer_types(text_, config.family(), rule_, model.layer_count)) {
+    // Where the file does not say how many layers there are, its lists do.
+    const Json* listed = rule_ == LayerRule::listed ? text_.list("no_rope_layers") : nullptr;
+    if (model_.layer_count == 0) model_.layer_count = static_cast<Index>(listed != nullptr ? listed->size() : types_.size());
+  }
 
   void read() {
     const std::optional<JsonObject> parameters = rope_parameters(text_);
@@ -221,7 +225,7 @@ class LayerReader {
 
   void read_some(const JsonObject* parameters, const char* type, std::vector<Index> layers) {
     const auto rotated = static_cast<Index>(layers.size());
-    const Index all = std::max(model_.layer_count, static_cast<Index>(types_.size()));
+    const Index all = model_.layer_count;
     if (rotated < all) text_.notes().warn(fmt::format("{} of {} layers are rotated, the others not at all", rotated, all));
     if (rotated == 0 && all > 0) return;
     if (rotated == all && *type == '\0') layers.clear();

@@ -52,8 +52,8 @@ class GuardedSlot {
     require(kept, "nothing outside a tensor is written");
   }
 
-  /// 0xa5a5... is a number of every scalar that no rotation here makes of its inputs.
-  static constexpr int pattern_byte = 0xa5;
+  /// 0xffff... is a NaN of every scalar that no arithmetic makes of finite numbers.
+  static constexpr int pattern_byte = 0xff;
   static constexpr std::byte pattern{pattern_byte};
 
  private:

@@ -139,7 +139,7 @@ void run_and_check(const Call& call, bool impossible, bool in_place, const std::
   if (outcome == Outcome::refused) return;
   require(!impossible, "sizes that cannot be counted are refused");
   require(Y.shape == call.X.shape && Y.type == call.X.type, "Y of another shape or type is refused");
-  if (!in_place && call.scale == 1) Y.require_written();  // other scales may make the pattern
+  if (!in_place && std::isfinite(call.scale)) Y.require_written();
 }
 
 void backward_and_check(const Call& call, bool impossible, Take& take, Slots& slots,
@@ -160,7 +160,7 @@ void backward_and_check(const Call& call, bool impossible, Take& take, Slots& sl
   require(outcome == Outcome::refused || !impossible, "sizes that cannot be counted are refused");
   const auto check = [&](const Operand& operand, bool wanted) {
     if (outcome == Outcome::refused || !wanted) return operand.require_unwritten();
-    if (call.scale == 1) operand.require_written();
+    if (std::isfinite(call.scale)) operand.require_written();
   };
   check(dX, gradients.dX.has_value());
   check(dcos, gradients.dcos_cache.has_value());

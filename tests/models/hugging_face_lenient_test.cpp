@@ -149,5 +149,12 @@ TEST(HuggingFaceLenient, ThereAreNoLayersBeyondTheirNumber) {
   EXPECT_THAT(listed.warnings, testing::Contains("no_rope_layers must have one entry per layer (2), got 4: those beyond are ignored"));
 }
 
+TEST(HuggingFaceLenient, ListsSayHowManyLayersThereAre) {
+  const auto layers = [](const std::string& members) { return parse_hugging_face("{" + members + "}", Strictness::lenient).layer_count; };
+  EXPECT_EQ(layers(R"("model_type": "llama", "head_dim": 16, "rope_theta": 10000, "layer_types": ["full_attention", "full_attention"])"),
+            2);
+  EXPECT_EQ(layers(R"("model_type": "llama4_text", "head_dim": 16, "rope_theta": 10000, "no_rope_layers": [1, 1, 0])"), 3);
+}
+
 }  // namespace
 }  // namespace rope::models
