@@ -10,6 +10,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 #include "models/gguf_scaling.hpp"
+#include "models/notes.hpp"
 #include "rope/error.hpp"
 
 namespace rope::models {
@@ -71,7 +72,7 @@ void ModelReader::read_architecture() {
   if (!name && part > 0) keys_.file.refuse(fmt::format("is part {} of {}, and the metadata are in part 1", part + 1, parts));
   if (!name || name->empty()) keys_.file.refuse("metadata key \"general.architecture\" must be there");
   keys_.architecture = *name;
-  model_.architecture = *name;
+  model_.architecture = printable(*name);
   architecture_ = find_architecture(*name);
   if (architecture_ == nullptr) {
     keys_.warn(fmt::format("architecture \"{}\" is not known: the pairing is empty, and all layers are taken to be alike", *name));

@@ -77,7 +77,7 @@ Index ConfigReader::count(std::initializer_list<const char*> names, Index family
 
 ModelRope ConfigReader::model() const {
   ModelRope model;
-  model.architecture = model_type_;
+  model.architecture = printable(model_type_);
   model.context = context_;
   model.layer_count = count({"num_hidden_layers", "n_layer", "num_layers"}, 0, max_count);
   model.heads = count({"num_attention_heads", "n_head"}, 0, max_count);
@@ -257,7 +257,7 @@ LayerRope ConfigReader::layer(const LayerKind& kind) const {
   const std::string type = rope_type(kind.parameters, around);
 
   LayerRope layer;
-  layer.layer_type = kind.layer_type;
+  layer.layer_type = printable(kind.layer_type);
   layer.layers = kind.layers;
   layer.head_dims = head_dims(kind);
   layer.powers.base = base(kind);

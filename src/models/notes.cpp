@@ -17,6 +17,11 @@ void Notes::warn(std::string sentence) {
   if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warnings_.push_back(std::move(sentence));
 }
 
+std::string printable(std::string_view name) {
+  constexpr std::size_t longest = 100;
+  return detail::one_line(name, longest);
+}
+
 void Notes::mind(std::string_view rule, std::string_view got, std::string_view instead) {
   if (strictness_ == Strictness::strict) detail::fail(rule, got);
   warn(fmt::format("{}, got {}: {}", rule, got, instead));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader does with what it does not like: throw, or note it and go on.
+// What a reader does with what it does not like: throw, or note it and go on; and with the names of a file.
 #pragma once
 
 #include <string>
@@ -27,5 +27,8 @@ class Notes {
   Strictness strictness_;
   std::vector<std::string> warnings_;
 };
+
+/// A name of a file, for people: on one line, of at most 100 bytes.
+std::string printable(std::string_view name);
 
 }  // namespace rope::models

@@ -156,5 +156,10 @@ TEST(HuggingFaceLenient, ListsSayHowManyLayersThereAre) {
   EXPECT_EQ(layers(R"("model_type": "llama4_text", "head_dim": 16, "rope_theta": 10000, "no_rope_layers": [1, 1, 0])"), 3);
 }
 
+TEST(HuggingFaceLenient, NamesAreOnOneLine) {
+  const ModelRope model = parse_hugging_face(R"({"model_type": "a\u001b[31mb", "head_dim": 16, "rope_theta": 10000})", Strictness::lenient);
+  EXPECT_EQ(model.architecture, "a\\x1b[31mb");
+}
+
 }  // namespace
 }  // namespace rope::models

@@ -30,7 +30,7 @@ enum class Strictness {
 
 /// The rotation of one kind of layer. A value.
 struct LayerRope {
-  /// As the file names it (full_attention, sliding_attention); empty where all layers are alike.
+  /// As the file names it (full_attention, sliding_attention), on one line; empty where all layers are alike.
   std::string layer_type{};
   /// Which layers these are, from 0, ascending; empty where the file does not say or all layers are alike.
   std::vector<Index> layers{};
@@ -52,7 +52,7 @@ struct LayerRope {
 
 /// A value. The counts are 0 where the file does not say.
 struct ModelRope {
-  /// model_type or general.architecture.
+  /// model_type or general.architecture, on one line.
   std::string architecture{};
   /// Tokens the model is meant for (max_position_embeddings, context_length).
   Index context = 0;
