@@ -34,7 +34,7 @@ for target in "${chosen[@]}"; do
   [[ " ${targets[*]} " == *" $target "* ]] || die "--target must be one of ${targets[*]}, got '$target'"
 done
 
-require_packages "${build_packages[@]}" clang python3
+require_packages "${build_packages[@]}" clang libclang-rt-14-dev python3
 out=$PWD/out/fuzz
 mkdir -p "$out"
 say "configuring and building build/fuzz"
@@ -48,22 +48,24 @@ python3 tests/fuzz/make_seeds.py tests/data "$out/seeds"
 
 # A small quarantine: the default alone is half of what a target may use.
 export ASAN_OPTIONS=quarantine_size_mb=32:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-failed=()
-for target in "${chosen[@]}"; do
-  kept=tests/fuzz/corpus/$target
+
+# fuzz TARGET: runs it and prints its line
+fuzz() {
+  local target=$1 kept=tests/fuzz/corpus/$1 log=$out/$1.log code=0
   mkdir -p "$kept" "$out/corpus/$target" "$out/seeds/$target"
-  arguments=(-max_total_time=$((minutes * 60)) -timeout=20 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0 -artifact_prefix="$out/$target-"
-    -print_final_stats=1)
+  local arguments=(-max_total_time=$((minutes * 60)) -timeout=20 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0
+    -artifact_prefix="$out/$target-" -print_final_stats=1)
   [ ! -f "$out/seeds/$target.dict" ] || arguments+=(-dict="$out/seeds/$target.dict")
-  log=$out/$target.log
-  if ! "build/fuzz/bin/fuzz_$target" "${arguments[@]}" "$out/corpus/$target" "$kept" "$out/seeds/$target" >"$log" 2>&1; then
-    failed+=("$target")
-    tail -n 40 "$log" >&2
-  fi
+  "build/fuzz/bin/fuzz_$target" "${arguments[@]}" "$out/corpus/$target" "$kept" "$out/seeds/$target" >"$log" 2>&1 || code=$?
+  [ $code -eq 0 ] || tail -n 40 "$log" >&2
   printf '%-14s %9s runs  %s\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
     "$(grep -oE 'cov: [0-9]+ ft: [0-9]+ corp: [^ ]+' "$log" | tail -n 1)"
-  [ $keep = yes ] || continue
-  merged=$out/merged/$target
+  return $code
+}
+
+# keep TARGET: the smallest new files that reach new code
+keep() {
+  local target=$1 kept=tests/fuzz/corpus/$1 merged=$out/merged/$1 before left size name
   rm -rf "$merged"
   mkdir -p "$merged"
   cp "$out/seeds/$target"/* "$kept"/* "$merged" 2>/dev/null || true
@@ -76,5 +78,18 @@ for target in "${chosen[@]}"; do
     [ $left -ge 0 ] || break
     cp "$merged/$name" "$kept/$name"
   done < <(find "$merged" -type f -printf '%s %f\n' | sort -n)
+}
+
+say "fuzzing, $minutes minutes a target, $(nproc) at a time"
+running=()
+for target in "${chosen[@]}"; do
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+  fuzz "$target" &
+  running+=("$!")
 done
+failed=()
+for i in "${!chosen[@]}"; do wait "${running[$i]}" || failed+=("${chosen[$i]}"); done
+if [ $keep = yes ]; then
+  for target in "${chosen[@]}"; do keep "$target"; done
+fi
 [ ${#failed[@]} -eq 0 ] || die "crashes were found by ${failed[*]}: out/fuzz/NAME-* has them"

@@ -16,8 +16,8 @@ demo_packages=(libcli11-dev gnuplot-nox)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev
   librapidcheck-dev python3-venv)
 
-# What the sanitizers and clang-tidy need beyond those.
-check_packages=(clang libclang-rt-14-dev clang-tidy)
+# What coverage, the sanitizers and the static analyses need beyond those.
+check_packages=(gcovr clang libclang-rt-14-dev clang-tidy cppcheck valgrind)
 
 # What the documentation needs, and what looks at it.
 docs_packages=(doxygen python3)

@@ -6,9 +6,10 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
-  --all    then also: the benchmarks (built), form (check_style.sh), packages and compilers (check_packages.sh --eigen-5), the site (docs.sh --check), the suite
-           under AddressSanitizer and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, clang-tidy; prints what
-           each took"
+  --all    the suite counts the lines it reaches, at least 95 % of include and src (preset coverage, out/coverage.txt); then also: form
+           (check_style.sh), clang-tidy and cppcheck, packages and compilers (check_packages.sh --eigen-5), the site (docs.sh --check), the suite
+           under AddressSanitizer and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, the tool under valgrind, a
+           minute of fuzzing for each target; prints what each took"
 all=0
 case "${1:-}" in
   "") ;;
@@ -30,6 +31,14 @@ suite() {
   ctest --preset "$1" -j "$(nproc)" || die "tests failed; their output is above"
 }
 
+# Of the suite of the preset coverage, which must just have run. docs/reliability.md explains what is not reached.
+coverage() {
+  mkdir -p out
+  gcovr --root . --filter include/ --filter src/ --object-directory build/coverage -j "$(nproc)" --exclude-unreachable-branches \
+    --exclude-throw-branches --fail-under-line 95 --txt out/coverage.txt --html-details out/coverage.html --print-summary build/coverage ||
+    die "fewer than 95 % of the lines of include and src are reached; out/coverage.txt says which are not"
+}
+
 # Those that start threads; programs by themselves, as ctest would miss the others.
 threads() {
   local programs=(thread_tests decode_table_tests gradient_tests rerotate_tests core_tests) program
@@ -42,17 +51,19 @@ threads() {
   done
 }
 
-# Every source outside the tests, as the preset asan-ubsan would compile it.
+# Every source, as the preset asan-ubsan would compile it.
 tidy() {
-  configure asan-ubsan
-  git ls-files 'src/*.cpp' 'examples/*.cpp' 'docs/*.cpp' | xargs -P "$(nproc)" -n 1 clang-tidy --quiet --warnings-as-errors='*' -p build/asan-ubsan ||
-    die "clang-tidy's findings are above"
+  configure asan-ubsan -DROPE_BUILD_BENCH=ON
+  local tidy=(xargs -P "$(nproc)" -n 1 clang-tidy --quiet --warnings-as-errors='*' -p build/asan-ubsan)
+  git ls-files 'src/*.cpp' 'examples/*.cpp' | "${tidy[@]}" || die "clang-tidy's findings are above"
+  # Without the analyser of paths, which takes minutes for tests.
+  git ls-files 'docs/*.cpp' 'bench/*.cpp' | "${tidy[@]}" --checks='-clang-analyzer-*' || die "clang-tidy's findings are above"
 }
 
-# Built only: scripts/bench.sh runs them.
-benchmarks() {
-  configure dev -DROPE_BUILD_BENCH=ON
-  cmake --build --preset dev --target bench/all || die "the build failed; the compiler's messages are above"
+# Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of their names.
+other_analysis() {
+  cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I include -I src -j "$(nproc)" \
+    --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=compareBoolExpressionWithInt src || die "cppcheck's findings are above"
 }
 
 times=()
@@ -65,15 +76,21 @@ timed() {
 
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
 python_packages tests/python/requirements.txt build/python
-timed suite dev
-[ "$all" -eq 1 ] || exit 0
+if [ "$all" -eq 0 ]; then
+  suite dev
+  exit 0
+fi
 require_packages "${check_packages[@]}"
-timed benchmarks
+timed suite coverage
+timed coverage
 timed scripts/check_style.sh
+timed scripts/valgrind.sh build/coverage/bin/rope
+timed other_analysis
+timed suite asan-ubsan
+timed tidy
+timed threads
 timed scripts/check_packages.sh --eigen-5
 timed scripts/docs.sh --check
-timed suite asan-ubsan
-timed threads
-timed tidy
+timed scripts/fuzz.sh --minutes 1
 say "what each took"
 printf '%s\n' "${times[@]}"

@@ -100,7 +100,8 @@ struct BackwardWalks {
 
 inline const RowSteps& first_level(const Walk& walk) {
   static constexpr RowSteps single{1, 0, 0, 0};
-  return walk.count > 0 ? walk.levels[0] : single;
+  if (walk.count > 0) return walk.levels[0];
+  return single;
 }
 
 /// How many rows from `row` on advance evenly.
