@@ -174,7 +174,7 @@ std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
 
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index length) {
   constexpr rope::Index farthest = rope::Index{1} << 24;
-  rope::Index angles_left = rope::Index{1} << 25;
+  rope::Index angles_left = rope::Index{1} << 22;
   AngleError worst;
   if (length < 2) return worst;
   const auto rate_error = [&](std::size_t pair) {
