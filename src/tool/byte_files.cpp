@@ -32,9 +32,6 @@ void refuse_if_interrupted(const fs::path& path) {
   if (received != 0) refuse(path.string(), "was not finished: interrupted");
 }
 
-/// Why it could not be done; empty where it was, and on file systems that know no such thing.
-std::string sync(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP ? "" : reason(); }
-
 constexpr int new_file = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
 constexpr std::string_view draft_extension = ".tmp";
 
@@ -181,14 +178,11 @@ Draft::~Draft() {
 }
 
 void Draft::publish() {
-  // Whoever wrote it: another program does not bring it to the disk.
-  const std::string why = lock_ >= 0 ? sync(lock_) : "";
-  if (!why.empty()) refuse(destination_.string(), fmt::format("cannot be brought to the disk: {}", why));
   std::error_code error;
   fs::rename(path_, destination_, error);
   if (error) refuse(destination_.string(), fmt::format("cannot be written: {}", error.message()));
   published_ = true;
-  sync_folder(destination_.has_parent_path() ? destination_.parent_path() : fs::path("."));
+  bring_to_disk(destination_.has_parent_path() ? destination_.parent_path() : fs::path("."));
 }
 
 TextDraft::TextDraft(fs::path destination, std::string_view text) : draft_(std::move(destination), DraftKind::file) {
@@ -197,12 +191,13 @@ TextDraft::TextDraft(fs::path destination, std::string_view text) : draft_(std::
   file.close();
 }
 
-void sync_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+void bring_to_disk(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;
-  const std::string why = sync(descriptor);
+  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const std::string why = synced ? "" : reason();
   ::close(descriptor);
-  if (!why.empty()) refuse(folder.string(), fmt::format("cannot be brought to the disk: {}", why));
+  if (!synced) refuse(path.string(), fmt::format("cannot be brought to the disk: {}", why));
 }
 
 }  // namespace rope::tool

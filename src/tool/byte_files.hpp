@@ -93,7 +93,7 @@ class TextDraft {
   Draft draft_;
 };
 
-/// The folder's list of names is on the disk when this returns; nothing happens where a file system has no such thing.
-void sync_folder(const std::filesystem::path& folder);
+/// A file's content, or a folder's list of names, is on the disk when this returns; nothing happens where a file system has no such thing.
+void bring_to_disk(const std::filesystem::path& path);
 
 }  // namespace rope::tool

@@ -49,7 +49,7 @@ std::vector<Shard> write_draft(const ConvertPlan& plan, const Model& model, cons
     converted.push_back({std::move(file), std::move(header)});
   }
   if (!model.index.empty()) copy_whole(model.index, draft / model.index.filename());
-  if (model.folder) sync_folder(draft);
+  if (model.folder) bring_to_disk(draft);
   return converted;
 }
 

@@ -56,6 +56,7 @@ void draw_picture(const fs::path& path, const PictureSize& size, const std::stri
   }
   fs::remove(commands, ignored);
   if (!drawn || fs::is_empty(draft.path(), ignored)) refuse(path.string(), "gnuplot could not draw");
+  bring_to_disk(draft.path());
   draft.publish();
 }
 

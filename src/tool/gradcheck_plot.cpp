@@ -90,7 +90,6 @@ Picture picture_of(const GradcheckReport& report) {
 }  // namespace
 
 void draw(const GradcheckReport& report, const std::filesystem::path& path) {
-  require_picture(path);
   const Picture picture = picture_of(report);
   draw_picture(path, picture.size, picture.script);
 }

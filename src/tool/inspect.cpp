@@ -173,7 +173,6 @@ std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
 }
 
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index length) {
-  constexpr rope::Index farthest = rope::Index{1} << 24;
   rope::Index angles_left = rope::Index{1} << 22;
   AngleError worst;
   if (length < 2) return worst;
@@ -202,8 +201,7 @@ AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bound(a, last) > bound(b, last); });
   for (const std::size_t pair : order) {
     const auto rate = static_cast<float>(rates[pair].high);
-    const rope::Index first = std::max<rope::Index>(1, length - farthest);
-    for (rope::Index position = length - 1; position >= first; --position) {
+    for (rope::Index position = length - 1; position > 0; --position) {
       const auto at = static_cast<double>(position);
       if (bound(pair, at) <= worst.radians || angles_left-- <= 0) break;
       const float angle = static_cast<float>(position) * rate;

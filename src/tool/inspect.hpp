@@ -84,8 +84,8 @@ struct InspectOptions {
 /// Throws rope::Error for a length that is negative or not known, a layer type the model does not have, and as rope::frequencies.
 Inspection inspect(const models::ModelRope& model, const InspectOptions& options);
 
-/// The worst angle of positions 0 to length - 1 computed in float. Positions further than 2^24 from the end are left out, and after 2^22
-/// angles the worst so far is taken: the search only gets there where positions themselves do not fit a float.
+/// The worst angle of positions 0 to length - 1 computed in float. After 2^22 angles, the last positions
+/// first, the worst so far is taken: the search only gets there where positions themselves do not fit a float.
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index length);
 
 /// What the model's rates are before scaling: powers of the base alone.

@@ -27,7 +27,6 @@ std::string PanelRow::panel(double left, double right, const std::string& title)
 void draw_panels(const std::filesystem::path& path, std::size_t rows, const std::string& data,
                  const std::function<std::string(std::size_t number, const PanelRow&)>& row) {
   constexpr int width = 1200, row_height = 430;
-  require_picture(path);
   std::string script = "set encoding utf8\nset tics nomirror out scale 0.6\nset border 3\n" + data + "set multiplot\n";
   for (std::size_t number = 0; number < rows; ++number) script += row(number, PanelRow(number, rows));
   draw_picture(path, {width, row_height * static_cast<int>(rows)}, script + "unset multiplot\n");
