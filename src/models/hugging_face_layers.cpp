@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "rope/error.hpp"
@@ -15,25 +16,24 @@ constexpr const char* sliding = "sliding_attention";
 constexpr const char* linear = "linear_attention";
 
 /// How many of the entries are of layers.
-std::size_t counted(const JsonObject& text, const char* name, std::size_t entries, Index count) {
-  if (count == 0 || static_cast<Index>(entries) == count) return entries;
-  const bool longer = static_cast<Index>(entries) > count;
+std::size_t counted(std::size_t entries, Index count) { return count == 0 ? entries : std::min(entries, static_cast<std::size_t>(count)); }
+
+void require_count(const JsonObject& text, const char* name, std::size_t entries, Index count) {
+  if (count == 0 || static_cast<Index>(entries) == count) return;
   text.notes().mind(fmt::format("{} must have one entry per layer ({})", text.path(name), count), fmt::format("{}", entries),
-                    longer ? "those beyond are ignored" : "it is taken as it is");
-  return longer ? static_cast<std::size_t>(count) : entries;
+                    counted(entries, count) < entries ? "those beyond are ignored" : "it is taken as it is");
 }
 
 }  // namespace
 
 std::vector<std::string> layer_types(const JsonObject& text, const Family* family, LayerRule rule, Index count) {
   std::vector<std::string> types;
-  std::size_t layers = 0;
   if (const Json* given = text.list("layer_types")) {
     for (const Json& entry : *given) {
       if (!entry.is_string()) detail::fail(fmt::format("{}[{}] must be a string", text.path("layer_types"), types.size()), shown(entry));
       types.push_back(entry.get<std::string>());
     }
-    layers = counted(text, "layer_types", types.size(), count);
+    require_count(text, "layer_types", types.size(), count);
   } else if (rule != LayerRule::alike && rule != LayerRule::listed) {
     const bool between = rule == LayerRule::linear_between;
     const char* name = between                              ? "full_attention_interval"
@@ -43,14 +43,13 @@ std::vector<std::string> layer_types(const JsonObject& text, const Family* famil
     const Index pattern = text.integer(name, 1).value_or(known);
     if (pattern == 0) return {};
     for (Index layer = 0; layer < count; ++layer) types.emplace_back((layer + 1) % pattern == 0 ? full : between ? linear : sliding);
-    layers = types.size();
   }
   if (rule == LayerRule::global_head && !types.empty() && types.back() != full) {
     text.notes().mind(fmt::format("the last layer of {} must be {}", text.path("layer_types"), full), types.back(),
                       "it is made so, as Hugging Face does");
     types.back() = full;
   }
-  types.resize(layers);
+  types.resize(counted(types.size(), count));
   return types;
 }
 
@@ -66,8 +65,8 @@ std::vector<Index> listed_layers(const JsonObject& text, Index count) {
   std::vector<Index> layers;
   const Json* given = text.list("no_rope_layers");
   if (given != nullptr && !given->empty()) {
-    const std::size_t entries = counted(text, "no_rope_layers", given->size(), count);
-    for (std::size_t i = 0; i < entries; ++i) {
+    require_count(text, "no_rope_layers", given->size(), count);
+    for (std::size_t i = 0; i < counted(given->size(), count); ++i) {
       const Json& entry = (*given)[i];
       if (entry != Json(0) && entry != Json(1))
         detail::fail(fmt::format("{}[{}] must be 0 or 1", text.path("no_rope_layers"), i), shown(entry));
