@@ -63,8 +63,8 @@ fuzz() {
   return $code
 }
 
-# keep TARGET: the smallest new files that reach new code
-keep() {
+# keep_smallest TARGET: the smallest new files that reach new code
+keep_smallest() {
   local target=$1 kept=tests/fuzz/corpus/$1 merged=$out/merged/$1 before left size name
   rm -rf "$merged"
   mkdir -p "$merged"
@@ -90,6 +90,6 @@ done
 failed=()
 for i in "${!chosen[@]}"; do wait "${running[$i]}" || failed+=("${chosen[$i]}"); done
 if [ $keep = yes ]; then
-  for target in "${chosen[@]}"; do keep "$target"; done
+  for target in "${chosen[@]}"; do keep_smallest "$target"; done
 fi
 [ ${#failed[@]} -eq 0 ] || die "crashes were found by ${failed[*]}: out/fuzz/NAME-* has them"

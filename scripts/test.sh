@@ -53,7 +53,7 @@ threads() {
   done
 }
 
-# Every source, as the preset asan-ubsan would compile it.
+# Every source outside the tests, as the preset asan-ubsan would compile it.
 tidy() {
   configure asan-ubsan -DROPE_BUILD_BENCH=ON
   local tidy=(xargs -P "$(nproc)" -n 1 clang-tidy --quiet --warnings-as-errors='*' -p build/asan-ubsan)
@@ -63,7 +63,7 @@ tidy() {
 }
 
 # Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of their names.
-other_analysis() {
+cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I include -I src -j "$(nproc)" \
     --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=compareBoolExpressionWithInt src || die "cppcheck's findings are above"
 }
@@ -87,7 +87,7 @@ timed suite coverage
 timed coverage
 timed scripts/check_style.sh
 timed scripts/valgrind.sh build/coverage/bin/rope
-timed other_analysis
+timed cpp_check
 timed suite asan-ubsan
 timed tidy
 timed threads

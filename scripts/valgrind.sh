@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command of the tool under valgrind, with good input and bad: no access outside memory, nothing undefined decides, nothing leaks.
+# Runs every command of the tool but bench under valgrind, with good input and bad: no access outside memory, nothing undefined decides, nothing leaks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -15,8 +15,9 @@ case "${1:-}" in
   *) tool=$1 ;;
 esac
 
-require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" valgrind python3
+require_packages valgrind python3
 if [ $# -eq 0 ]; then
+  require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
   say "building build/dev"
   configure dev
   cmake --build --preset dev --target rope_tool >/dev/null || die "the build failed; run cmake --build --preset dev to see why"
