@@ -70,7 +70,7 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
 fi
 
 # Kernels for two instruction sets: what they compute is the tests' business.
-fewer_targets=(-DROPE_LEAVE_OUT_TARGETS="HWY_SSSE3;HWY_SSE4;HWY_AVX3;HWY_AVX3_DL")
+fewer_targets=(-DROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX3;HWY_AVX3_DL")
 without_programs=(-DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_EXAMPLES=OFF)
 
 # configure_project FOLDER SOURCE COMPILER OPTION...

@@ -4,9 +4,7 @@
 #
 #   scripts/fuzz.sh [--minutes N] [--target NAME]... [--keep]
 #
-# Builds build/fuzz with Clang: what is fuzzed (the models' readers, the operators, the tool's readers) with sanitizers and coverage. The row
-# kernels and table kernels are compiled without, as their code for a dozen instruction sets would take minutes each; the operators' buffers
-# end at pages that cannot be touched instead. Each target starts from tests/fuzz/corpus/NAME, seeds made of tests/data, and what earlier runs
+# Builds the fuzz targets of the preset asan-ubsan. Each target starts from tests/fuzz/corpus/NAME, seeds made of tests/data, and what earlier runs
 # left in out/fuzz/corpus/NAME. Crashes are left in out/fuzz/NAME-*: each becomes a file of tests/fuzz/corpus/NAME, which fuzz_corpus_tests runs.
 # --keep copies the smallest new files that reach new code to tests/fuzz/corpus, 24 kB for each target in all.
 set -euo pipefail
@@ -34,14 +32,12 @@ for target in "${chosen[@]}"; do
   [[ " ${targets[*]} " == *" $target "* ]] || die "--target must be one of ${targets[*]}, got '$target'"
 done
 
-require_packages "${build_packages[@]}" clang libclang-rt-14-dev python3
+require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" clang libclang-rt-14-dev
 out=$PWD/out/fuzz
 mkdir -p "$out"
-say "configuring and building build/fuzz"
-cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROPE_DEVELOPER=ON \
-  -DROPE_BUILD_FUZZERS=ON -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_EXAMPLES=OFF \
-  >"$out/configure.log" 2>&1 || { cat "$out/configure.log" >&2 && die "configuring build/fuzz failed"; }
-cmake --build build/fuzz --target "${chosen[@]/#/fuzz_}" || die "the build failed; the compiler's messages are above"
+say "configuring and building fuzz targets in build/asan-ubsan"
+configure asan-ubsan
+cmake --build --preset asan-ubsan --target "${chosen[@]/#/fuzz_}" || die "the build failed; the compiler's messages are above"
 rm -rf "$out/seeds"
 mkdir -p "$out/seeds"
 python3 tests/fuzz/make_seeds.py tests/data "$out/seeds"
@@ -56,7 +52,7 @@ fuzz() {
   local arguments=(-max_total_time=$((minutes * 60)) -timeout=20 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0
     -artifact_prefix="$out/$target-" -print_final_stats=1)
   [ ! -f "$out/seeds/$target.dict" ] || arguments+=(-dict="$out/seeds/$target.dict")
-  "build/fuzz/bin/fuzz_$target" "${arguments[@]}" "$out/corpus/$target" "$kept" "$out/seeds/$target" >"$log" 2>&1 || code=$?
+  "build/asan-ubsan/bin/fuzz_$target" "${arguments[@]}" "$out/corpus/$target" "$kept" "$out/seeds/$target" >"$log" 2>&1 || code=$?
   [ $code -eq 0 ] || tail -n 40 "$log" >&2
   printf '%-14s %9s runs  %s\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
     "$(grep -oE 'cov: [0-9]+ ft: [0-9]+ corp: [^ ]+' "$log" | tail -n 1)"
@@ -70,7 +66,7 @@ keep_smallest() {
   mkdir -p "$merged"
   cp "$out/seeds/$target"/* "$kept"/* "$merged" 2>/dev/null || true
   before=$(ls "$merged")
-  "build/fuzz/bin/fuzz_$target" -merge=1 -timeout=20 "$merged" "$out/corpus/$target" >"$out/$target-merge.log" 2>&1
+  "build/asan-ubsan/bin/fuzz_$target" -merge=1 -timeout=20 "$merged" "$out/corpus/$target" >"$out/$target-merge.log" 2>&1
   left=$((24000 - $(cat "$kept"/* 2>/dev/null | wc -c)))
   while read -r size name; do
     grep -qxF "$name" <<<"$before" && continue

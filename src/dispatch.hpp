@@ -20,26 +20,24 @@
 
 namespace rope::detail {
 
-inline constexpr std::size_t version_count = 6;
+inline constexpr std::size_t version_count = 5;
 
-/// Place of the chosen target's version: AVX3, AVX2, SSE4, SSSE3, NEON, SCALAR.
+/// Place of the chosen target's version: AVX3, AVX2, SSE4, NEON, SCALAR.
 std::size_t chosen_version();
 
 template <class Function>
-constexpr std::array<Function, version_count> versions(Function avx3, Function avx2, Function sse4, Function ssse3, Function neon,
-                                                       Function scalar) {
-  return {avx3, avx2, sse4, ssse3, neon, scalar};
+constexpr std::array<Function, version_count> versions(Function avx3, Function avx2, Function sse4, Function neon, Function scalar) {
+  return {avx3, avx2, sse4, neon, scalar};
 }
 
 /// Bit of Highway's target for each place; 0 where it was not compiled.
-inline constexpr std::array<long long, version_count> version_targets{HWY_TARGETS & HWY_AVX3, HWY_TARGETS& HWY_AVX2,
-                                                                      HWY_TARGETS& HWY_SSE4,  HWY_TARGETS& HWY_SSSE3,
-                                                                      HWY_TARGETS& HWY_NEON,  HWY_TARGETS& HWY_SCALAR};
+inline constexpr std::array<long long, version_count> version_targets{HWY_TARGETS & HWY_AVX3, HWY_TARGETS& HWY_AVX2, HWY_TARGETS& HWY_SSE4,
+                                                                      HWY_TARGETS& HWY_NEON, HWY_TARGETS& HWY_SCALAR};
 
 }  // namespace rope::detail
 
 /// All versions of `function`, which must not be overloaded; those that were not compiled are null and never chosen.
-#define ROPE_VERSIONS(function)                                                                                           \
-  rope::detail::versions<decltype(&HWY_STATIC_DISPATCH(function))>(HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function),  \
-                                                                   HWY_CHOOSE_SSE4(function), HWY_CHOOSE_SSSE3(function), \
-                                                                   HWY_CHOOSE_NEON(function), HWY_CHOOSE_FALLBACK(function))
+#define ROPE_VERSIONS(function)                                                                                          \
+  rope::detail::versions<decltype(&HWY_STATIC_DISPATCH(function))>(HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), \
+                                                                   HWY_CHOOSE_SSE4(function), HWY_CHOOSE_NEON(function), \
+                                                                   HWY_CHOOSE_FALLBACK(function))

@@ -14,7 +14,7 @@
 namespace rope {
 namespace {
 
-constexpr std::array<const char*, detail::version_count> names{"AVX3", "AVX2", "SSE4", "SSSE3", "NEON", "SCALAR"};
+constexpr std::array<const char*, detail::version_count> names{"AVX3", "AVX2", "SSE4", "NEON", "SCALAR"};
 constexpr const char* variable = "ROPE_KERNEL_TARGET";
 constexpr int undecided = -1;
 

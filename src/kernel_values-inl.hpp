@@ -91,7 +91,7 @@ HWY_INLINE void store_bits(V v, D d, hn::TFromD<D>* p) {
 }
 
 /// p a + q rounded once, for a that was a 16-bit number.
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4
+#if HWY_TARGET == HWY_SSE4
 /// The product is exact in double. The sum is rounded to odd there, so that rounding it to float is the only one that counts.
 template <class D64, class V64>
 HWY_INLINE V64 sum_to_odd(D64 d, V64 p, V64 q) {
@@ -131,7 +131,7 @@ HWY_INLINE V fused_multiply_add(V p, V a, V q) {
 
 // Float and half.
 
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4
+#if HWY_TARGET == HWY_SSE4
 template <class D, class U16>
 HWY_INLINE hn::Vec<D> float_of_half(D d, U16 halves) {
   const hn::RebindToSigned<D> di;

@@ -135,7 +135,7 @@ auto coefficients(const Split& split, const Table& table, bool full_width, bool 
   constexpr int rank = Table::NumDimensions;
   constexpr int layout = static_cast<int>(Table::Layout);
   using Result = Eigen::Tensor<Compute, rank, layout>;
-  const Result entries = table.template cast<Compute>();
+  Result entries = table.template cast<Compute>();
   if (!full_width) return entries;
   return second ? Result(split.second(entries)) : Result(split.first(entries));
 }

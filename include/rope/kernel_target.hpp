@@ -3,7 +3,7 @@
 // Which instruction set the compiled kernels run with.
 //
 // The library holds each kernel once per instruction set and takes the best the processor has. Names, best first: AVX3 (AVX-512 with
-// BW, DQ and VL), AVX2, SSE4, SSSE3, NEON, SCALAR (no vectors; always there). The environment variable ROPE_KERNEL_TARGET forces one for
+// BW, DQ and VL), AVX2, SSE4, NEON, SCALAR (no vectors; always there). The environment variable ROPE_KERNEL_TARGET forces one for
 // the whole program. Every target gives the same bits (a NaN's payload excepted), so this is for tests, for measuring, and for finding out.
 #pragma once
 

@@ -26,7 +26,7 @@ The input or the command line cannot be used. One sentence on standard error say
 .SH ENVIRONMENT
 .TP
 .B ROPE_KERNEL_TARGET
-The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, SSSE3, NEON or SCALAR. Results are the same bits.
+The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, NEON or SCALAR. Results are the same bits.
 .TP
 .B ROPE_STREAM_BYTES
 From how many bytes, read and written together, a rotation bypasses the cache; measured where it is not set.
