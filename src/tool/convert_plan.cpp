@@ -205,7 +205,7 @@ class Planner {
 
   void add_norm(ConvertedLayer& layer, std::size_t shard, std::size_t entry, Role role, const std::string& rest) {
     const SafetensorsEntry& found = tensor(shard, entry);
-    if (rest != "" && rest != ".weight" && rest != ".bias")
+    if (!rest.empty() && rest != ".weight" && rest != ".bias")
       refuse_tensor(shard, entry, fmt::format("must be a norm's weight or bias, got \"{}\"", rest));
     ConvertedTensor converted = described(shard, entry, rest == ".bias" ? Part::norm_bias : Part::norm);
     const std::uint64_t dims = static_cast<std::uint64_t>(window_of(role).dims), rows = row_count(role);
