@@ -7,7 +7,6 @@
 namespace rope::detail {
 namespace {
 
-constexpr DoubleDouble two_pi{6.2831853071795862, 2.4492935982947064e-16};
 constexpr int steps = 128;
 constexpr int octant = steps / 8;
 

@@ -14,7 +14,7 @@
 #include "rope/cache.hpp"
 #include "rope/rotate_strided.hpp"
 
-namespace rope {
+namespace rope::axial_tests {
 namespace {
 
 using test::dense;
@@ -112,4 +112,4 @@ TEST(AxialTable, IsHuggingFacesAxialType) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::axial_tests

@@ -10,7 +10,7 @@
 #include "gradient_functions.hpp"
 #include "rope/check_gradient.hpp"
 
-namespace rope::test {
+namespace rope::test::check_gradient_faults_tests {
 namespace {
 
 using Vector = Eigen::Tensor<double, 1>;
@@ -269,4 +269,4 @@ TEST(CheckGradientFaults, OptionsOutsideTheirRangeAreRefused) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::check_gradient_faults_tests

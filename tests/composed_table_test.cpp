@@ -17,7 +17,7 @@
 #include "rope/cache.hpp"
 #include "rope/reference.hpp"
 
-namespace rope {
+namespace rope::composed_table_tests {
 namespace {
 
 using composed::TableSteps;
@@ -168,4 +168,4 @@ TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::composed_table_tests

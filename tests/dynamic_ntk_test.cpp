@@ -11,7 +11,7 @@
 
 #include "error_of.hpp"
 
-namespace rope {
+namespace rope::dynamic_ntk_tests {
 namespace {
 
 using test::error_of;
@@ -74,4 +74,4 @@ TEST(DynamicNtkState, RefusalsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::dynamic_ntk_tests

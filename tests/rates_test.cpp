@@ -21,7 +21,7 @@
 #include "real_rates.hpp"
 #include "rope/frequencies.hpp"
 
-namespace rope {
+namespace rope::rates_tests {
 namespace {
 
 using test::error_of;
@@ -374,4 +374,4 @@ TEST(NtkBase, OfADifferentiableScalarIsThatOfNumbersWithItsDerivatives) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::rates_tests

@@ -9,7 +9,7 @@
 #include "rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_copy_tests {
 namespace {
 
 constexpr Row row{44, 6, 24};  // 6 elements before the window, 14 behind it
@@ -112,4 +112,4 @@ TEST(RotateCopies, NanStaysInItsPair) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_copy_tests

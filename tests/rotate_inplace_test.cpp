@@ -6,7 +6,7 @@
 #include "rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_inplace_tests {
 namespace {
 
 using Eigen::ColMajor;
@@ -138,4 +138,4 @@ TEST(RotateStridedView, EmptyViewsNeedNoData) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_inplace_tests

@@ -8,7 +8,7 @@
 #include "rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_matrix_tests {
 namespace {
 
 /// Each coefficient is rounded (0.5 ulp of m), and so are both products (0.5 each) and the sum (0.5), of members whose absolute values
@@ -119,4 +119,4 @@ TEST(RotateEqualsMatrix, AQuarterTurnByHand) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_matrix_tests

@@ -8,7 +8,7 @@
 
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_reference_tests {
 namespace {
 
 constexpr int ColMajor = Eigen::ColMajor;
@@ -113,4 +113,4 @@ TEST(RotateEqualsReference, TablesOfAnotherRank) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_reference_tests

@@ -7,7 +7,7 @@
 #include "rope/rotate.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_table_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
@@ -66,4 +66,4 @@ TEST(RotateTable, TensorsOfEitherLayoutAreRead) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_table_tests

@@ -9,7 +9,7 @@
 #include "error_of.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_to_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 2>;
@@ -151,4 +151,4 @@ TEST(RotateTo, RefusesABackwardViewIntoTheTable) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_to_tests

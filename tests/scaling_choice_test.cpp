@@ -8,7 +8,7 @@
 
 #include "rope/error.hpp"
 
-namespace rope {
+namespace rope::scaling_choice_tests {
 namespace {
 
 const Powers powers{8, 10000.0};
@@ -62,4 +62,4 @@ TEST(ScalingChoice, RefusesWhatTheFactoryRefuses) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::scaling_choice_tests

@@ -23,7 +23,7 @@
 #include "real_number.hpp"
 #include "rope/scaling_gradients.hpp"
 
-namespace rope {
+namespace rope::scalings_gradients_tests {
 namespace {
 
 using test::Dynamic;
@@ -305,4 +305,4 @@ TEST(ScalingsGradients, AreOnePerPair) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::scalings_gradients_tests

@@ -16,7 +16,7 @@
 #include "real_number.hpp"
 #include "rope/frequencies.hpp"
 
-namespace rope {
+namespace rope::scalings_tests {
 namespace {
 
 using test::error_of;
@@ -380,4 +380,4 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::scalings_tests

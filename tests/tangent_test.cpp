@@ -13,7 +13,7 @@
 #include "rope/gradients.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace rope::test::tangent_tests {
 namespace {
 
 using Complex = std::complex<double>;
@@ -191,4 +191,4 @@ TEST(Tangent, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::tangent_tests

@@ -15,7 +15,7 @@
 #include "rope/cache.hpp"
 #include "rope/rotate_to.hpp"
 
-namespace rope {
+namespace rope::token_row_tests {
 namespace {
 
 using test::bits_of;
@@ -150,4 +150,4 @@ TEST(TokenRow, RotatesAsCosSinCacheDoes) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::token_row_tests

@@ -21,7 +21,7 @@
 #include "rope/rotate_strided.hpp"
 #include "rope/xpos_gradients.hpp"
 
-namespace rope {
+namespace rope::xpos_tests {
 namespace {
 
 using test::dense;
@@ -355,4 +355,4 @@ TEST(XposGradient, RefusesOtherTables) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace rope::xpos_tests

@@ -9,6 +9,8 @@
 
 namespace figures {
 
+inline constexpr double pi = 3.141592653589793;
+
 struct Figure {
   std::string file;
   std::function<std::string()> draw;

@@ -15,8 +15,6 @@ namespace figures {
 
 namespace {
 
-constexpr double pi = 3.141592653589793;
-
 /// Which slots of a row of 12 belong together, read and written, for the four pairings with a window of 8 at offset 2.
 std::string pairings() {
   constexpr double cell = 44, left = 150, row = 104, top = 36;

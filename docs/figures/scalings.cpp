@@ -15,8 +15,6 @@ namespace figures {
 
 namespace {
 
-constexpr double pi = 3.141592653589793;
-
 struct Curve {
   std::string words;
   rope::Frequencies frequencies;

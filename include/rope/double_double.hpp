@@ -88,4 +88,8 @@ ROPE_API DoubleDouble exp(DoubleDouble x);
 /// The natural logarithm of x > 0 to about 2^-98 of max(1, |log x|); infinite at 0 and infinity.
 ROPE_API DoubleDouble log(DoubleDouble x);
 
+namespace detail {
+inline constexpr DoubleDouble two_pi{6.2831853071795862, 2.4492935982947064e-16};
+}  // namespace detail
+
 }  // namespace rope

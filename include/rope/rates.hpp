@@ -166,8 +166,6 @@ S constant(DoubleDouble value) {
   return S(value.high) + S(value.low);
 }
 
-inline constexpr DoubleDouble two_pi{6.2831853071795862, 2.4492935982947064e-16};
-
 // Below, one operation a statement, each stored as S: the operators of differentiable scalars may return expressions that refer to
 // their operands.
 

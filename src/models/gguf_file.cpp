@@ -132,7 +132,7 @@ double number_of(GgufType type, std::uint64_t bits) {
   return static_cast<double>(bits);
 }
 
-std::string shown(GgufType type, std::uint64_t bits) {
+std::string value_text(GgufType type, std::uint64_t bits) {
   if (type == GgufType::boolean) return bits != 0 ? "true" : "false";
   if (is_signed(type)) return fmt::format("{}", sign_extended(bits, bytes_of(type)));
   if (is_integer(type)) return fmt::format("{}", bits);
@@ -414,7 +414,7 @@ std::optional<double> GgufFile::number(std::string_view key) {
   const bool floating = value->type == GgufType::float32 || value->type == GgufType::float64;
   if (!floating && !is_integer(value->type)) refuse_key(key, "be a number", gguf_type_name(value->type));
   const double result = number_of(value->type, value->bits);
-  if (!std::isfinite(result)) refuse_key(key, "be finite", shown(value->type, value->bits));
+  if (!std::isfinite(result)) refuse_key(key, "be finite", value_text(value->type, value->bits));
   return result;
 }
 
@@ -423,7 +423,7 @@ std::optional<Index> GgufFile::integer(std::string_view key) {
   if (value == nullptr) return {};
   if (!is_integer(value->type)) refuse_key(key, "be an integer", gguf_type_name(value->type));
   const bool negative = is_signed(value->type) && sign_extended(value->bits, bytes_of(value->type)) < 0;
-  if (negative || value->bits > kLargestInteger) refuse_key(key, "be an integer from 0 to 2^53", shown(value->type, value->bits));
+  if (negative || value->bits > kLargestInteger) refuse_key(key, "be an integer from 0 to 2^53", value_text(value->type, value->bits));
   return static_cast<Index>(value->bits);
 }
 
@@ -451,7 +451,7 @@ std::optional<std::vector<Index>> GgufFile::integers(std::string_view key) {
   for (std::uint64_t i = 0; i < value->count; ++i) {
     const std::uint64_t bits = read_unsigned(static_cast<int>(bytes));
     const bool negative = is_signed(value->element) && sign_extended(bits, bytes) < 0;
-    if (negative || bits > kLargestInteger) refuse_key(key, "have integers from 0 to 2^53", shown(value->element, bits));
+    if (negative || bits > kLargestInteger) refuse_key(key, "have integers from 0 to 2^53", value_text(value->element, bits));
     result.push_back(static_cast<Index>(bits));
   }
   return result;

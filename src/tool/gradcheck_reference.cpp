@@ -143,10 +143,10 @@ class Reference {
 
   std::vector<Axis> elements() const { return with_outer("element", problem_.shape[0], true); }
   std::vector<Axis> entries(const char* first, rope::Index extent) const { return with_outer(first, extent, false); }
-  std::vector<Axis> with_outer(const char* first, rope::Index extent, bool heads) const {
+  std::vector<Axis> with_outer(const char* first, rope::Index extent, bool with_heads) const {
     std::vector<Axis> axes{{first, extent}};
     for (const Axis& axis : problem_.axes) {
-      if (heads || axis.name != "head") axes.push_back(axis);
+      if (with_heads || axis.name != "head") axes.push_back(axis);
     }
     return axes;
   }

@@ -16,8 +16,7 @@
 namespace rope::tool {
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
-constexpr double two_pi = 2 * pi;
+constexpr double two_pi = rope::detail::two_pi.high;
 
 /// The ratio of a pair that is slowed as much as any, where the scaling says; 0 where only the pairs tell.
 double full_ratio(const models::LayerRope& layer) {

@@ -13,7 +13,6 @@
 namespace rope::tool {
 namespace {
 
-constexpr double two_pi = 2 * 3.14159265358979323846;
 constexpr int cells = 320;  // positions in a row of the heat map
 
 /// Both ends of cell c of a logarithmic axis from 1 to `length`.
@@ -86,7 +85,7 @@ class Row {
 
  private:
   std::string rates_panel() const {
-    double least = two_pi / length_, most = 1e-300;
+    double least = rope::detail::two_pi.high / length_, most = 1e-300;
     std::size_t stopped = 0, first_stopped = 0;
     for (std::size_t k = 0; k < after_.size(); ++k) {
       for (const double rate : {std::fabs(before_[k]), std::fabs(after_[k])}) {
@@ -105,7 +104,7 @@ class Row {
     if (original > 0 && original != all_.length) marks.push_back(static_cast<double>(original));
     for (std::size_t i = 0; i < marks.size(); ++i) {
       text += fmt::format("set label {} '1 turn in {:.10g} tokens' at graph 0.02, first {:.9g} offset 0,0.5 tc rgb '{}' font ',9'\n", i + 2,
-                          marks[i], two_pi / marks[i], panel_grey);
+                          marks[i], rope::detail::two_pi.high / marks[i], panel_grey);
     }
     text += fmt::format("plot $rates{} using 1:2 with lines lc rgb '{}' lw 2.5 title '{}'", number_, panel_blue, same_ ? "rate" : "before");
     if (!same_)
@@ -117,7 +116,7 @@ class Row {
                           text_of_pairs(static_cast<rope::Index>(first_stopped), static_cast<rope::Index>(first_stopped + stopped - 1)));
     }
     for (const double tokens : marks)
-      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", two_pi / tokens, panel_grey);
+      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", rope::detail::two_pi.high / tokens, panel_grey);
     return text + "\nunset logscale y\nset format y '%g'\n";
   }
 

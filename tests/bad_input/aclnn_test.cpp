@@ -5,7 +5,7 @@
 #include "rope/operators/aclnn.hpp"
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test {
+namespace rope::test::aclnn_tests {
 namespace {
 
 using aclnn::Dims;
@@ -174,4 +174,4 @@ TEST(BadInput, AclnnGradients) { expect_refusals(gradients); }
 TEST(BadInput, AclnnQueryAndKey) { expect_refusals(applications); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::aclnn_tests

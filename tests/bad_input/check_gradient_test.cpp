@@ -4,7 +4,7 @@
 #include "rope/check_gradient.hpp"
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test {
+namespace rope::test::check_gradient_tests {
 namespace {
 
 using Vector = Eigen::Tensor<double, 1>;
@@ -61,4 +61,4 @@ const Area checks_area("gradient checks", checks);
 TEST(BadInput, CheckGradient) { expect_refusals(checks); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::check_gradient_tests

@@ -4,7 +4,7 @@
 #include "rope/frequencies.hpp"
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test {
+namespace rope::test::frequencies_tests {
 namespace {
 
 using F = Frequencies;
@@ -84,4 +84,4 @@ const Area powers_area("powers and rates", powers);
 TEST(BadInput, Powers) { expect_refusals(powers); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::frequencies_tests

@@ -7,7 +7,7 @@
 #include "bad_input/bad_input.hpp"
 #include "rope/operators/ggml.hpp"
 
-namespace rope::test {
+namespace rope::test::ggml_tests {
 namespace {
 
 using namespace rope::ggml;
@@ -124,7 +124,7 @@ const Cell<Call> calls[] = {
     {"mode of rope_ext", Fault::unknown, [](Call& c) { c.sections(mode_mrope, {2, 3, 3, 0}); rope_ext(c.dst, c.a, c.ids, c.params); }, "mode of rope_ext must be 0 (normal) or 2 (neox); rope_multi takes sections, got 8"},
     {"mode of rope_ext_back", Fault::unknown, [](Call& c) { c.sections(mode_mrope, {2, 3, 3, 0}); rope_ext_back(c.dst, c.a, c.ids, c.params); }, "mode of rope_ext_back must be 0 (normal) or 2 (neox); rope_multi takes sections, got 8"},
     {"mode of rope_ext_inplace", Fault::unknown, [](Call& c) { c.sections(mode_mrope, {2, 3, 3, 0}); rope_ext_inplace(c.dst, c.ids, c.params); }, "mode of rope_ext_inplace must be 0 (normal) or 2 (neox); rope_multi takes sections, got 8"},
-    {"scalar of a float recurrence", Fault::unknown, [](Call& c) { (void)cos_sin_cache<double>(c.params, c.ids, 16, 3, Precision::float_recurrence); }, "the table of a float recurrence must be float, got f64"},
+    {"scalar of a float recurrence", Fault::unknown, [](Call& c) { (void)cos_sin_cache<double>(c.params, c.ids, 16, 3, ggml::Precision::float_recurrence); }, "the table of a float recurrence must be float, got f64"},
     {"yarn_corr_dims, n_dims", Fault::zero, [](Call& c) { c.params.n_dims = 0; (void)yarn_corr_dims(c.params); }, "n_dims must be positive, got 0"},
     {"yarn_corr_dims, freq_base", Fault::too_small, [](Call& c) { c.params.freq_base = 1; (void)yarn_corr_dims(c.params); }, "freq_base must not be 1 (its logarithm divides), got 1"},
     {"pairing, ne0", Fault::negative, [](Call& c) { (void)pairing(c.params, int64_min); }, "n_dims must be at most ne0 = -9223372036854775808, got 16"},
@@ -135,4 +135,4 @@ const Area calls_area("ggml's operators", calls);
 TEST(BadInput, Ggml) { expect_refusals(calls); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::ggml_tests

@@ -10,7 +10,7 @@
 #include "rope/table_gradient.hpp"
 #include "rope/xpos_gradients.hpp"
 
-namespace rope::test {
+namespace rope::test::gradients_tests {
 namespace {
 
 using View = StridedView<float>;
@@ -176,4 +176,4 @@ TEST(BadInput, GradientsOfAnEarlierPassStay) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::gradients_tests

@@ -5,7 +5,7 @@
 #include "bad_input/bad_input.hpp"
 #include "rope/operators/onnx_node.hpp"
 
-namespace rope::test {
+namespace rope::test::onnx_tests {
 namespace {
 
 using onnx::Dims;
@@ -201,4 +201,4 @@ TEST(BadInput, OnnxGradients) { expect_refusals(gradients); }
 TEST(BadInput, OnnxNodes) { expect_refusals(nodes); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::onnx_tests

@@ -7,7 +7,7 @@
 #include "rope/sections.hpp"
 #include "rope/shape.hpp"
 
-namespace rope::test {
+namespace rope::test::positions_tests {
 namespace {
 
 using Ints = std::vector<int>;
@@ -94,4 +94,4 @@ TEST(BadInput, Positions) { expect_refusals(positions); }
 TEST(BadInput, Sections) { expect_refusals(sections); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::positions_tests

@@ -12,7 +12,7 @@
 #include "rope/rerotate.hpp"
 #include "rope/rotate_to.hpp"
 
-namespace rope::test {
+namespace rope::test::rotate_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
@@ -188,4 +188,4 @@ TEST(BadInput, Rerotations) { expect_refusals(moves); }
 TEST(BadInput, Rotations) { expect_refusals(rotations); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::rotate_tests

@@ -6,7 +6,7 @@
 #include "rope/frequencies.hpp"
 #include "rope/scaling_choice.hpp"
 
-namespace rope::test {
+namespace rope::test::scalings_tests {
 namespace {
 
 using F = Frequencies;
@@ -99,4 +99,4 @@ const Area scalings_area("scalings", scalings);
 TEST(BadInput, Scalings) { expect_refusals(scalings); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::scalings_tests

@@ -10,7 +10,7 @@
 #include "rope/rotate_strided.hpp"
 #include "rope/streaming.hpp"
 
-namespace rope::test {
+namespace rope::test::settings_tests {
 namespace {
 
 /// Puts the environment and the settings back.
@@ -77,4 +77,4 @@ TEST(BadInput, OverlapNearTheEndOfTheAddressSpace) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::settings_tests

@@ -10,7 +10,7 @@
 #include "rope/token_row.hpp"
 #include "rope/xpos.hpp"
 
-namespace rope::test {
+namespace rope::test::tables_tests {
 namespace {
 
 using Ints = std::vector<int>;
@@ -146,4 +146,4 @@ TEST(BadInput, GrowingTables) { expect_refusals(growing); }
 TEST(BadInput, TokenRows) { expect_refusals(rows); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::tables_tests

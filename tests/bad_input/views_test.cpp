@@ -7,7 +7,7 @@
 #include "rope/rotate_strided.hpp"
 #include "rope/tangent.hpp"
 
-namespace rope::test {
+namespace rope::test::views_tests {
 namespace {
 
 using View = StridedView<float>;
@@ -143,4 +143,4 @@ TEST(BadInput, Views) { expect_refusals(views); }
 TEST(BadInput, Tangents) { expect_refusals(tangents); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::views_tests

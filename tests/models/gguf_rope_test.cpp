@@ -10,7 +10,7 @@
 #include "models/gguf_writer.hpp"
 #include "rope/models/gguf.hpp"
 
-namespace rope::test {
+namespace rope::test::gguf_rope_tests {
 namespace {
 
 using models::LayerRope;
@@ -377,4 +377,4 @@ TEST(GgufRope, LenientDoesWhatLlamaCppDoes) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace rope::test::gguf_rope_tests

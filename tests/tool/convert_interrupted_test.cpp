@@ -12,7 +12,7 @@
 
 #include "tool/model_files.hpp"
 
-namespace rope::tool {
+namespace rope::tool::convert_interrupted_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -110,4 +110,4 @@ TEST_F(ConvertInterrupted, AKilledProgramLeavesItsDraftBeside) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace rope::tool::convert_interrupted_tests

@@ -9,7 +9,7 @@
 #include "tool/killed_program.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool {
+namespace rope::tool::convert_kill_tests {
 namespace {
 
 using namespace kill_test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -242,4 +242,4 @@ TEST_P(ConvertKill, AReportIsNoFileOfTheModels) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace rope::tool::convert_kill_tests

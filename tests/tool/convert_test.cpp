@@ -14,7 +14,7 @@
 #include "golden_files.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool {
+namespace rope::tool::convert_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -482,4 +482,4 @@ TEST_F(Convert, WeightsThatAreNotFiniteCannotBeVerified) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace rope::tool::convert_tests

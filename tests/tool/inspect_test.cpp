@@ -19,7 +19,7 @@
 #include "tool/published_models.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace rope::tool::inspect_tests {
 namespace {
 
 using rope::test::error_of;
@@ -541,4 +541,4 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace rope::tool::inspect_tests
