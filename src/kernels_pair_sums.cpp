@@ -15,9 +15,8 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace rope::detail::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
 #if HWY_TARGET != HWY_SCALAR
+namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;

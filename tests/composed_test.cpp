@@ -115,7 +115,7 @@ TEST(ComplexEqualsInterleaved, RefusesOtherShapes) {
     y.setConstant(7);
     const Eigen::Tensor<float, 3> before = y;
     const auto table = random_table<float>(width, outer, 2);
-    const std::string text = error_of([&] { composed::rotate_complex(y, x, composed::complex_table<3, ColMajor>(table.view())); });
+    std::string text = error_of([&] { composed::rotate_complex(y, x, composed::complex_table<3, ColMajor>(table.view())); });
     EXPECT_TRUE(same_bits(before, y));
     return text;
   };

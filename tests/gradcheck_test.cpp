@@ -23,7 +23,6 @@
 namespace rope::tool {
 namespace {
 
-using test::Json;
 using test::Outcome;
 using test::read_text;
 using test::run_tool;
@@ -340,7 +339,7 @@ TEST(GradcheckProgram, TheWholeMatrixIsGreenAndInTheFile) {
     combinations.insert(entry["pairing"].get<std::string>() + entry["scaling"].get<std::string>() + entry["scalar"].get<std::string>() +
                         entry["layout"].get<std::string>());
     EXPECT_TRUE(entry["error"].is_number() && entry["bound"].is_number() && entry["ratio"] <= 1 && entry["passed"] == true);
-    EXPECT_TRUE(entry["method"].is_string() && entry["method"] != "" && entry["place"].is_string());
+    EXPECT_TRUE(entry["method"].is_string() && !entry["method"].get<std::string>().empty() && entry["place"].is_string());
   }
   EXPECT_EQ(combinations.size(), 960U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 1);

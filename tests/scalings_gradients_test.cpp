@@ -55,7 +55,7 @@ RateGradients gradients_for(Index pairs) {
 void expect_gradient(const Gradient& gradient, const Values& values, const RateGradients& gradients, const Formula& formula) {
   Values lower = values;
   Values upper = values;
-  const Real value = values[gradient.parameter];
+  const Real& value = values[gradient.parameter];
   const Real step = (value == 0 ? Real(1) : Real(abs(value))) * two_to(-60);
   lower[gradient.parameter] -= step;
   upper[gradient.parameter] += step;

@@ -240,7 +240,7 @@ S place_in_ramp(double pair, const BasicCorrectionDims<S>& ramp) {
   S span = S(least_width);
   if (width > least_width) span = ramp.high - ramp.low;
   const S above = S(pair) - ramp.low;
-  const S place = above / span;
+  S place = above / span;
   return place;
 }
 
@@ -256,7 +256,7 @@ S llama3_rate(const S& rate, const BasicLlama3<S>& llama3) {
   const double low = passive(llama3.low_freq_factor);
   const double high = passive(llama3.high_freq_factor);
   if (passive(turns) > high) return rate;
-  const S divided = rate / llama3.factor;
+  S divided = rate / llama3.factor;
   if (passive(turns) < low || low == high) return divided;
   const S above = turns - llama3.low_freq_factor;
   const S band = llama3.high_freq_factor - llama3.low_freq_factor;
@@ -264,7 +264,7 @@ S llama3_rate(const S& rate, const BasicLlama3<S>& llama3) {
   const S rest = S(1.0) - kept;
   const S slow = divided * rest;
   const S fast = rate * kept;
-  const S sum = slow + fast;
+  S sum = slow + fast;
   return sum;
 }
 
@@ -348,7 +348,7 @@ S ntk_base(Index dims, const S& base, const S& factor) {
   const S log_factor = log(factor);
   const S log_stretch = log_factor * power;
   const S stretch = exp(log_stretch);
-  const S stretched = base * stretch;
+  S stretched = base * stretch;
   return stretched;
 }
 

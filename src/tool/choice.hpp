@@ -17,6 +17,7 @@ template <class T>
 CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable, const std::vector<std::pair<std::string, T>>& choices,
                         const std::string& description) {
   std::vector<std::string> words;
+  words.reserve(choices.size());
   for (const auto& [word, value] : choices) words.push_back(word);
   const auto choose = [&variable, choices, words, name](const std::string& got) {
     for (const auto& [word, value] : choices) {

@@ -20,7 +20,7 @@ struct Arguments {
 
 std::filesystem::path this_program() {
   std::error_code error;
-  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) refuse("/proc/self/exe", "this program's own place must be known to find the benchmarks");
   return path;
 }

@@ -57,6 +57,7 @@ std::map<std::string, std::string> read_weight_map(const fs::path& index) {
 void open_shards(Model& model) {
   std::map<std::string, std::string> missing = read_weight_map(model.index);
   std::vector<std::string> names;
+  names.reserve(missing.size());
   for (const auto& [tensor, shard] : missing) names.push_back(shard);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

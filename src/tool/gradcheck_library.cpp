@@ -16,6 +16,7 @@ namespace {
 template <class Scalar>
 std::vector<Scalar> narrow(const std::vector<double>& values) {
   std::vector<Scalar> result;
+  result.reserve(values.size());
   for (const double value : values) result.push_back(static_cast<Scalar>(value));
   return result;
 }
@@ -23,6 +24,7 @@ std::vector<Scalar> narrow(const std::vector<double>& values) {
 template <class Scalar>
 std::vector<double> widen(const std::vector<Scalar>& values) {
   std::vector<double> result;
+  result.reserve(values.size());
   for (const Scalar value : values) result.push_back(static_cast<double>(value));
   return result;
 }

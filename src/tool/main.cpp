@@ -16,6 +16,7 @@
 #include "rope/streaming.hpp"
 #include "rope/version.hpp"
 
+namespace rope::tool {
 namespace {
 
 /// One sentence, and where to read more.
@@ -25,14 +26,13 @@ void print_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining();
   if (app.get_subcommands().empty() && !unknown.empty()) words = fmt::format("there is no command or option {}", unknown.front());
   std::replace(words.begin(), words.end(), '\n', ' ');
-  words = rope::detail::one_line(words, longest);
+  words = detail::one_line(words, longest);
   std::string command = app.get_name();
   for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
   fmt::print(stderr, "[rope] {}; see {} --help\n", words, command);
 }
 
 int run(int argc, char** argv) {
-  using namespace rope::tool;
   CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "rope");
   app.set_version_flag("--version", fmt::format("rope {}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH));
   app.require_subcommand(1);
@@ -48,8 +48,8 @@ int run(int argc, char** argv) {
     return unusable;
   }
   // What is wrong with the environment is no case's fault.
-  rope::kernel_target();
-  rope::detail::require_streaming_threshold();
+  kernel_target();
+  detail::require_streaming_threshold();
   for (const Command& command : commands) {
     if (command.parser->parsed()) return command.run();
   }
@@ -57,10 +57,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+}  // namespace rope::tool
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return rope::tool::run(argc, argv);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "[rope] there is not enough memory\n");
     return rope::tool::unusable;

@@ -161,6 +161,7 @@ void check_tensor(const std::string& file, const SafetensorsEntry& tensor, std::
 // Side by side, from the first byte of the data to the last.
 void check_places(const std::string& file, const std::vector<SafetensorsEntry>& tensors, std::uint64_t data_bytes) {
   std::vector<const SafetensorsEntry*> ordered;
+  ordered.reserve(tensors.size());
   for (const SafetensorsEntry& tensor : tensors) ordered.push_back(&tensor);
   std::stable_sort(ordered.begin(), ordered.end(), [](const SafetensorsEntry* a, const SafetensorsEntry* b) {
     return a->begin != b->begin ? a->begin < b->begin : a->end < b->end;

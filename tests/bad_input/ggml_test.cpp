@@ -10,7 +10,7 @@
 namespace rope::test::ggml_tests {
 namespace {
 
-using namespace rope::ggml;
+using namespace rope::ggml;  // NOLINT(google-build-using-namespace): every cell calls one of its functions
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();

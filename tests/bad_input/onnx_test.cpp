@@ -56,7 +56,7 @@ struct Call : Memory {
     remember();
     run();
   }
-  void no_elements(Dims shape, Dims cache) {
+  void no_elements(const Dims& shape, const Dims& cache) {
     inputs = {onnx::tensor(static_cast<const float*>(nullptr), shape), onnx::tensor(static_cast<const float*>(nullptr), cache),
               onnx::tensor(static_cast<const float*>(nullptr), cache), std::nullopt};
     Y = onnx::tensor(static_cast<float*>(nullptr), shape);

@@ -24,9 +24,10 @@ class AclnnOverlap : public ::testing::Test {
 
   template <class Call>
   std::string checked(const Call& call) {
-    const std::string message = error_of(call);
-    if (message == kNone) return message;
-    EXPECT_THAT(memory, Each(kUntouched));
+    std::string message = error_of(call);
+    if (message != kNone) {
+      EXPECT_THAT(memory, Each(kUntouched));
+    }
     return message;
   }
 };

@@ -17,12 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "golden_files.hpp"
 #include "tool/run_tool.hpp"
 
 namespace rope::tool::test {
-
-using Json = nlohmann::json;
-using Dims = std::vector<std::int64_t>;
 
 inline Outcome run_verify(const fs::path& folder, const std::string& options = "") {
   return run_tool("verify '" + folder.string() + "' " + options);
