@@ -165,7 +165,7 @@ compiler_checks() {
     own_eigen=()
     [ -z "$eigen" ] || own_eigen=(-DROPE_EIGEN_DIR="$eigen")
     quick=()
-    [ "$short" = "${compilers[0]}" ] || quick=(-DCMAKE_UNITY_BUILD=ON -DROPE_KERNEL_OPTIMISATION=-O1)
+    [ "$compiler$eigen" = "${compilers[0]}" ] || quick=(-DCMAKE_UNITY_BUILD=ON -DROPE_KERNEL_OPTIMISATION=-O1)
     for kind in static shared; do
       shared=OFF
       [ "$kind" = static ] || shared=ON

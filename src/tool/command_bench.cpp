@@ -11,7 +11,7 @@
 namespace rope::tool {
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   BenchOptions options{};
   std::string targets{};
   std::string json{};
@@ -33,7 +33,7 @@ void require_regular_expression(const std::string& text) {
   }
 }
 
-int run(const Arguments& arguments) {
+int run(const BenchArguments& arguments) {
   BenchOptions options = arguments.options;
   require_regular_expression(options.filter);
   options.pace = arguments.quick ? BenchPace::quick : BenchPace::full;
@@ -51,7 +51,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_bench(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Time the rotation against memcpy of the same bytes, loops and stock Eigen, in one run.");
   command->add_flag("--quick", arguments->quick, "Few repetitions, no large tensors: a look, not a measurement");
   command

@@ -14,12 +14,12 @@
 namespace rope::tool {
 namespace {
 
-struct Arguments {
+struct CompareArguments {
   std::string a{}, b{};
   ModelOptions options{};
 };
 
-int run(const Arguments& arguments) {
+int run(const CompareArguments& arguments) {
   const ModelOptions& options = arguments.options;
   options.require_outputs();
   const auto read = [&](const std::string& name) { return Operand{name, read_model_or_scaling(name, options.strictness())}; };
@@ -33,7 +33,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_compare(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* command = app.add_subcommand("compare", "Show where the rotations of two models or scalings differ, and how far.");
   command->add_option("A", arguments->a, "config.json, a folder with one, a GGUF file, or a scaling (below)")
       ->required()

@@ -10,13 +10,13 @@
 namespace rope::tool {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string from{}, to{}, json{};
   ConvertOptions options{};
   bool dry_run = false, quiet = false;
 };
 
-int run(const Arguments& arguments) {
+int run(const ConvertArguments& arguments) {
   catch_interrupts();
   const Writing writing = arguments.dry_run ? Writing::plan_only : Writing::whole;
   const ConvertReport report = convert(arguments.from, arguments.to, arguments.options, writing, arguments.json);
@@ -31,7 +31,7 @@ Command add_convert(CLI::App& app) {
                                                                {"interleaved", PairKind::interleaved},
                                                                {"quarter", PairKind::quarter},
                                                                {"interleaved_to_half", PairKind::interleaved_to_half}};
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ConvertArguments>();
   ConvertOptions& options = arguments->options;
   CLI::App* command = app.add_subcommand("convert", "Permute a model's query and key projections from one pairing to another.");
   command->add_option("IN", arguments->from, "A .safetensors file, or a folder of them with an index")

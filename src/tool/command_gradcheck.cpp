@@ -12,14 +12,14 @@
 namespace rope::tool {
 namespace {
 
-struct Arguments {
+struct GradcheckArguments {
   GradcheckFilters filters{};
   std::uint64_t seed = 1;
   std::string json{};
   std::string plot{};
 };
 
-int run(const Arguments& arguments) {
+int run(const GradcheckArguments& arguments) {
   if (!arguments.plot.empty()) require_picture(arguments.plot);
   if (!arguments.json.empty()) require_writable(arguments.json);
   const auto cases = gradcheck_cases(arguments.filters);
@@ -33,7 +33,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_gradcheck(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<GradcheckArguments>();
   CLI::App* command = app.add_subcommand("gradcheck", "Check the rotation, its inverse and every gradient by an independent method.");
   const auto filter = [&](const char* option, std::string& expression, const char* names) {
     command->add_option(option, expression, names)->option_text("REGEX");

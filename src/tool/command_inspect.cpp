@@ -14,13 +14,13 @@
 namespace rope::tool {
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   std::string model{};
   ModelOptions options{};
   bool all = false;
 };
 
-int run(const Arguments& arguments) {
+int run(const InspectArguments& arguments) {
   const ModelOptions& options = arguments.options;
   options.require_outputs();
   const Inspection inspection = inspect(read_model_or_scaling(arguments.model, options.strictness()), options.inspect);
@@ -33,7 +33,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_inspect(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model's configuration makes of its rotation, pair by pair.");
   command->add_option("MODEL", arguments->model, "config.json, a folder with one, a GGUF file, or a scaling (below)")
       ->required()

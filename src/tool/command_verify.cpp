@@ -12,14 +12,14 @@
 namespace rope::tool {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   std::vector<std::string> folders{};
   PrecisionChoice precision = PrecisionChoice::both;
   std::string json{};
   bool quiet = false;
 };
 
-int run(const Arguments& arguments) {
+int run(const VerifyArguments& arguments) {
   if (!arguments.json.empty()) require_writable(arguments.json);
   const Report report = verify({arguments.folders.begin(), arguments.folders.end()}, arguments.precision);
   if (!arguments.json.empty()) write_json(report, arguments.json);
@@ -30,7 +30,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_verify(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command =
       app.add_subcommand("verify", "Compare recorded answers of ggml, ONNX and Ascend, and rates of scalings, with this library's.");
   command->add_option("DIR", arguments->folders, "Folders with recordings, searched with all folders below them, or inv_freq.json files")
