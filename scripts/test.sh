@@ -68,7 +68,7 @@ tidy() {
   grep -vE "$tool" <<<"$sources" | grep -E "$library" | check_with -bugprone-suspicious-include
   grep -E "$tool" <<<"$sources" | check_with '-bugprone-suspicious-include,-clang-analyzer-*'
   grep -vE "$tool|$library" <<<"$sources" |
-    check_with '-*,google-build-*,google-explicit-constructor,misc-unused-*,modernize-use-*,performance-*,-performance-inefficient-*'
+    check_with '-*,google-build-*,google-explicit-constructor,misc-unused-*,modernize-use-nullptr,modernize-use-override,performance-*,-performance-inefficient-*'
 }
 
 # Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of their names.
