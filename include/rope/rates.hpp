@@ -210,7 +210,7 @@ S yarn_correction(Index dims, const S& base, Index original_context, const S& be
   const S log_base = log(base);
   const S numerator = S(static_cast<double>(dims)) * log_turns;
   const S denominator = S(2.0) * log_base;
-  const S correction = numerator / denominator;
+  S correction = numerator / denominator;
   return correction;
 }
 

@@ -15,7 +15,7 @@
 namespace rope::test {
 namespace {
 
-using namespace aclnn;
+using namespace aclnn;  // NOLINT(google-build-using-namespace): all of it is called here
 using ::testing::Each;
 using ::testing::ElementsAre;
 
