@@ -16,6 +16,9 @@
 
 namespace rope::tool {
 
+/// What is read or written at once: fast disks reach their speed with less; a row of 2^20 doubles has 8 MiB.
+inline constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
+
 /// From here on SIGINT and SIGTERM end the next read or write with a refusal, so that drafts are removed; a second signal ends the program.
 /// A limit on the size of files is then an error of writing, like a full disk, and no signal.
 void catch_interrupts();

@@ -19,7 +19,6 @@ namespace {
 using Numbers = std::vector<double>;
 using Hashes = std::vector<std::uint64_t>;
 
-constexpr std::size_t bytes_at_once = std::size_t{4} << 20;
 // Where q and k stand: at the same place, near each other, far apart.
 const std::vector<std::int64_t> query_positions{0, 1, 7, 1000, 4095};
 const std::vector<std::int64_t> key_positions{0, 0, 3, 17, 2048};
@@ -117,7 +116,7 @@ class Reader {
   std::uint64_t read_head(const ConvertedTensor& tensor, const InputFile& file, std::uint64_t begin, const Numbers& x,
                           Numbers& products) const {
     const std::size_t row_bytes = static_cast<std::size_t>(tensor.row_bytes());
-    const std::size_t at_once = std::max<std::size_t>(1, std::min(dims_, bytes_at_once / row_bytes));
+    const std::size_t at_once = std::max<std::size_t>(1, std::min(dims_, buffer_bytes / row_bytes));
     std::vector<std::byte> buffer(at_once * row_bytes);
     std::uint64_t hash = 0;
     for (std::size_t first = 0; first < dims_; first += at_once) {

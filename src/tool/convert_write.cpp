@@ -14,9 +14,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// Fast disks reach their speed with less; a row of 2^20 doubles has 8 MiB.
-constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
-
 void copy_bytes(const InputFile& in, std::uint64_t begin, std::uint64_t end, OutputFile& out, Bytes& buffer) {
   buffer.resize(buffer_bytes);
   while (begin < end) {
