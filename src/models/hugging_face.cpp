@@ -15,9 +15,6 @@
 namespace rope::models {
 namespace {
 
-constexpr const char* full = "full_attention";
-constexpr const char* sliding = "sliding_attention";
-
 // What a message of ours says after its "[rope] ".
 std::string_view sentence(std::string_view message) {
   constexpr std::string_view mark = "[rope] ";
@@ -150,8 +147,8 @@ class LayerReader {
       kind.layer_type = name;
       kind.layers = layers_of_type(types_, name);
       kind.nested = true;
-      kind.local_base = rule_ == LayerRule::local_base && name == sliding;
-      kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) && name == full;
+      kind.local_base = rule_ == LayerRule::local_base && name == sliding_attention;
+      kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) && name == full_attention;
       add(kind);
     }
   }
@@ -178,7 +175,7 @@ class LayerReader {
         text_.notes().warn(fmt::format("{} is named by no layer: it is ignored", parameters.path(part)));
       }
     }
-    std::stable_partition(used.begin(), used.end(), [](const std::string& name) { return name == full; });
+    std::stable_partition(used.begin(), used.end(), [](const std::string& name) { return name == full_attention; });
     return used;
   }
 
@@ -193,22 +190,22 @@ class LayerReader {
       case LayerRule::local_base:
       case LayerRule::local_unscaled: read_local(parameters); break;
       case LayerRule::global_head: read_global_head(); break;
-      case LayerRule::sliding_only: read_some(parameters, sliding, layers_of_type(types_, sliding)); break;
+      case LayerRule::sliding_only: read_some(parameters, sliding_attention, layers_of_type(types_, sliding_attention)); break;
       case LayerRule::listed: read_some(parameters, "", listed_layers(text_, model_.layer_count)); break;
     }
   }
 
   void read_local(const JsonObject* parameters) {
-    if (has_layers(full)) add({parameters, full, layers_of_type(types_, full)});
-    if (!has_layers(sliding)) return;
-    LayerKind local{nullptr, sliding, layers_of_type(types_, sliding)};
+    if (has_layers(full_attention)) add({parameters, full_attention, layers_of_type(types_, full_attention)});
+    if (!has_layers(sliding_attention)) return;
+    LayerKind local{nullptr, sliding_attention, layers_of_type(types_, sliding_attention)};
     local.local_base = rule_ == LayerRule::local_base;
     add(local);
   }
 
   void read_global_head() {
-    static const Json defaults{{full, {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
-                               {sliding, {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+    static const Json defaults{{full_attention, {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
+                               {sliding_attention, {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
     text_.notes().warn(fmt::format("{} is not in the file: Hugging Face's default of {} is taken", text_.path("rope_parameters"),
                                    config_.family()->model_type));
     read_nested(JsonObject(defaults, text_.path("rope_parameters"), text_.notes()));

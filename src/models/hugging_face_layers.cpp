@@ -11,8 +11,6 @@
 namespace rope::models {
 namespace {
 
-constexpr const char* full = "full_attention";
-constexpr const char* sliding = "sliding_attention";
 constexpr const char* linear = "linear_attention";
 
 /// How many of the entries are of layers.
@@ -42,12 +40,13 @@ std::vector<std::string> layer_types(const JsonObject& text, const Family* famil
     const Index known = family == nullptr ? 0 : family->pattern;
     const Index pattern = text.integer(name, 1).value_or(known);
     if (pattern == 0) return {};
-    for (Index layer = 0; layer < count; ++layer) types.emplace_back((layer + 1) % pattern == 0 ? full : between ? linear : sliding);
+    for (Index layer = 0; layer < count; ++layer)
+      types.emplace_back((layer + 1) % pattern == 0 ? full_attention : between ? linear : sliding_attention);
   }
-  if (rule == LayerRule::global_head && !types.empty() && types.back() != full) {
-    text.notes().mind(fmt::format("the last layer of {} must be {}", text.path("layer_types"), full), types.back(),
+  if (rule == LayerRule::global_head && !types.empty() && types.back() != full_attention) {
+    text.notes().mind(fmt::format("the last layer of {} must be {}", text.path("layer_types"), full_attention), types.back(),
                       "it is made so, as Hugging Face does");
-    types.back() = full;
+    types.back() = full_attention;
   }
   types.resize(counted(types.size(), count));
   return types;

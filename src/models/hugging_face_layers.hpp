@@ -11,6 +11,9 @@
 
 namespace rope::models {
 
+inline constexpr const char* full_attention = "full_attention";
+inline constexpr const char* sliding_attention = "sliding_attention";
+
 /// One entry per layer, from layer_types or the family's pattern; empty where neither says. `count` is the number of layers, 0 if unknown.
 std::vector<std::string> layer_types(const JsonObject& text, const Family* family, LayerRule rule, Index count);
 
