@@ -35,7 +35,7 @@ Spread spread_of(std::vector<double> values) {
 }
 
 /// The repetitions of one benchmark.
-struct Repetitions {
+struct Runs {
   std::vector<double> seconds, over_memcpy;
 
   void add(const nlohmann::json& result) {
@@ -83,7 +83,7 @@ void Results::load(const std::string& file, Repeated repeated) {
 }
 
 void Results::add(const nlohmann::json& json, const std::string& file, Repeated repeated) {
-  std::map<std::string, Repetitions> repetitions;
+  std::map<std::string, Runs> repetitions;
   std::vector<std::string> order;
   for (const nlohmann::json& result : json.at("benchmarks")) {
     if (result.at("run_type") != "iteration" || result.value("error_occurred", false)) continue;
