@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "byte_files.hpp"
 #include "convert_write.hpp"
 #include "golden_files.hpp"
 #include "tool/model_files.hpp"
@@ -220,6 +221,31 @@ TEST_F(Convert, KeepsLogitsAndComesBackForEveryPairOfPairingsWindowHeadsAndType)
     }
   }
   EXPECT_EQ(cases, 4 * 3 * 3 * 10);
+}
+
+TEST_F(Convert, HeadsLargerThanTheBufferMoveRowByRow) {
+  constexpr std::int64_t columns = (1 << 17) + 1;
+  constexpr std::size_t row_bytes = 2 * columns;
+  static_assert(dims * row_bytes > buffer_bytes);
+  // Each row a number of its own, whatever its column.
+  const auto rows = [](int first) {
+    TestTensor tensor{"BF16", {dims, columns}, {}};
+    for (int row = 0; row < dims; ++row) {
+      const Eigen::bfloat16 value(static_cast<float>(first + row));
+      for (std::int64_t i = 0; i < columns; ++i) tensor.bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    return tensor;
+  };
+  const TestModel model{{layer_0 + "q_proj.weight", rows(1)}, {layer_0 + "k_proj.weight", rows(65)}};
+  convert_model(model, options_for(PairKind::half, PairKind::interleaved, 1, 1));
+  const ReadModel after = converted();
+  for (const auto& [name, tensor] : model) {
+    for (std::size_t row = 0; row < dims; ++row) {
+      const std::size_t old_row = row / 2 + row % 2 * dims / 2;
+      EXPECT_TRUE(after.at(name).bytes.substr(row * row_bytes, row_bytes) == tensor.bytes.substr(old_row * row_bytes, row_bytes))
+          << name << ", row " << row;
+    }
+  }
 }
 
 TEST_F(Convert, ReportsABoundForEveryLayerAndRecordsWhatWasDone) {
