@@ -7,11 +7,11 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5] [--consumers]
   builds static and shared libraries, installs them, and builds and runs tests/packaging against them: find_package, add_subdirectory and
-  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; the tool and the examples with a shared library;
-  the Debian packages, installed into a folder. Everything goes under build/packages, one line for each combination, the first failure
-  of a compiler ends it. About 5 minutes a compiler on 2 cores, 1 when ccache has the objects
+  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; the library's tests with the static library of the
+  first compiler; the tool and the examples with a shared library; the Debian packages, installed into a folder. Everything goes under
+  build/packages, one line for each combination, the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++ (default: both)
-  --consumers      nothing of README.md, the tool, the examples and Debian
+  --consumers      nothing of README.md, the tests, the tool, the examples and Debian
   --eigen FOLDER   also with the Eigen headers in FOLDER (Eigen/Core), by ROPE_EIGEN_DIR
   --eigen-5        the same with headers newer than Debian's, those in TensorFlow's Python package (downloads some 250 MB once)"
 compilers=() other_eigen="" consumers_only=0
@@ -35,6 +35,7 @@ done
 [ ${#compilers[@]} -gt 0 ] || compilers=(g++ clang++)
 
 packages=("${build_packages[@]}" "${demo_packages[@]}" pkg-config dpkg-dev)
+[ "$consumers_only" -eq 1 ] || packages+=("${test_packages[@]}")
 [[ " ${compilers[*]} " != *clang* ]] || packages+=(clang)
 [ "$other_eigen" != download ] || packages+=(python3-pip)
 require_packages "${packages[@]}"
@@ -70,8 +71,9 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
   fi
 fi
 
-# Kernels for two instruction sets: what they compute is the tests' business.
-fewer_targets=(-DROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX3;HWY_AVX3_DL")
+# The library as users compile it, and in a third of the time: kernels for two instruction sets.
+as_users=(-DROPE_LEAVE_OUT_TARGETS=)
+quick=(-DCMAKE_UNITY_BUILD=ON -DROPE_KERNEL_OPTIMISATION=-O1 -DROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX3;HWY_AVX3_DL")
 without_programs=(-DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_EXAMPLES=OFF)
 
 # configure_project FOLDER SOURCE COMPILER OPTION...
@@ -95,7 +97,7 @@ library() {
   shift 2
   rm -rf "$work/$name/installed"
   configure_project "$name" "$source_folder" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON "${without_programs[@]}" \
-    "${fewer_targets[@]}" -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
+    -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
   run "building $name" cmake --build "$work/$name"
   run "installing $name" cmake --install "$work/$name"
 }
@@ -155,21 +157,20 @@ readme_block() {
   awk -v heading="## $1" -v fence="\`\`\`$2" '$0 == heading { here = 1 } here && $0 == "```" && on { exit } on { print } here && $0 == fence { on = 1 }' README.md
 }
 
-# compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's Eigen, compiles the library as users do, the others
-# in half the time.
+# compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's Eigen, compiles the library as users do.
 compiler_checks() {
-  local compiler=$1 log eigen short own_eigen quick kind shared prefix standard
+  local compiler=$1 log eigen short own_eigen way kind shared prefix standard
   log=$logs/$(basename "$compiler")
   for eigen in "" ${other_eigen:+"$other_eigen"}; do
     short=$(basename "$compiler")${eigen:+-eigen5}
     own_eigen=()
     [ -z "$eigen" ] || own_eigen=(-DROPE_EIGEN_DIR="$eigen")
-    quick=()
-    [ "$compiler$eigen" = "${compilers[0]}" ] || quick=(-DCMAKE_UNITY_BUILD=ON -DROPE_KERNEL_OPTIMISATION=-O1)
+    way=("${as_users[@]}")
+    [ "$compiler$eigen" = "${compilers[0]}" ] || way=("${quick[@]}")
     for kind in static shared; do
       shared=OFF
       [ "$kind" = static ] || shared=ON
-      library "$short-$kind" "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}" "${quick[@]}"
+      library "$short-$kind" "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}" "${way[@]}"
       prefix=$work/$short-$kind/installed
       for standard in 17 20; do
         consumer "$compiler, $kind, find_package, C++$standard" "$short-$kind-$standard" "$compiler" "$standard" \
@@ -179,7 +180,7 @@ compiler_checks() {
     done
     # The same objects again, if ccache is there.
     consumer "$compiler, add_subdirectory, C++17" "$short-folder" "$compiler" 17 -DROPE_SOURCE_DIR="$source_folder" -DROPE_DEVELOPER=ON \
-      -DCMAKE_BUILD_TYPE=Release "${fewer_targets[@]}" "${own_eigen[@]}" "${quick[@]}"
+      -DCMAKE_BUILD_TYPE=Release "${own_eigen[@]}" "${way[@]}"
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
   done
 }
@@ -208,6 +209,14 @@ run "the project that README.md shows" cmake --build "$work/readme/build"
 run "the project that README.md shows" "$work/readme/build/my_program"
 printf '  %s\n' "the project that README.md shows"
 
+# What the library computes, as users get it: those tests that compare it with other people's numbers.
+tests=(core_tests table_tests table_kernel_tests decode_table_tests models_tests golden_tests rotate_tests ggml_tests onnx_tests aclnn_tests
+  gradient_tests bad_input_tests)
+configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_TEST_OPTIONS=-O0
+run "building tests for the static library" cmake --build "$work/$short-static" --target "${tests[@]}"
+run "tests of the static library" xargs -P "$(nproc)" -I TEST "$work/$short-static/bin/TEST" --gtest_brief=1 <<<"$(printf '%s\n' "${tests[@]}")"
+printf '  %s\n' "${#tests[@]} programs of tests with the static library"
+
 # Those that between them call what is compiled.
 examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)
 configure_project "$short-shared" "$source_folder" "$compiler" -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=ON
@@ -218,12 +227,13 @@ for example in "${examples[@]}"; do
 done
 printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared library"
 
-# packages NAME SHARED: makes them and installs them into a folder that knows this machine's packages, and nothing of this project
+# debian_packages KIND: makes them of what is already built, and installs them into a folder that knows this machine's packages, and nothing of
+# this project
 debian_packages() {
-  local kind=$1 shared=$2 folder=$work/debian-$1 root=$work/debian-$1/root
+  local kind=$1 name=$short-$1 folder=$work/$short-$1 root=$work/debian-$1/root
   rm -rf "$root" "$folder"/*.deb
-  configure_project "debian-$kind" "$source_folder" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON "${without_programs[@]}" \
-    -DROPE_BUILD_TOOL=ON -DBUILD_SHARED_LIBS="$shared" "${fewer_targets[@]}" -DCMAKE_INSTALL_PREFIX=/usr
+  configure_project "$name" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=OFF -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=OFF \
+    -DCMAKE_INSTALL_PREFIX=/usr
   run "building the Debian packages" cmake --build "$folder"
   (cd "$folder" && run "making the Debian packages" cpack -G DEB)
   mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
@@ -240,5 +250,5 @@ debian_packages() {
     [ -s "$root/usr/share/$file" ] || die "the Debian packages lack /usr/share/$file"
   done
 }
-debian_packages static OFF
-debian_packages shared ON
+debian_packages static
+debian_packages shared

@@ -32,7 +32,7 @@ for target in "${chosen[@]}"; do
   [[ " ${targets[*]} " == *" $target "* ]] || die "--target must be one of ${targets[*]}, got '$target'"
 done
 
-require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" clang libclang-rt-14-dev
+require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" clang libclang-rt-14-dev lld
 out=$PWD/out/fuzz
 mkdir -p "$out"
 say "configuring and building fuzz targets in build/asan-ubsan"

@@ -6,10 +6,10 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
-  --all    the suite counts the lines it reaches, at least 95 % of include and src (preset coverage, out/coverage.txt); then also: form
-           (check_style.sh), clang-tidy and cppcheck, packages and compilers (check_packages.sh --eigen-5), the site (docs.sh --check), the suite
-           under AddressSanitizer and UndefinedBehaviorSanitizer, the tests with threads under ThreadSanitizer, the tool under valgrind, a
-           minute of fuzzing for each target; prints what each took"
+  --all    every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset asan-ubsan, Clang), which counts the lines they reach,
+           at least 95 % of include and src (out/coverage.txt); the tests with threads under ThreadSanitizer; form (check_style.sh), clang-tidy
+           and cppcheck; packages and compilers, and the library's tests on what GCC makes for users (check_packages.sh --eigen-5); the tool
+           under valgrind, the site (docs.sh --check), a minute of fuzzing for each target; prints what each took"
 all=0
 case "${1:-}" in
   "") ;;
@@ -31,14 +31,17 @@ suite() {
   ctest --preset "$1" -j "$(nproc)" || die "tests failed; their output is above"
 }
 
-# Of the suite of the preset coverage, which must just have run; without the tests that kill programs, whose counts are left half written.
+# Of include and src, by the suite of the preset asan-ubsan, which must just have run.
 coverage() {
-  python_packages tests/python/coverage.txt build/gcovr
+  local folder=build/asan-ubsan programs
   mkdir -p out
-  build/gcovr/bin/gcovr --root . --filter include/ --filter src/ --merge-lines -j "$(nproc)" --gcov-ignore-parse-errors=negative_hits.warn_once_per_file \
-    --fail-under-line 95 --txt out/coverage.txt --print-summary \
-    build/coverage/CMakeFiles/rope*.dir build/coverage/src build/coverage/tests build/coverage/examples ||
+  llvm-profdata merge --sparse "$folder"/reached/*.profraw -o "$folder/reached.profdata"
+  mapfile -t programs < <(find "$folder/bin" -type f -executable)
+  llvm-cov export --format=lcov --instr-profile="$folder/reached.profdata" "${programs[0]}" "${programs[@]/#/--object=}" \
+    >"$folder/reached.lcov"
+  python3 tests/python/lines_reached.py "$folder/reached.lcov" --least 95 include src >out/coverage.txt ||
     die "fewer than 95 % of the lines of include and src are reached; out/coverage.txt says which are not"
+  tail -n 1 out/coverage.txt
 }
 
 # Those that start threads; programs by themselves, as ctest would miss the others.
@@ -68,7 +71,7 @@ tidy() {
   grep -vE "$tool" <<<"$sources" | grep -E "$library" | check_with -bugprone-suspicious-include
   grep -E "$tool" <<<"$sources" | check_with '-bugprone-suspicious-include,-clang-analyzer-*'
   grep -vE "$tool|$library" <<<"$sources" |
-    check_with '-*,google-build-*,google-explicit-constructor,misc-unused-*,modernize-use-nullptr,modernize-use-override,performance-*,-performance-inefficient-*'
+    check_with '-*,google-build-*,-google-build-explicit-make-pair,google-explicit-constructor,misc-unused-*,-misc-unused-using-decls,modernize-use-nullptr,modernize-use-override,performance-*,-performance-inefficient-*,-performance-move-const-arg'
 }
 
 # Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of their names.
@@ -92,16 +95,16 @@ if [ "$all" -eq 0 ]; then
   exit 0
 fi
 require_packages "${check_packages[@]}"
-timed suite coverage
-timed coverage
 timed scripts/check_style.sh
-timed scripts/valgrind.sh build/coverage/bin/rope
-timed cpp_check
+rm -rf build/asan-ubsan/reached # by earlier runs, and by fuzzing
 timed suite asan-ubsan
+timed coverage
 timed tidy
-timed threads
-timed scripts/check_packages.sh --eigen-5
-timed scripts/docs.sh --check
 timed scripts/fuzz.sh --minutes 1
+timed threads
+timed cpp_check
+timed scripts/check_packages.sh --eigen-5
+timed scripts/valgrind.sh build/packages/g++-static/bin/rope
+timed scripts/docs.sh --check
 say "what each took"
 printf '%s\n' "${times[@]}"

@@ -117,6 +117,8 @@ inline Ended run(const std::vector<std::string>& words, const Circumstances& cir
   if (child < 0) throw std::runtime_error("no process");
   if (child == 0) {
     for (const std::string& variable : circumstances.environment) ::putenv(const_cast<char*>(variable.c_str()));
+    // Where lines are counted: ended while it writes its counts, it would spoil those of the others.
+    ::setenv("LLVM_PROFILE_FILE", "/dev/null", 1);
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDOUT_FILENO);
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
