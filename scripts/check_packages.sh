@@ -214,7 +214,8 @@ tests=(core_tests table_tests table_kernel_tests decode_table_tests models_tests
   gradient_tests bad_input_tests)
 configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_TEST_OPTIONS=-O0
 run "building tests for the static library" cmake --build "$work/$short-static" --target "${tests[@]}"
-run "tests of the static library" xargs -P "$(nproc)" -I TEST "$work/$short-static/bin/TEST" --gtest_brief=1 <<<"$(printf '%s\n' "${tests[@]}")"
+run "tests of the static library" xargs -P "$(nproc)" -I TEST env TEST --gtest_brief=1 \
+  <<<"$(printf '%s\n' "${tests[@]/#/$work/$short-static/bin/}")"
 printf '  %s\n' "${#tests[@]} programs of tests with the static library"
 
 # Those that between them call what is compiled.
