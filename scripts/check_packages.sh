@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5] [--consumers]
   builds static and shared libraries, installs them, and builds and runs tests/packaging against them: find_package, add_subdirectory and
-  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; the library's tests with the static library of the
-  first compiler; the tool and the examples with a shared library; the Debian packages, installed into a folder. Everything goes under
+  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; each header alone and the library's tests with the static
+  library of the first compiler; the tool and the examples with a shared library; the Debian packages, installed into a folder. Everything goes under
   build/packages, one line for each combination, the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++ (default: both)
   --consumers      nothing of README.md, the tests, the tool, the examples and Debian
@@ -213,10 +213,11 @@ printf '  %s\n' "the project that README.md shows"
 tests=(core_tests table_tests table_kernel_tests decode_table_tests models_tests golden_tests rotate_tests ggml_tests onnx_tests aclnn_tests
   gradient_tests bad_input_tests)
 configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_TEST_OPTIONS=-O0
+run "building each header alone" cmake --build "$work/$short-static" --target headers_alone
 run "building tests for the static library" cmake --build "$work/$short-static" --target "${tests[@]}"
 run "tests of the static library" xargs -P "$(nproc)" -I TEST env TEST --gtest_brief=1 \
   <<<"$(printf '%s\n' "${tests[@]/#/$work/$short-static/bin/}")"
-printf '  %s\n' "${#tests[@]} programs of tests with the static library"
+printf '  %s\n' "each header alone; ${#tests[@]} programs of tests with the static library"
 
 # Those that between them call what is compiled.
 examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)

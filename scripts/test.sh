@@ -67,7 +67,7 @@ tidy() {
   configure asan-ubsan -DROPE_BUILD_BENCH=ON
   local sources tool='^(build/asan-ubsan/)?src/tool/' library='^(build/asan-ubsan/CMakeFiles|src)/'
   sources=$(sed -n 's/^  "file": "\(.*\)",*$/\1/p' build/asan-ubsan/compile_commands.json | sed "s|^$PWD/||" | sort -u |
-    grep -vE 'cmake_pch|^bench/(compile|peers)/')
+    grep -vE 'cmake_pch|/headers/|^bench/(compile|peers)/')
   grep -vE "$tool" <<<"$sources" | grep -E "$library" | check_with -bugprone-suspicious-include
   grep -E "$tool" <<<"$sources" | check_with '-bugprone-suspicious-include,-clang-analyzer-*'
   grep -vE "$tool|$library" <<<"$sources" |

@@ -86,6 +86,7 @@ TEST(CheckGradientFaults, MissingBroadcastSum) {
 TEST(CheckGradientFaults, TransposeOfAnotherMapIsNamed) {
   const auto a = normal_tensor<double, 2>({4, 3}, 1);
   const auto x = normal_tensor<double, 1>({3}, 2);
+  using Contraction = Eigen::array<Eigen::IndexPair<int>, 1>;
   const auto forward = [&](const Vector& v) { return Vector(a.contract(v, Contraction{Eigen::IndexPair<int>(1, 0)})); };
   const auto backward = [&](const Vector& w) { return Vector(a.contract(w, Contraction{Eigen::IndexPair<int>(0, 0)})); };
   const GradientReport right = check_adjoint(forward, backward, x);

@@ -86,8 +86,8 @@ TEST(CheckGradientRandom, NoFalseAlarmOfAdjoints) {
   for (unsigned seed = 0; seed < kPoints; ++seed) {
     const auto w = normal_tensor<float, 2>({7, 30}, seed);
     const auto x = normal_tensor<float, 2>({30, 2}, seed);
-    const auto forward = [&](const FloatMatrix& v) { return FloatMatrix(w.contract(v, Contraction{Eigen::IndexPair<int>(1, 0)})); };
-    const auto transpose = [&](const FloatMatrix& g) { return FloatMatrix(w.contract(g, Contraction{Eigen::IndexPair<int>(0, 0)})); };
+    const auto forward = [&](const FloatMatrix& v) { return contracted(w, 1, v, 0); };
+    const auto transpose = [&](const FloatMatrix& g) { return contracted(w, 0, g, 0); };
     GradientCheckOptions options;
     options.seed = seed;
     const GradientReport report = check_adjoint(forward, transpose, x, options);

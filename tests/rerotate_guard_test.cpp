@@ -17,7 +17,7 @@ namespace {
 constexpr Index kHeads = 2;
 constexpr Index kTokens = 5;
 
-Frequencies frequencies_of(Index dims) { return Frequencies::powers({dims, 1e4}); }
+Frequencies frequencies_of_dims(Index dims) { return Frequencies::powers({dims, 1e4}); }
 
 /// Calls move(view) on keys that are dense and on guarded ones, and compares.
 template <class Scalar, class Move>
@@ -59,7 +59,7 @@ void move_guarded() {
   Combinations combinations;
   for (const Case& c : ways_to_move<Scalar>()) {
     SCOPED_TRACE(c.text());
-    const Frequencies f = frequencies_of(c.row.dims);
+    const Frequencies f = frequencies_of_dims(c.row.dims);
     const Placement from{f, Positions::range(100, kTokens)};
     // All by the same distance, with one row of the table; and each by its own.
     for (const Positions& to : {Positions::range(7, kTokens), Positions::ids(std::vector<int>{0, 9, 5, 200, 3})}) {
@@ -81,7 +81,7 @@ void decode_guarded() {
   for (const Case& c : ways_to_move<Scalar>()) {
     if (c.pairing.kind() == PairKind::interleaved_to_half) continue;
     SCOPED_TRACE(c.text());
-    const Frequencies f = frequencies_of(c.row.dims);
+    const Frequencies f = frequencies_of_dims(c.row.dims);
     TokenRow<TableScalar> row(f);
     const GrowingCache<TableScalar> growing(f, Layout::bsnd(), {kTokens + 3, kTokens + 3});
     compare_with_dense<Scalar>(

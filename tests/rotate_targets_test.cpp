@@ -24,21 +24,21 @@ std::vector<Case> cases_of_kernels() {
 /// x of [length, 3, 2], in and out of place, with tables that vary on every choice of outer axes.
 template <class Scalar, class TableScalar>
 void compare_every_target() {
-  using Tensor = Eigen::Tensor<Scalar, 3>;
+  using Tensor3 = Eigen::Tensor<Scalar, 3>;
   for (const std::string& target : kernel_targets()) {
     const OnlyTarget only(target);
     std::uint64_t seed = 1;
     for (const Case& c : cases_of_kernels()) {
       const Shape shape{c.row.length, 3, 2};
-      const Tensor x = random_tensor<Scalar, 3>(shape, ++seed);
+      const Tensor3 x = random_tensor<Scalar, 3>(shape, ++seed);
       for (const unsigned mask : {0U, 1U, 2U, 3U}) {
         SCOPED_TRACE(target + ": " + c.text() + ", table varies on outer axes " + std::to_string(mask));
         const auto table = random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), mask), ++seed);
-        Tensor expected(x.dimensions());
+        Tensor3 expected(x.dimensions());
         reference::rotate(x.data(), expected.data(), shape, table.view(), c.pairing, c.direction);
-        const Tensor y = rotation(x, table, c.pairing, c.direction);
+        const Tensor3 y = rotation(x, table, c.pairing, c.direction);
         ASSERT_TRUE(same_rotation(expected.data(), y.data(), x.data(), shape, c));
-        Tensor in_place = x;
+        Tensor3 in_place = x;
         rotate_inplace(in_place, table, c.pairing, c.direction);
         ASSERT_TRUE(same_bits(y, in_place));
       }
@@ -57,20 +57,20 @@ TEST(RotateTargets, FloatWithBfloat16Table) { compare_every_target<float, Eigen:
 /// More rows than a tile holds, with one table row each, shared by the next axis (heads outside tokens) or not.
 template <class Scalar>
 void compare_tiles() {
-  using Tensor = Eigen::Tensor<Scalar, 3>;
-  constexpr std::array<Row, 3> rows{{{128, 0, 128}, {80, 8, 32}, {70, 0, 70}}};
+  using Tensor3 = Eigen::Tensor<Scalar, 3>;
+  constexpr std::array<Row, 3> tile_rows{{{128, 0, 128}, {80, 8, 32}, {70, 0, 70}}};
   for (const std::string& target : kernel_targets()) {
     const OnlyTarget only(target);
     std::uint64_t seed = 100;
-    for (const Case& c : cases_of(rows)) {
+    for (const Case& c : cases_of(tile_rows)) {
       const Shape shape{c.row.length, 75, 3};
-      const Tensor x = random_tensor<Scalar, 3>(shape, ++seed);
+      const Tensor3 x = random_tensor<Scalar, 3>(shape, ++seed);
       for (const unsigned mask : {1U, 2U, 3U}) {
         SCOPED_TRACE(target + ": " + c.text() + ", table varies on outer axes " + std::to_string(mask));
         const auto table = random_table<detail::Widened<Scalar>>(c.width(), broadcast_outer(shape.outer(), mask), ++seed);
-        Tensor expected(x.dimensions());
+        Tensor3 expected(x.dimensions());
         reference::rotate(x.data(), expected.data(), shape, table.view(), c.pairing, c.direction);
-        ASSERT_TRUE(same_rotation(expected.data(), Tensor(rotation(x, table, c.pairing, c.direction)).data(), x.data(), shape, c));
+        ASSERT_TRUE(same_rotation(expected.data(), Tensor3(rotation(x, table, c.pairing, c.direction)).data(), x.data(), shape, c));
       }
     }
   }

@@ -33,32 +33,45 @@ using MatrixMap = Eigen::TensorMap<Eigen::Tensor<S, 2>>;
 template <class S>
 using HeadsMap = Eigen::TensorMap<Eigen::Tensor<S, 4>>;
 
-namespace detail {
-inline Eigen::array<Eigen::IndexPair<Index>, 1> over(Index a, Index b) { return {Eigen::IndexPair<Index>(a, b)}; }
-}  // namespace detail
+template <class S>
+MatrixMap<S> map(Matrix<S>& x) {
+  return {x.data(), x.dimensions()};
+}
+template <class S>
+MatrixMap<const S> map(const Matrix<S>& x) {
+  return {x.data(), x.dimensions()};
+}
 
-/// y = w^T x. W, X, Y are Tensor or TensorMap of rank 2.
-template <class W, class X, class Y>
-void project(Device& device, const W& w, const X& x, Y& y) {
-  y.device(device) = w.contract(x, detail::over(0, 0));
+/// out = sum of a b over one axis of each; compiled once, for float and double, as Eigen's contraction is the most there is to compile
+/// here. out must not overlap a or b.
+template <class S>
+void contract(Device& device, MatrixMap<const S> a, Index axis_of_a, MatrixMap<const S> b, Index axis_of_b, MatrixMap<S> out);
+/// The same, added to out.
+template <class S>
+void add_contraction(Device& device, MatrixMap<const S> a, Index axis_of_a, MatrixMap<const S> b, Index axis_of_b, MatrixMap<S> out);
+
+/// y = w^T x.
+template <class S>
+void project(Device& device, MatrixMap<const S> w, const Matrix<S>& x, Matrix<S>& y) {
+  contract<S>(device, w, 0, map(x), 0, map(y));
 }
 
 /// dx = w dy.
-template <class W, class Dy, class Dx>
-void project_back(Device& device, const W& w, const Dy& dy, Dx& dx) {
-  dx.device(device) = w.contract(dy, detail::over(1, 0));
+template <class S>
+void project_back(Device& device, MatrixMap<const S> w, const Matrix<S>& dy, Matrix<S>& dx) {
+  contract<S>(device, w, 1, map(dy), 0, map(dx));
 }
 
 /// dx += w dy.
-template <class W, class Dy, class Dx>
-void add_project_back(Device& device, const W& w, const Dy& dy, Dx& dx) {
-  dx.device(device) += w.contract(dy, detail::over(1, 0));
+template <class S>
+void add_project_back(Device& device, MatrixMap<const S> w, const Matrix<S>& dy, Matrix<S>& dx) {
+  add_contraction<S>(device, w, 1, map(dy), 0, map(dx));
 }
 
 /// dw = x dy^T.
-template <class X, class Dy, class Dw>
-void weight_gradient(Device& device, const X& x, const Dy& dy, Dw&& dw) {
-  dw.device(device) = x.contract(dy, detail::over(1, 1));
+template <class S>
+void weight_gradient(Device& device, const Matrix<S>& x, const Matrix<S>& dy, MatrixMap<S> dw) {
+  contract<S>(device, map(x), 1, map(dy), 1, dw);
 }
 
 /// Calls body(i) for 0 <= i < count on the device's threads; every i does about `cycles` of work and writes only what belongs to i, so

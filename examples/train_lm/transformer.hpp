@@ -174,4 +174,7 @@ class Transformer {
   Matrix<S> logits_;
 };
 
+extern template class Transformer<float>;
+extern template class Transformer<double>;
+
 }  // namespace train_lm

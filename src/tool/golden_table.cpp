@@ -13,7 +13,7 @@
 namespace rope::tool {
 namespace {
 
-using Row = std::map<std::string, std::string>;
+using NamedValues = std::map<std::string, std::string>;
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
@@ -30,7 +30,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 // Reads the fields of one line; every refusal names the line.
 class Fields {
  public:
-  Fields(Row row, std::string where) : row_(std::move(row)), where_(std::move(where)) {}
+  Fields(NamedValues row, std::string where) : row_(std::move(row)), where_(std::move(where)) {}
 
   bool has(const char* name) const { return row_.count(name) != 0; }
   const std::string& text(const char* name) const {
@@ -58,7 +58,7 @@ class Fields {
     return value;
   }
 
-  Row row_;
+  NamedValues row_;
   std::string where_;
 };
 
@@ -118,7 +118,7 @@ Index read_tsv_index(const std::filesystem::path& path) {
     const std::string where = fmt::format("{}: line {}", path.string(), number);
     const std::vector<std::string> values = split(line, '\t');
     if (values.size() != columns.size()) refuse(where, fmt::format("must have {} columns, got {}", columns.size(), values.size()));
-    Row row;
+    NamedValues row;
     for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = values[i];
     const Fields fields(std::move(row), where);
     if (cases.empty() || cases.back()["name"] != fields.text("case")) {

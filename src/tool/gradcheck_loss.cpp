@@ -7,10 +7,10 @@
 namespace rope::tool {
 namespace {
 
-constexpr Real step = 0x1p-200L;  // its square is nothing beside any number here
+constexpr Real imaginary_step = 0x1p-200L;  // its square is nothing beside any number here
 
-Complex stepped(Real value) { return {value, step}; }
-Real slope(const Complex& value) { return value.imag() / step; }
+Complex stepped(Real value) { return {value, imaginary_step}; }
+Real slope(const Complex& value) { return value.imag() / imaginary_step; }
 
 std::vector<Real> wide(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
@@ -199,7 +199,7 @@ Loss::TableNumbers Loss::full_width_table_gradient() const {
     const FullSlots slot = full_slot(pair);
     const Complex c(table_.cos[pair.entry]);
     const Complex s(table_.sin[pair.entry]);
-    const Complex i(0, step);
+    const Complex i(0, imaginary_step);
     const Real a = x_[pair.a];
     const Real b = x_[pair.b];
     d.cos[slot.A] += slope(g_[pair.A] * first_output(c + i, s, a, b));
@@ -225,7 +225,7 @@ Loss::Numbers Loss::angle_gradient() const {
 
 Loss::Numbers Loss::log_magnitude_gradient() const {
   Numbers d(entries(), 0);
-  const Complex growth = std::exp(Complex(0, step));
+  const Complex growth = std::exp(Complex(0, imaginary_step));
   for (const PairPlace& pair : pairs_) {
     const Complex c = table_.cos[pair.entry] * growth;
     const Complex s = table_.sin[pair.entry] * growth;
@@ -284,7 +284,7 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
 
   const auto add = [&](ParameterSlope& result, const std::function<Complex&(Parameters&)>& member) {
     Parameters moved = parameters;
-    member(moved) += Complex(0, step);
+    member(moved) += Complex(0, imaginary_step);
     const BasicRates<Complex> rates = rates_of(kind, moved);
     result.values.push_back(slope_at(rates, moved.xpos));
     result.magnitude_slopes.push_back(slope(rates.attention_factor));
@@ -348,12 +348,12 @@ Loss::Numbers Loss::directional(const Numbers& log_magnitude) const {
   Numbers dy = v_;
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
-    const Complex angle(entries_[e].position * entries_[e].rate, step * angle_tangent_[e]);
-    const Complex m = entries_[e].magnitude * std::exp(Complex(0, step * log_magnitude[e]));
+    const Complex angle(entries_[e].position * entries_[e].rate, imaginary_step * angle_tangent_[e]);
+    const Complex m = entries_[e].magnitude * std::exp(Complex(0, imaginary_step * log_magnitude[e]));
     const Complex c = m * std::cos(angle);
     const Complex s = m * std::sin(angle);
-    const Complex a(x_[pair.a], step * v_[pair.a]);
-    const Complex b(x_[pair.b], step * v_[pair.b]);
+    const Complex a(x_[pair.a], imaginary_step * v_[pair.a]);
+    const Complex b(x_[pair.b], imaginary_step * v_[pair.b]);
     dy[pair.A] = slope(first_output(c, s, a, b));
     dy[pair.B] = slope(second_output(c, s, a, b));
   }
@@ -365,7 +365,7 @@ Loss::Numbers Loss::turned_gradient() const {
   Numbers dx(x_.size(), 0);
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
-    const Complex angle(entries_[e].position * entries_[e].rate, step * angle_tangent_[e]);
+    const Complex angle(entries_[e].position * entries_[e].rate, imaginary_step * angle_tangent_[e]);
     const Complex c = entries_[e].magnitude * std::cos(angle);
     const Complex s = entries_[e].magnitude * std::sin(angle);
     const auto loss = [&](Real a, Real b) { return g_[pair.A] * first_output(c, s, a, b) + g_[pair.B] * second_output(c, s, a, b); };
@@ -376,14 +376,14 @@ Loss::Numbers Loss::turned_gradient() const {
 }
 
 Real Loss::angle_slope_along_tangents(std::size_t e, Real angle) const {
-  const Complex moved(angle, step * angle_tangent_[e]);
+  const Complex moved(angle, imaginary_step * angle_tangent_[e]);
   const Complex c = entries_[e].magnitude * std::cos(moved);
   const Complex s = entries_[e].magnitude * std::sin(moved);
   Complex sum(0);
   for (const std::size_t i : pairs_of_entry_[e]) {
     const PairPlace& pair = pairs_[i];
-    const Complex a(x_[pair.a], step * v_[pair.a]);
-    const Complex b(x_[pair.b], step * v_[pair.b]);
+    const Complex a(x_[pair.a], imaginary_step * v_[pair.a]);
+    const Complex b(x_[pair.b], imaginary_step * v_[pair.b]);
     sum += g_[pair.A] * first_output(c, s, a, b) + g_[pair.B] * second_output(c, s, a, b);
   }
   return slope(sum);

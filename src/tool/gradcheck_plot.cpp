@@ -11,7 +11,7 @@
 namespace rope::tool {
 namespace {
 
-constexpr double farthest = 4;  // powers of ten either side of the bound that have colours of their own
+constexpr double most_decades = 4;  // powers of ten either side of the bound that have colours of their own
 
 /// A row of the picture: all scalars of a pairing and scaling.
 std::vector<SummaryRow> picture_rows(const GradcheckReport& report) {
@@ -46,7 +46,9 @@ Picture picture_of(const GradcheckReport& report) {
       ++column;
       if (found == rows[r].worst.end()) continue;
       const double ratio = found->second;
-      const double level = ratio == 0 ? -farthest : std::isfinite(ratio) ? std::clamp(std::log10(ratio), -farthest, farthest) : farthest;
+      const double level = ratio == 0             ? -most_decades
+                           : std::isfinite(ratio) ? std::clamp(std::log10(ratio), -most_decades, most_decades)
+                                                  : most_decades;
       data += fmt::format("{} {} {:.4f}\n", column, r + 1, level);
       if (!(ratio <= 1)) marks += fmt::format("{} {}\n", column, r + 1);
     }
@@ -77,7 +79,7 @@ Picture picture_of(const GradcheckReport& report) {
       "set cbrange [{0}:{1}]\nset cblabel 'log_1_0(error / bound)' offset 1.5,0\n"
       "set palette defined ({0} '#08519c', -1 '#6baed6', 0 '#deebf7', 0 '#fcae91', {1} '#a50f15')\n"
       "set style fill solid 1 noborder\nset object 1 rect from graph 0,0 to graph 1,1 fc rgb '#d9d9d9' behind\n{2}unset key\n",
-      -farthest, farthest, groups);
+      -most_decades, most_decades, groups);
   script += "$cells << EOD\n" + data + "EOD\n";
   std::string plot = "plot $cells using 1:2:($1-0.46):($1+0.46):($2-0.46):($2+0.46):3 with boxxyerror lc palette";
   if (!marks.empty()) {

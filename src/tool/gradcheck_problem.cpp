@@ -8,7 +8,7 @@
 namespace rope::tool {
 namespace {
 
-constexpr rope::Index features = 46, rotary_dims = 40, offset = 3;
+constexpr rope::Index features = 46, rotary_dims = 40, rotary_offset = 3;
 constexpr rope::Index heads = 3, tokens = 3, batches = 2;
 
 class Random {
@@ -164,7 +164,7 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   Random random(seed);
   Problem problem;
   problem.at = at;
-  problem.pairing = Pairing(at.pairing).with_rotary_dims(rotary_dims).with_offset(offset);
+  problem.pairing = Pairing(at.pairing).with_rotary_dims(rotary_dims).with_offset(rotary_offset);
   problem.parameters = parameters_for(at.scaling, random);
   if (at.layout == LayoutKind::bsnd || at.layout == LayoutKind::sbnd) problem.xpos_side = XposSide::key;
   problem.heads = heads;

@@ -115,8 +115,8 @@ class Row {
                           least / 2.5, panel_orange,
                           text_of_pairs(static_cast<rope::Index>(first_stopped), static_cast<rope::Index>(first_stopped + stopped - 1)));
     }
-    for (const double tokens : marks)
-      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", rope::detail::two_pi.high / tokens, panel_grey);
+    for (const double mark : marks)
+      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", rope::detail::two_pi.high / mark, panel_grey);
     return text + "\nunset logscale y\nset format y '%g'\n";
   }
 

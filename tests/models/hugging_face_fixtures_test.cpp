@@ -22,7 +22,7 @@ namespace rope::models {
 namespace {
 
 // Four units in the last place of double, where the rates are good to far less than one.
-constexpr double allowed = 4 * std::numeric_limits<double>::epsilon();
+constexpr double allowed_error = 4 * std::numeric_limits<double>::epsilon();
 
 struct Rate {
   std::size_t pair;
@@ -296,7 +296,7 @@ std::vector<Fixture> fixtures() {
 }
 
 void expect_near(double actual, double expected, const std::string& what) {
-  EXPECT_LE(std::abs(actual - expected), allowed * std::abs(expected)) << what << ": " << actual << " for " << expected;
+  EXPECT_LE(std::abs(actual - expected), allowed_error * std::abs(expected)) << what << ": " << actual << " for " << expected;
 }
 
 void expect_golden(const Frequencies& frequencies, const std::string& name) {
