@@ -119,11 +119,11 @@ FlatValues Slopes::random_values(std::mt19937_64& random, std::size_t count) con
 template <class Sample>
 Noise Slopes::noise_of(double step, std::mt19937_64& random, const Sample& sample) const {
   Noise noise;
-  for (const double refinement : grid_refinements) {
+  for (const double finer : grid_refinements) {
     const FlatValues signs = random_signs(random, problem_.x.size());
     std::vector<FlatValues> samples;
     for (int k = 0; k < grid_points; ++k) {
-      const double t = (k - (grid_points - 1) / 2.0) * step / refinement;  // x itself may be a kink
+      const double t = (k - (grid_points - 1) / 2.0) * step / finer;  // x itself may be a kink
       FlatValues x = problem_.x;
       for (std::size_t j = 0; j < x.size(); ++j) x[j] += t * scale_[j] * signs[j];
       samples.push_back(sample(x, t, k == 0));
