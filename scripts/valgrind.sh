@@ -29,13 +29,21 @@ tail -c +7 "$work/seeds/safetensors/plain" >"$work/plain.safetensors" # six byte
 head -c 100 "$work/plain.safetensors" >"$work/short.safetensors"
 head -c 100 "$(find tests/data/models/hugging_face -name '*.json' | sort | head -n 1)" >"$work/short.json"
 
-# check EXIT_CODE ARGUMENT...
+# check EXIT_CODE ARGUMENT...: beside others, as many at a time as there are processors
+number=0
+running=()
 check() {
-  local expected=$1 code=0
-  shift
-  valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect "$tool" "$@" >"$work/out" 2>"$work/err" || code=$?
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+  number=$((number + 1))
+  run_check "$work/$number" "$@" &
+  running+=("$!")
+}
+run_check() {
+  local said=$1 expected=$2 code=0
+  shift 2
+  valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect "$tool" "$@" >"$said.out" 2>"$said.err" || code=$?
   if [ "$code" -ne "$expected" ]; then
-    cat "$work/err" >&2
+    cat "$said.err" >&2
     die "rope $*: exit code $code instead of $expected"
   fi
   printf '  rope %s\n' "${*//$work\//}"
@@ -60,3 +68,6 @@ check 2 inspect "$work/short.json"
 check 2 inspect yarn:dims=127
 check 2 verify "$work"
 check 2 nonsense
+failed=0
+for job in "${running[@]}"; do wait "$job" || failed=1; done
+exit $failed

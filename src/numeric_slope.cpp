@@ -50,6 +50,7 @@ double Noise::along(const FlatValues& w, Index first, Index last, double most_gr
   double result = 0;
   for (const std::vector<FlatValues>& fourth : grids_) {
     std::vector<double> sizes;
+    sizes.reserve(fourth.size());
     for (const FlatValues& difference : fourth) {
       double sum = 0;
       for (Index i = first; i < last; ++i) {

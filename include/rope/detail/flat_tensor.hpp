@@ -100,6 +100,7 @@ using FlatWith = typename Flat<Plain<T>>::template With<S>;
 template <class T, class Part>
 void append_to(FlatValues& values, const T& tensor, const Part& part) {
   const Index size = Flat<T>::array(tensor).size();
+  values.reserve(values.size() + static_cast<std::size_t>(size));
   for (Index j = 0; j < size; ++j) values.push_back(part(Flat<T>::data(tensor)[j]));
 }
 
