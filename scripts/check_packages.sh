@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5] [--consumers]
   builds static and shared libraries, installs them, and builds and runs tests/packaging against them: find_package, add_subdirectory and
-  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; each header alone and the library's tests with the static
-  library of the first compiler; the tool and the examples with a shared library; the Debian packages, installed into a folder. Everything goes under
+  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; with the first compiler each header alone, the library's
+  tests with a static library, the tool and the examples with a shared one; the Debian packages, installed into a folder. Everything goes under
   build/packages, one line for each combination, the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++ (default: both)
   --consumers      nothing of README.md, the tests, the tool, the examples and Debian
@@ -190,11 +190,10 @@ compiler_checks() {
 }
 
 # At the same time: a consumer is one file.
-running=() failed=0
+failed=0
 for compiler in "${compilers[@]}"; do
   say "$("$compiler" --version | head -n 1)${other_eigen:+, also with the Eigen of $other_eigen}"
-  compiler_checks "$compiler" &
-  running+=("$!")
+  beside compiler_checks "$compiler"
 done
 for job in "${running[@]}"; do wait "$job" || failed=1; done
 [ $failed -eq 0 ] || exit 1
@@ -236,7 +235,7 @@ printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared l
 # debian_packages KIND: makes them of what is already built, and installs them into a folder that knows this machine's packages, and nothing of
 # this project
 debian_packages() {
-  local kind=$1 name=$short-$1 folder=$work/$short-$1 root=$work/debian-$1/root
+  local kind=$1 name=$short-$1 folder=$work/$short-$1 root=$work/debian-$1/root libdir
   rm -rf "$root" "$folder"/*.deb
   configure_project "$name" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=OFF -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=OFF \
     -DCMAKE_INSTALL_PREFIX=/usr
@@ -245,10 +244,9 @@ debian_packages() {
   mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
   cp /var/lib/dpkg/status "$root/var/lib/dpkg/status"
   run "installing the Debian packages" dpkg --root="$root" --force-not-root --force-script-chrootless --log="$folder/dpkg.log" -i "$folder"/*.deb
-  consumer "Debian packages, $kind, find_package, C++17" "debian-$kind-17" "$compiler" 17 -DCMAKE_PREFIX_PATH="$root/usr" \
-    -DCMAKE_BUILD_RPATH="$(dirname "$(find "$root" -name 'librope.*' | head -n 1)")"
-  local libdir
   libdir=$(dirname "$(find "$root" -name 'librope.*' | head -n 1)")
+  consumer "Debian packages, $kind, find_package, C++17" "debian-$kind-17" "$compiler" 17 -DCMAKE_PREFIX_PATH="$root/usr" \
+    -DCMAKE_BUILD_RPATH="$libdir"
   run "the installed tool" env LD_LIBRARY_PATH="$libdir" "$root/usr/bin/rope" --version
   local file
   for file in man/man1/rope.1 bash-completion/completions/rope zsh/site-functions/_rope fish/vendor_completions.d/rope.fish \

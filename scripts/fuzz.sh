@@ -77,12 +77,7 @@ keep_smallest() {
 }
 
 say "fuzzing, $minutes minutes a target, $(nproc) at a time"
-running=()
-for target in "${chosen[@]}"; do
-  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
-  fuzz "$target" &
-  running+=("$!")
-done
+for target in "${chosen[@]}"; do beside fuzz "$target"; done
 failed=()
 for i in "${!chosen[@]}"; do wait "${running[$i]}" || failed+=("${chosen[$i]}"); done
 if [ $keep = yes ]; then

@@ -59,6 +59,14 @@ python_packages() {
   cp "$1" "$2/requirements.txt"
 }
 
+# beside COMMAND...: starts it as soon as fewer run than there are processors, and puts its process at the end of the array `running`
+running=()
+beside() {
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+  "$@" &
+  running+=("$!")
+}
+
 # configure PRESET, quietly unless it fails
 configure() {
   local log

@@ -29,15 +29,8 @@ tail -c +7 "$work/seeds/safetensors/plain" >"$work/plain.safetensors" # six byte
 head -c 100 "$work/plain.safetensors" >"$work/short.safetensors"
 head -c 100 "$(find tests/data/models/hugging_face -name '*.json' | sort | head -n 1)" >"$work/short.json"
 
-# check EXIT_CODE ARGUMENT...: beside others, as many at a time as there are processors
-number=0
-running=()
-check() {
-  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
-  number=$((number + 1))
-  run_check "$work/$number" "$@" &
-  running+=("$!")
-}
+# check EXIT_CODE ARGUMENT...: beside others
+check() { beside run_check "$work/${#running[@]}" "$@"; }
 run_check() {
   local said=$1 expected=$2 code=0
   shift 2

@@ -8,12 +8,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "error_of.hpp"
+#include "extremes.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/shape.hpp"
 
@@ -21,10 +21,10 @@ namespace rope {
 namespace {
 
 using test::error_of;
+using test::int64_max;
+using test::int64_min;
+using test::nan;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t int64_min = std::numeric_limits<std::int64_t>::min();
 constexpr Index huge = Index{1} << 62;
 
 struct Fault {

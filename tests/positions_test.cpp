@@ -6,19 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "extremes.hpp"
 #include "real_number.hpp"
 
 namespace rope {
 namespace {
 
 using test::exactly;
+using test::int64_max;
+using test::int64_min;
 using test::Real;
-
-constexpr std::int64_t last_id = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t first_id = std::numeric_limits<std::int64_t>::min();
 
 /// The positions of one batch on one axis.
 std::vector<double> row(const Positions& positions, int axis = 0, Index batch = 0) {
@@ -37,15 +36,15 @@ TEST(Positions, RangeCountsFromItsStart) {
 }
 
 TEST(Positions, RangeReachesBothEndsOfInt64) {
-  const Positions top = Positions::range(last_id - 2, 3);
-  for (int s = 0; s < 3; ++s) EXPECT_EQ(exactly(top.at(0, 0, s)), Real(last_id - 2 + s));
-  const Positions bottom = Positions::range(first_id, 3);
-  for (int s = 0; s < 3; ++s) EXPECT_EQ(exactly(bottom.at(0, 0, s)), Real(first_id + s));
+  const Positions top = Positions::range(int64_max - 2, 3);
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(exactly(top.at(0, 0, s)), Real(int64_max - 2 + s));
+  const Positions bottom = Positions::range(int64_min, 3);
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(exactly(bottom.at(0, 0, s)), Real(int64_min + s));
 }
 
 TEST(Positions, RangeMayBeEmptyAnywhere) {
   EXPECT_EQ(Positions::range(7, 0).tokens(), 0);
-  EXPECT_EQ(Positions::range(last_id, 0).tokens(), 0);
+  EXPECT_EQ(Positions::range(int64_max, 0).tokens(), 0);
 }
 
 TEST(Positions, IdsMayRepeatJumpAndGoBack) {
@@ -54,8 +53,8 @@ TEST(Positions, IdsMayRepeatJumpAndGoBack) {
 }
 
 TEST(Positions, EveryInt64IsHeldExactly) {
-  const std::vector<std::int64_t> ids{first_id,    first_id + 1, -(std::int64_t{1} << 53) - 1, -1, 0, (std::int64_t{1} << 53) + 1,
-                                      last_id - 1, last_id};
+  const std::vector<std::int64_t> ids{int64_min,     int64_min + 1, -(std::int64_t{1} << 53) - 1, -1, 0, (std::int64_t{1} << 53) + 1,
+                                      int64_max - 1, int64_max};
   const Positions positions = Positions::ids(ids);
   for (std::size_t s = 0; s < ids.size(); ++s) EXPECT_EQ(exactly(positions.at(0, 0, static_cast<Index>(s))), Real(ids[s]));
 }

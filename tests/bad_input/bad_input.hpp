@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "extremes.hpp"
 #include "rope/error.hpp"
 #include "rope/shape.hpp"
 
@@ -55,10 +56,6 @@ inline const char* name_of(Fault fault) {
   return names[static_cast<std::size_t>(fault)];
 }
 
-inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t int64_min = std::numeric_limits<std::int64_t>::min();
 inline constexpr Index two_to_31 = Index{1} << 31;
 inline constexpr Index two_to_40 = Index{1} << 40;
 inline constexpr Index two_to_62 = Index{1} << 62;

@@ -99,9 +99,10 @@ using FlatWith = typename Flat<Plain<T>>::template With<S>;
 /// Appends part(element) of every element.
 template <class T, class Part>
 void append_to(FlatValues& values, const T& tensor, const Part& part) {
-  const Index size = Flat<T>::array(tensor).size();
-  values.reserve(values.size() + static_cast<std::size_t>(size));
-  for (Index j = 0; j < size; ++j) values.push_back(part(Flat<T>::data(tensor)[j]));
+  const auto* elements = Flat<T>::data(tensor);
+  const std::size_t before = values.size();
+  values.resize(before + static_cast<std::size_t>(Flat<T>::array(tensor).size()));
+  for (std::size_t j = before; j < values.size(); ++j) values[j] = part(elements[j - before]);
 }
 
 template <class T>
