@@ -39,7 +39,7 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
 
 /// In-place passes rotate y, which begins as x.
 template <class T>
-Prepared backward(Case<T>& c, rope::Output<T> from, rope::StridedView<T> g, Wanted wanted) {
+Prepared backward(Case<T>& c, const rope::Output<T>& from, const rope::StridedView<T>& g, Wanted wanted) {
   auto result = std::make_shared<rope::Gradients<double>>();
   const Action run = [&c, from, g, wanted, result] { rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, rope::view(c.y)); };
   const auto correct = [&c, from, run, result] {

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "case.hpp"
@@ -54,7 +53,7 @@ void spoil(Case<T>& c) {
 
 /// `run` reads x and writes y, which must become what `expected` returns.
 template <class T, class Expected>
-Prepared into_y(Case<T>& c, Action run, Expected expected) {
+Prepared into_y(Case<T>& c, const Action& run, Expected expected) {
   auto correct = [&c, run, expected] {
     spoil(c);
     run();
@@ -65,8 +64,8 @@ Prepared into_y(Case<T>& c, Action run, Expected expected) {
 
 /// `run` writes the rotation of x to y.
 template <class T>
-Prepared rotates_into_y(Case<T>& c, Action run) {
-  return into_y(c, std::move(run), [&c]() -> const std::vector<T>& { return rotated(c); });
+Prepared rotates_into_y(Case<T>& c, const Action& run) {
+  return into_y(c, run, [&c]() -> const std::vector<T>& { return rotated(c); });
 }
 
 }  // namespace bench

@@ -174,10 +174,11 @@ std::size_t measure() {
 }  // namespace
 
 std::size_t measured_streaming_threshold() noexcept {
-  std::size_t cache = fallback;
+  std::size_t cache = 0;
   try {
     cache = measure();
-  } catch (const std::bad_alloc&) {  // as good as not measurable
+  } catch (const std::bad_alloc&) {
+    cache = fallback;
   }
   return std::max(always_cached + 1, static_cast<std::size_t>(streamed_part * static_cast<double>(cache)));
 }

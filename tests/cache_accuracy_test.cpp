@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "real_formula.hpp"
@@ -122,7 +123,7 @@ std::vector<Case> cases() {
   Powers with_factors{64, 1e4};
   with_factors.factors = factors;
   Powers yarn_with_factors{64, 5e5, 0.1, -1.4245};
-  yarn_with_factors.factors = factors;
+  yarn_with_factors.factors = std::move(factors);
   Powers vision{32, 1e4};
   vision.exponent_dims = 16;
   vision.exponents = Sections(SectionPattern::vision, {8, 8}).exponents(16);

@@ -94,7 +94,7 @@ inline BasicRates<Real> real_rates(Scaling scaling, const RealParameters& p) {
 inline BasicRates<Real> real_derivatives(Scaling scaling, const RealParameters& p, const std::function<Real&(RealParameters&)>& parameter) {
   RealParameters lower = p;
   RealParameters upper = p;
-  const Real value = parameter(lower);
+  const Real& value = parameter(lower);
   const Real step = (value == 0 ? Real(1) : Real(abs(value))) * two_to(-60);
   parameter(lower) -= step;
   parameter(upper) += step;

@@ -205,7 +205,7 @@ inline nlohmann::json time_all(Case& now, double seconds) {
 
 /// Answers requests until there are none. `make` returns the case of a request, checked, or throws.
 inline int serve(const nlohmann::json& hello, const std::function<std::unique_ptr<Case>(const Request&)>& make) {
-  std::cout << hello.dump() << std::endl;
+  std::cout << hello.dump() << '\n' << std::flush;
   std::string line, current;
   std::unique_ptr<Case> now;
   while (std::getline(std::cin, line)) {
@@ -222,7 +222,7 @@ inline int serve(const nlohmann::json& hello, const std::function<std::unique_pt
       current.clear();
       answer = {{"error", error.what()}};
     }
-    std::cout << answer.dump() << std::endl;
+    std::cout << answer.dump() << '\n' << std::flush;
   }
   return 0;
 }

@@ -78,6 +78,7 @@ class Row {
 
   std::string angle_panel() const {
     std::vector<double> differences;
+    differences.reserve(layer_.rate_differences.size());
     for (const DoubleDouble& one : layer_.rate_differences) differences.push_back(static_cast<double>(one));
     std::sort(differences.begin(), differences.end());
     const double widest = differences.back(), median = differences[differences.size() / 2];
@@ -115,6 +116,7 @@ class Row {
 void draw(const Comparison& comparison, const std::filesystem::path& path) {
   std::string data;
   std::vector<Row> rows;
+  rows.reserve(comparison.layers.size());
   for (std::size_t number = 0; number < comparison.layers.size(); ++number) rows.emplace_back(comparison, number);
   for (const Row& row : rows) data += row.data();
   draw_panels(path, rows.size(), data, [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });

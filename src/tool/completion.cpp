@@ -16,6 +16,7 @@ std::string all_options(const CommandOutline& command) {
 
 std::string all_commands(const CommandOutline& program) {
   std::vector<std::string> names;
+  names.reserve(program.commands.size());
   for (const CommandOutline& command : program.commands) names.push_back(command.name);
   return joined(names, " ");
 }

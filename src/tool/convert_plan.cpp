@@ -243,6 +243,7 @@ class Planner {
 
   std::vector<HeadRows> rows_of(Role role, rope::Index first_row) const {
     std::vector<HeadRows> rows;
+    rows.reserve(static_cast<std::size_t>(heads_of(role)));
     for (rope::Index head = 0; head < heads_of(role); ++head) {
       rows.push_back({role, head, static_cast<std::uint64_t>(first_row + head * window_of(role).dims), false});
     }

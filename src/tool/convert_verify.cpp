@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <random>
@@ -20,8 +22,8 @@ using Numbers = std::vector<double>;
 using Hashes = std::vector<std::uint64_t>;
 
 // Where q and k stand: at the same place, near each other, far apart.
-const std::vector<std::int64_t> query_positions{0, 1, 7, 1000, 4095};
-const std::vector<std::int64_t> key_positions{0, 0, 3, 17, 2048};
+constexpr std::array<std::int64_t, 5> query_positions{0, 1, 7, 1000, 4095};
+constexpr std::array<std::int64_t, 5> key_positions{0, 0, 3, 17, 2048};
 
 double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -52) - 1.0; }
 
@@ -223,7 +225,8 @@ class LayerVerifier {
   Sides sides(Role role, const Model& model, const std::vector<Shard>& converted) const {
     const bool query = role == Role::query;
     const HeadWindow window = query ? shape_.query : shape_.key;
-    const auto& positions = query ? query_positions : key_positions;
+    const auto& places = query ? query_positions : key_positions;
+    const std::vector<std::int64_t> positions(places.begin(), places.end());
     Sides values = layer_.has(role) ? read(role, model, converted) : stand_ins(role);
     values.before = rotated(values.before, window, shape_.rotary_dims, plan_.from, positions);
     values.after = rotated(values.after, window, shape_.rotary_dims, plan_.to, positions);
@@ -256,6 +259,7 @@ class LayerVerifier {
 std::vector<LayerCheck> verify_converted(const ConvertPlan& plan, const Model& model, const std::vector<Shard>& converted,
                                          const std::string& name) {
   std::vector<LayerCheck> checks;
+  checks.reserve(plan.layers.size());
   for (const ConvertedLayer& layer : plan.layers) checks.push_back(LayerVerifier(plan, layer, name).check(model, converted));
   return checks;
 }

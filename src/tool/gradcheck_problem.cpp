@@ -18,6 +18,7 @@ class Random {
   double between(double low, double high) { return low + (high - low) * (static_cast<double>(engine_() >> 11U) * 0x1p-53); }
   std::vector<double> values(rope::Index count, ScalarType type) {
     std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(count));
     for (rope::Index i = 0; i < count; ++i) values.push_back(round_to(type, between(-2, 2)));
     return values;
   }

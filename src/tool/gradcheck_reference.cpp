@@ -13,7 +13,7 @@ namespace {
 
 constexpr Real unit_double = 0x1p-53L;
 constexpr Real unit_reference = std::numeric_limits<Real>::epsilon() / 2;  // 2^-64 on x86
-const Real root_two = std::sqrt(2.0L);
+constexpr Real root_two = 1.4142135623730950488L;
 
 Real unit_of(ScalarType type) { return static_cast<Real>(half_unit(type)); }
 

@@ -37,11 +37,11 @@ std::string block_of(const std::vector<SummaryRow>& rows, const std::string& tit
   // A long title pushes its headings to a line of their own.
   if (title.size() > label) text += "\n" + std::string(label, ' ');
   for (const Quantity quantity : columns) text += painter.bold(fmt::format("{:>{}}", heading_of(quantity), cell_width));
-  text += "\n";
+  text += '\n';
   for (const SummaryRow& row : rows) {
     text += fmt::format("{:<{}}", fmt::format("  {} {}", name_of(row.scaling), name_of(row.scalar)), label);
     for (const Quantity quantity : columns) text += cell_of(row.worst, quantity, painter);
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

@@ -162,6 +162,7 @@ double mean_cosine(double rate, double first, double last) {
 void draw(const Inspection& inspection, const std::filesystem::path& path) {
   std::string data;
   std::vector<Row> rows;
+  rows.reserve(inspection.layers.size());
   for (std::size_t number = 0; number < inspection.layers.size(); ++number) rows.emplace_back(inspection, number);
   for (const Row& row : rows) data += row.data();
   draw_panels(path, rows.size(), data, [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });

@@ -83,6 +83,7 @@ std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\
 std::string option_head(const OptionOutline& option) {
   if (option.names.empty()) return italic(option.value);
   std::vector<std::string> names;
+  names.reserve(option.names.size());
   for (const std::string& name : option.names) names.push_back(bold(name));
   std::string head = fmt::format("{}", fmt::join(names, ", "));
   if (!option.value.empty()) head += " " + (option.choices.empty() ? italic(option.value) : escaped(option.value));

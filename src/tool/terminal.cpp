@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 
@@ -16,7 +18,7 @@ TextOptions text_options_for(std::FILE* file) {
   TextOptions options;
   const int descriptor = ::fileno(file);
   const char* columns = std::getenv("COLUMNS");
-  if (columns != nullptr) options.width = std::atoi(columns);
+  if (columns != nullptr) std::from_chars(columns, columns + std::strlen(columns), options.width);
   if (::isatty(descriptor) == 1) {
     winsize size{};
     if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;

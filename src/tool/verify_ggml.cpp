@@ -237,8 +237,9 @@ Check check_case(const Case& c, Precision precision) {
 
 bool is_ggml(const Index& index) {
   const Json& content = index.content;
-  if (content.is_object() && content.contains("source") && content["source"].is_string()) {
-    if (content["source"].get<std::string>().find("ggml") != std::string::npos) return true;
+  if (content.is_object() && content.contains("source") && content["source"].is_string() &&
+      content["source"].get<std::string>().find("ggml") != std::string::npos) {
+    return true;
   }
   const Json& first = index.cases()[0];
   return first.is_object() && first.contains("n_dims") && first.contains("ne");

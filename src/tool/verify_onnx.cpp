@@ -98,6 +98,7 @@ Values run_as(const Case& c, const std::vector<onnx::Value>& inputs) {
 
 Values run_stored(const Case& c) {
   std::vector<onnx::Value> inputs;
+  inputs.reserve(c.inputs.size());
   for (const NamedTensor& tensor : c.inputs) {
     inputs.push_back({element_type(tensor.array.type), tensor.array.bytes.data(), tensor.array.shape, true});
   }
