@@ -74,8 +74,7 @@ fi
 # With relative names, folders of the same objects find each other's in the cache, batches of sources too.
 export CCACHE_BASEDIR=$source_folder
 
-# The library as users compile it, and in a fraction of the time: hardly optimised, kernels for two instruction sets.
-as_users=(-DROPE_LEAVE_OUT_TARGETS=)
+# The library in a fraction of the time that users wait for it: hardly optimised, kernels for two instruction sets.
 quick=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DROPE_KERNEL_OPTIMISATION=-O0
   -DROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX3;HWY_AVX3_DL")
 without_programs=(-DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_EXAMPLES=OFF)
@@ -95,12 +94,12 @@ report() {
   printf '  %-60s %s\n' "$1" "$line"
 }
 
-# library NAME COMPILER OPTION...: builds and installs it as build/packages/NAME/installed
+# library NAME SOURCE COMPILER OPTION...: builds this project, or one that has it as a folder, and installs it as build/packages/NAME/installed
 library() {
-  local name=$1 compiler=$2
-  shift 2
+  local name=$1 source=$2 compiler=$3
+  shift 3
   rm -rf "$work/$name/installed"
-  configure_project "$name" "$source_folder" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON "${without_programs[@]}" \
+  configure_project "$name" "$source" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON \
     -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
   run "building $name" cmake --build "$work/$name"
   run "installing $name" cmake --install "$work/$name"
@@ -161,30 +160,36 @@ readme_block() {
   awk -v heading="## $1" -v fence="\`\`\`$2" '$0 == heading { here = 1 } here && $0 == "```" && on { exit } on { print } here && $0 == fence { on = 1 }' README.md
 }
 
-# compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's Eigen, compiles the library as users do.
+# compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's Eigen, compiles the library as users do; else
+# a project that has it as a folder builds it, and what is installed is that.
 compiler_checks() {
-  local compiler=$1 log eigen short own_eigen way kind shared prefix standard
+  local compiler=$1 log eigen short own_eigen kind shared prefix standard
+  local in_folder=(-DROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF)
   log=$logs/$(basename "$compiler")
   for eigen in "" ${other_eigen:+"$other_eigen"}; do
     short=$(basename "$compiler")${eigen:+-eigen5}
     own_eigen=()
     [ -z "$eigen" ] || own_eigen=(-DROPE_EIGEN_DIR="$eigen")
-    way=("${as_users[@]}")
-    [ "$compiler$eigen" = "${compilers[0]}" ] || way=("${quick[@]}")
     for kind in static shared; do
       shared=OFF
       [ "$kind" = static ] || shared=ON
-      library "$short-$kind" "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}" "${way[@]}"
+      if [ "$compiler$eigen" = "${compilers[0]}" ]; then
+        library "$short-$kind" "$source_folder" "$compiler" -DBUILD_SHARED_LIBS=$shared "${without_programs[@]}"
+      else
+        library "$short-$kind" tests/packaging "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}" "${in_folder[@]}" "${quick[@]}"
+        report "$compiler, $kind, add_subdirectory, C++17" "$work/$short-$kind/consumer"
+      fi
       prefix=$work/$short-$kind/installed
-      for standard in 17 20; do
+      # What differs between the standards are headers, and they are the same for both.
+      for standard in 17 $([ "$kind" = shared ] || echo 20); do
         consumer "$compiler, $kind, find_package, C++$standard" "$short-$kind-$standard" "$compiler" "$standard" \
           -DCMAKE_PREFIX_PATH="$prefix" "${own_eigen[@]}"
       done
       pkg_config_consumer "$compiler, $kind, pkg-config, C++17" "$short-$kind-pkg-config" "$compiler" 17 "$prefix" "$eigen"
     done
     # The same objects again, if ccache is there.
-    consumer "$compiler, add_subdirectory, C++17" "$short-folder" "$compiler" 17 -DROPE_SOURCE_DIR="$source_folder" -DROPE_DEVELOPER=ON \
-      -DCMAKE_BUILD_TYPE=Release "${own_eigen[@]}" "${way[@]}"
+    [ "$compiler$eigen" != "${compilers[0]}" ] ||
+      consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 "${in_folder[@]}" -DROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
   done
 }
@@ -212,15 +217,16 @@ run "the project that README.md shows" cmake --build "$work/readme/build"
 run "the project that README.md shows" "$work/readme/build/my_program"
 printf '  %s\n' "the project that README.md shows"
 
-# What the library computes, as users get it: those tests that compare it with other people's numbers.
-tests=(core_tests table_tests table_kernel_tests decode_table_tests models_tests golden_tests rotate_tests ggml_tests onnx_tests aclnn_tests
-  gradient_tests bad_input_tests)
-configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_TEST_OPTIONS=-O0
-run "building each header alone" cmake --build "$work/$short-static" --target headers_alone
-run "building tests for the static library" cmake --build "$work/$short-static" --target "${tests[@]}"
+# What the library computes, as users get it: tests of what is compiled in their programs and of its kernels; and by the tool, compared with
+# what other people recorded and with slopes.
+tests=(table_tests table_kernel_tests rotate_tests gradient_tests)
+configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_BUILD_TOOL=ON -DROPE_TEST_OPTIONS=-O0
+run "building with the static library" cmake --build "$work/$short-static" --target headers_alone rope_tool "${tests[@]}"
 run "tests of the static library" xargs -P "$(nproc)" -I TEST env TEST --gtest_brief=1 \
   <<<"$(printf '%s\n' "${tests[@]/#/$work/$short-static/bin/}")"
-printf '  %s\n' "each header alone; ${#tests[@]} programs of tests with the static library"
+run "rope verify" "$work/$short-static/bin/rope" verify tests/data/golden/{aclnn,ggml,onnx,scaling}
+run "rope gradcheck" "$work/$short-static/bin/rope" gradcheck
+printf '  %s\n' "each header alone; ${#tests[@]} programs of tests, rope verify and rope gradcheck with the static library"
 
 # Those that between them call what is compiled.
 examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)

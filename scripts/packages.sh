@@ -17,7 +17,7 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-
   librapidcheck-dev python3-venv)
 
 # What coverage, the sanitizers and the static analyses need beyond those.
-check_packages=(clang libclang-rt-14-dev clang-tidy cppcheck lld llvm valgrind)
+check_packages=(clang libclang-rt-14-dev cppcheck lld llvm valgrind)
 
 # What the documentation needs, and what looks at it.
 docs_packages=(doxygen python3)

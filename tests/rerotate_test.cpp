@@ -2,8 +2,6 @@
 //
 // Moved keys against the promises of rope/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved once, there and
 // back, by way of a third place, and a thousand times, against keys rotated once.
-#define EIGEN_USE_THREADS
-
 #include "rope/rerotate.hpp"
 
 #include <gtest/gtest.h>
@@ -392,27 +390,6 @@ TEST(Rerotate, EveryLayoutMovesTheSameTokens) {
   expect_same(shuffled(bnsd, {0, 2, 1, 3}).data());
   rerotate(sbnd, a, b, half, Layout::sbnd());
   expect_same(shuffled(sbnd, {0, 1, 3, 2}).data());
-}
-
-TEST(Rerotate, ViewsAndThreads) {
-  constexpr Index tokens = 64, heads = 6;
-  const Placement a{trained().frequencies, Positions::range(512, tokens)}, b{yarn().frequencies, Positions::range(0, tokens)};
-  // k is the middle third of fused rows.
-  Eigen::Tensor<float, 3> qkv(kDims, 3 * heads, tokens);
-  qkv.setRandom();
-  Eigen::Tensor<float, 3> expected = qkv;
-  Eigen::Tensor<float, 3> k = qkv.slice(std::array<Index, 3>{0, heads, 0}, std::array<Index, 3>{kDims, heads, tokens});
-  Eigen::Tensor<float, 3> threaded = k;
-  rerotate(k, a, b, interleaved);
-  expected.slice(std::array<Index, 3>{0, heads, 0}, std::array<Index, 3>{kDims, heads, tokens}) = k;
-
-  Eigen::ThreadPool pool(2);
-  const Eigen::ThreadPoolDevice device(&pool, 2);
-  rerotate(threaded, a, b, interleaved, Layout::bsnd(), device);
-  EXPECT_EQ(bits_of(threaded.data(), k.size()), bits_of(k.data(), k.size()));
-  const StridedView<float> view{&qkv(0, heads, 0), {kDims, heads, tokens}, {kDims, 3 * heads * kDims}};
-  rerotate(view, a, b, interleaved, Layout::bsnd(), device);
-  EXPECT_EQ(bits_of(qkv.data(), qkv.size()), bits_of(expected.data(), qkv.size()));
 }
 
 TEST(Rerotate, OnePositionServesAllTokens) {
