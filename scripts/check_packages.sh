@@ -98,7 +98,7 @@ report() {
 library() {
   local name=$1 source=$2 compiler=$3
   shift 3
-  rm -rf "$work/$name/installed"
+  rm -rf "$work/$name/installed" "$work/$name/CMakeCache.txt"
   configure_project "$name" "$source" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON \
     -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
   run "building $name" cmake --build "$work/$name"
