@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -23,8 +24,8 @@ namespace {
 using test::error_of;
 using test::int64_max;
 using test::int64_min;
-using test::nan;
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr Index huge = Index{1} << 62;
 
 struct Fault {

@@ -56,6 +56,8 @@ inline const char* name_of(Fault fault) {
   return names[static_cast<std::size_t>(fault)];
 }
 
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr Index two_to_31 = Index{1} << 31;
 inline constexpr Index two_to_40 = Index{1} << 40;
 inline constexpr Index two_to_62 = Index{1} << 62;
