@@ -111,7 +111,11 @@ Session::Session(SessionOptions options) : options_(std::move(options)), filter_
   initialize_google_benchmark();
   benchmark::AddCustomContext("rope_kernel_target", rope::kernel_target());
   benchmark::AddCustomContext("compiler", __VERSION__);
+#ifdef EIGEN_PATCH_VERSION  // from Eigen 5, whose world is still 3
+  benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, EIGEN_PATCH_VERSION));
+#else
   benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+#endif
   benchmark::AddCustomContext("eigen_vectors", Eigen::SimdInstructionSetsInUse());
 }
 

@@ -163,29 +163,35 @@ readme_block() {
 # compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's Eigen, compiles the library as users do; else
 # a project that has it as a folder builds it, and what is installed is that.
 compiler_checks() {
-  local compiler=$1 log eigen short own_eigen kind shared prefix standard
-  local in_folder=(-DROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF)
+  local compiler=$1 log eigen short own_eigen in_folder standard kind shared prefix standards
   log=$logs/$(basename "$compiler")
   for eigen in "" ${other_eigen:+"$other_eigen"}; do
     short=$(basename "$compiler")${eigen:+-eigen5}
+    # Every way in both standards: the library's sources by the Eigen they are compiled with, what is installed by the kind of library.
     own_eigen=()
-    [ -z "$eigen" ] || own_eigen=(-DROPE_EIGEN_DIR="$eigen")
+    standard=17
+    if [ -n "$eigen" ]; then
+      own_eigen=(-DROPE_EIGEN_DIR="$eigen")
+      standard=20
+    fi
+    in_folder=(-DROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF)
     for kind in static shared; do
       shared=OFF
-      [ "$kind" = static ] || shared=ON
+      standards=(17 20)
+      if [ "$kind" = shared ]; then
+        shared=ON
+        standards=(20 17)
+      fi
       if [ "$compiler$eigen" = "${compilers[0]}" ]; then
         library "$short-$kind" "$source_folder" "$compiler" -DBUILD_SHARED_LIBS=$shared "${without_programs[@]}"
       else
         library "$short-$kind" tests/packaging "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}" "${in_folder[@]}" "${quick[@]}"
-        report "$compiler, $kind, add_subdirectory, C++17" "$work/$short-$kind/consumer"
+        report "$compiler, $kind, add_subdirectory, C++$standard" "$work/$short-$kind/consumer"
       fi
       prefix=$work/$short-$kind/installed
-      # What differs between the standards are headers, and they are the same for both.
-      for standard in 17 $([ "$kind" = shared ] || echo 20); do
-        consumer "$compiler, $kind, find_package, C++$standard" "$short-$kind-$standard" "$compiler" "$standard" \
-          -DCMAKE_PREFIX_PATH="$prefix" "${own_eigen[@]}"
-      done
-      pkg_config_consumer "$compiler, $kind, pkg-config, C++17" "$short-$kind-pkg-config" "$compiler" 17 "$prefix" "$eigen"
+      consumer "$compiler, $kind, find_package, C++${standards[0]}" "$short-$kind-find-package" "$compiler" "${standards[0]}" \
+        -DCMAKE_PREFIX_PATH="$prefix" "${own_eigen[@]}"
+      pkg_config_consumer "$compiler, $kind, pkg-config, C++${standards[1]}" "$short-$kind-pkg-config" "$compiler" "${standards[1]}" "$prefix" "$eigen"
     done
     # The same objects again, if ccache is there.
     [ "$compiler$eigen" != "${compilers[0]}" ] ||

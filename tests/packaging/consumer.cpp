@@ -75,7 +75,12 @@ int main() {
                     tables_agree<Eigen::bfloat16>(frequencies) &&
                     refuses([] { (void)rope::Frequencies::powers({7}); }, "[rope] rotary dims must be even, got 7") &&
                     refuses([] { (void)rope::models::read_gguf("missing.gguf"); }, "[rope] missing.gguf: there is no such file");
+#ifdef EIGEN_PATCH_VERSION  // from Eigen 5, whose world is still 3
+  const int eigen[] = {EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, EIGEN_PATCH_VERSION};
+#else
+  const int eigen[] = {EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION};
+#endif
   std::printf("rope %d.%d.%d, C++%ld, Eigen %d.%d.%d\n", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH,
-              static_cast<long>(__cplusplus / 100 % 100), EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
+              static_cast<long>(__cplusplus / 100 % 100), eigen[0], eigen[1], eigen[2]);
   return good ? 0 : 1;
 }
