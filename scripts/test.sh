@@ -22,12 +22,16 @@ case "${1:-}" in
   *) die "unknown argument '$1'; see scripts/test.sh --help" ;;
 esac
 
-# The tests of the preset dev or of another.
-suite() {
+# build PRESET: the tests of dev or of another
+build() {
   say "configuring build/$1"
   configure "$1" -DROPE_TEST_PYTHON="$PWD/build/python/bin/python" -DROPE_BUILD_BENCH=OFF
   say "building"
   cmake --build --preset "$1" || die "the build failed; the compiler's messages are above"
+}
+
+# run_tests PRESET: those that were built
+run_tests() {
   say "testing"
   ctest --preset "$1" -j "$(nproc)" || die "tests failed; their output is above"
 }
@@ -57,11 +61,8 @@ threads() {
   done
 }
 
-# check_with CHECKS: clang-tidy on the sources it is told
-check_with() {
-  xargs -P "$(nproc)" -n 1 build/clang_tidy/bin/clang-tidy --quiet --warnings-as-errors='*' --extra-arg=-Wno-deprecated-declarations -p build/clang_tidy \
-    --checks="$1" || die "clang-tidy's findings are above"
-}
+# with_checks CHECKS: a line for clang-tidy for each source it is told
+with_checks() { sed "s|^|--checks=$1 |"; }
 
 # Every source, as the build asan-ubsan, which must just have run, compiles it, without what another Clang has precompiled. The analyser of
 # paths reads the library alone, and what is neither library nor tool has the checks that find something in a program. Debian's clang-tidy
@@ -73,10 +74,13 @@ tidy() {
   local sources tool='^(build/asan-ubsan/)?src/tool/' library='^(build/asan-ubsan/CMakeFiles|src)/'
   sources=$(sed -n 's/^  "file": "\(.*\)",*$/\1/p' build/asan-ubsan/compile_commands.json | sed "s|^$PWD/||" | sort -u |
     grep -vE 'cmake_pch|/headers/|^bench/(compile|peers)/')
-  grep -vE "$tool" <<<"$sources" | grep -E "$library" | check_with -bugprone-suspicious-include
-  grep -E "$tool" <<<"$sources" | check_with '-bugprone-suspicious-include,-clang-analyzer-*'
-  grep -vE "$tool|$library" <<<"$sources" |
-    check_with '-*,google-build-*,-google-build-explicit-make-pair,google-explicit-constructor,misc-unused-*,-misc-unused-using-decls,modernize-use-nullptr,modernize-use-override,performance-*,-performance-enum-size,-performance-inefficient-*,-performance-move-const-arg'
+  {
+    grep -vE "$tool" <<<"$sources" | grep -E "$library" | with_checks -bugprone-suspicious-include
+    grep -E "$tool" <<<"$sources" | with_checks '-bugprone-suspicious-include,-clang-analyzer-*'
+    grep -vE "$tool|$library" <<<"$sources" |
+      with_checks '-*,google-build-*,-google-build-explicit-make-pair,google-explicit-constructor,misc-unused-*,-misc-unused-using-decls,modernize-use-nullptr,modernize-use-override,performance-*,-performance-enum-size,-performance-inefficient-*,-performance-move-const-arg'
+  } | xargs -P "$(nproc)" -n 2 build/clang_tidy/bin/clang-tidy --quiet --warnings-as-errors='*' --extra-arg=-Wno-deprecated-declarations \
+    -p build/clang_tidy || die "clang-tidy's findings are above"
 }
 
 # Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of their names.
@@ -104,14 +108,17 @@ timed() {
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
 python_packages tests/python/requirements.txt build/python
 if [ "$all" -eq 0 ]; then
-  suite dev
+  build dev
+  run_tests dev
   exit 0
 fi
 
 # Two chains beside one another keep the processors busy where one ends with a long source or a long test.
 clang_chain() {
-  rm -rf build/asan-ubsan/reached # by earlier runs, and by fuzzing
-  timed suite asan-ubsan
+  rm -rf build/asan-ubsan/reached # by earlier runs
+  timed build asan-ubsan
+  timed scripts/fuzz.sh --minutes 1 # takes its minutes whatever else runs
+  timed run_tests asan-ubsan
   timed coverage
   timed tidy
 }
@@ -133,7 +140,6 @@ beside clang_chain
 beside other_chain
 failed=0
 for chain in "${running[@]}"; do wait "$chain" || failed=1; done
-[ $failed -ne 0 ] || timed scripts/fuzz.sh --minutes 1 || failed=1
 say "what each took"
 cat "$said/times"
 [ $failed -eq 0 ] || die "a part failed; its messages are above"
