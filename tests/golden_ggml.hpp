@@ -6,14 +6,13 @@
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "rope/shape.hpp"
 
 namespace rope::test {
@@ -44,7 +43,7 @@ class GoldenReader {
   /// The cases of one group, or all for an empty name.
   std::vector<GoldenCase> read(const std::string& group = "") {
     std::vector<GoldenCase> cases;
-    const nlohmann::json index = nlohmann::json::parse(open("cases.json"));
+    const nlohmann::json index = nlohmann::json::parse(file_bytes(folder_ + "/cases.json"));
     for (const nlohmann::json& entry : index.at("cases")) {
       if (group.empty() || entry.at("group") == group) cases.push_back(read_case(entry));
     }
@@ -52,23 +51,15 @@ class GoldenReader {
   }
 
  private:
-  std::ifstream open(const std::string& name) const {
-    std::ifstream file(folder_ + "/" + name, std::ios::binary);
-    if (!file) throw std::runtime_error("cannot open " + folder_ + "/" + name);
-    return file;
-  }
-
-  const std::vector<char>& bytes(const std::string& name) {
+  const std::string& bytes(const std::string& name) {
     const auto found = files_.find(name);
-    if (found != files_.end()) return found->second;
-    std::ifstream file = open(name);
-    return files_[name] = std::vector<char>(std::istreambuf_iterator<char>(file), {});
+    return found != files_.end() ? found->second : files_[name] = file_bytes(folder_ + "/" + name);
   }
 
   template <class Element>
   std::vector<Element> array(const nlohmann::json& place, const std::string& dtype) {
     if (place.at("dtype") != dtype) throw std::runtime_error("expected an array of " + dtype);
-    const std::vector<char>& file = bytes(place.at("file"));
+    const std::string& file = bytes(place.at("file"));
     const auto offset = place.at("offset").get<std::size_t>();
     std::vector<Element> elements(place.at("count").get<std::size_t>());
     if (offset > file.size() || elements.size() > (file.size() - offset) / sizeof(Element)) throw std::runtime_error("an array ends early");
@@ -109,7 +100,7 @@ class GoldenReader {
   }
 
   std::string folder_;
-  std::map<std::string, std::vector<char>> files_;
+  std::map<std::string, std::string> files_;
 };
 
 }  // namespace rope::test

@@ -23,8 +23,8 @@
 namespace rope::tool {
 namespace {
 
+using test::file_bytes;
 using test::Outcome;
-using test::read_text;
 using test::run_tool;
 using test::TemporaryFolder;
 using testing::EndsWith;
@@ -329,7 +329,7 @@ TEST(GradcheckProgram, TheWholeMatrixIsGreenAndInTheFile) {
   const Outcome outcome = run_tool("gradcheck --json '" + (folder / "all.json").string() + "'");
   EXPECT_EQ(outcome.code, 0) << outcome.out.substr(outcome.out.find("FAILED") == std::string::npos ? 0 : outcome.out.find("FAILED"));
   EXPECT_EQ(outcome.err, "");
-  const Json results = Json::parse(read_text(folder / "all.json"));
+  const Json results = Json::parse(file_bytes(folder / "all.json"));
   EXPECT_EQ(results["cases"], 4 * 15 * 4 * 4);
   EXPECT_EQ(results["failed"], 0);
   EXPECT_EQ(results["entries"].size(), results["passed"]);
@@ -406,13 +406,13 @@ TEST(GradcheckProgram, DrawsWholePictures) {
   const Outcome svg = run_tool(words + (folder / "map.svg").string() + "'");
   EXPECT_EQ(svg.code, 0) << svg.err;
   EXPECT_EQ(svg.err, "");
-  const std::string picture = read_text(folder / "map.svg");
+  const std::string picture = file_bytes(folder / "map.svg");
   EXPECT_THAT(picture, HasSubstr("<svg "));
   EXPECT_THAT(picture, HasSubstr("interleaved_to_half"));
   EXPECT_THAT(picture, HasSubstr("dllama"));
   EXPECT_THAT(picture, EndsWith("</svg>\n\n"));
   EXPECT_EQ(run_tool(words + (folder / "map.png").string() + "'").code, 0);
-  EXPECT_THAT(read_text(folder / "map.png"), EndsWith("IEND\xae\x42\x60\x82"));
+  EXPECT_THAT(file_bytes(folder / "map.png"), EndsWith("IEND\xae\x42\x60\x82"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 2);
 }
 

@@ -9,8 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
+
+#include "file_bytes.hpp"
 
 namespace train_lm {
 
@@ -30,10 +31,7 @@ class TemporaryFolderTest : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
   }
 
-  std::string read(const std::string& name) const {
-    std::ifstream in(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  }
+  std::string read(const std::string& name) const { return rope::test::file_bytes(folder_ / name); }
 
  private:
   std::filesystem::path folder_;

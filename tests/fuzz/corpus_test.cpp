@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "file_bytes.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
 
@@ -28,8 +27,7 @@ TEST_P(FuzzCorpus, KeepsThePromise) {
   const fs::path folder = fs::path(ROPE_FUZZ_CORPUS) / GetParam().name;
   int files = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    std::ifstream stream(entry.path(), std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    const std::string bytes = test::file_bytes(entry.path());
     EXPECT_NO_THROW(GetParam().run(bytes)) << entry.path();
     ++files;
   }

@@ -9,14 +9,13 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "rope/operators/aclnn.hpp"
 
 namespace rope::test {
@@ -177,13 +176,7 @@ struct AclnnCase {
 
 /// All cases of the folder.
 inline std::vector<AclnnCase> read_aclnn_cases(const std::string& folder) {
-  const auto open = [&](const std::string& name) {
-    std::ifstream file(folder + "/" + name, std::ios::binary);
-    if (!file) throw std::runtime_error("cannot open " + folder + "/" + name);
-    return file;
-  };
-  std::ifstream data_file = open("data.bin");
-  const std::vector<char> data(std::istreambuf_iterator<char>(data_file), {});
+  const std::string data = file_bytes(folder + "/data.bin");
   const auto read_as = [&](auto scalar, const nlohmann::json& place) {
     using Scalar = decltype(scalar);
     Array array{place.at("shape").get<Dims>(), {}};
@@ -208,7 +201,7 @@ inline std::vector<AclnnCase> read_aclnn_cases(const std::string& folder) {
     throw std::runtime_error("no array " + name + " of " + dtype);
   };
   std::vector<AclnnCase> cases;
-  for (const nlohmann::json& entry : nlohmann::json::parse(open("cases.json"))) {
+  for (const nlohmann::json& entry : nlohmann::json::parse(file_bytes(folder + "/cases.json"))) {
     const std::string dtype = entry.at("tensors").at(0).at("dtype");
     AclnnCase c{
         entry.at("name"), static_cast<Mode>(entry.at("mode").get<std::int64_t>()), dtype == "float16", {}, {}, {}, {}, {}, {}, {}, {}};

@@ -4,24 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
+
+#include "file_bytes.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Without comments and string literals.
 std::string code_of(const fs::path& path) {
-  return std::regex_replace(text_of(path), std::regex(R"re(//[^\n]*|"(\\.|[^"\\\n])*")re"), " ");
+  return std::regex_replace(rope::test::file_bytes(path), std::regex(R"re(//[^\n]*|"(\\.|[^"\\\n])*")re"), " ");
 }
 
 std::vector<fs::path> operator_files() {

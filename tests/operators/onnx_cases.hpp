@@ -12,14 +12,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "rope/operators/onnx_node.hpp"
 
 namespace rope::test {
@@ -176,12 +175,6 @@ inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
 
 namespace onnx_reader {
 
-inline nlohmann::json parse(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot open " + path);
-  return nlohmann::json::parse(file);
-}
-
 inline onnx::Attribute attribute_of(const nlohmann::json& value) {
   if (value.is_array()) return value.get<onnx::Dims>();
   if (value.is_number_integer()) return value.get<std::int64_t>();
@@ -202,11 +195,9 @@ inline OnnxCase head_of(const nlohmann::json& entry) {
 
 /// The cases of a folder with recorded outputs: cases.json and data.bin.
 inline std::vector<OnnxCase> read_onnx_folder(const std::string& folder) {
-  std::ifstream file(folder + "/data.bin", std::ios::binary);
-  if (!file) throw std::runtime_error("cannot open " + folder + "/data.bin");
-  const std::vector<char> data(std::istreambuf_iterator<char>(file), {});
+  const std::string data = file_bytes(folder + "/data.bin");
   std::vector<OnnxCase> cases;
-  const nlohmann::json index = onnx_reader::parse(folder + "/cases.json");
+  const nlohmann::json index = nlohmann::json::parse(file_bytes(folder + "/cases.json"));
   for (const nlohmann::json& entry : index.at("cases")) {
     OnnxCase c = onnx_reader::head_of(entry);
     for (const nlohmann::json& place : entry.at("tensors")) {

@@ -100,7 +100,7 @@ TEST(VerifyProgram, EachPrecisionRunsAlone) {
   for (const std::string policy : {"exact", "float-recurrence"}) {
     const fs::path json = folder / "results.json";
     EXPECT_EQ(run_verify(folder.path(), "--precision " + policy + " --json '" + json.string() + "'").code, 0);
-    const Json results = Json::parse(read_text(json));
+    const Json results = Json::parse(file_bytes(json));
     ASSERT_EQ(results["cases"][0]["checks"].size(), 1U);
     EXPECT_EQ(results["cases"][0]["checks"][0]["policy"], policy);
   }
@@ -110,7 +110,7 @@ TEST(VerifyProgram, JsonHoldsEveryCase) {
   const TemporaryFolder folder;
   const fs::path json = folder / "results.json";
   EXPECT_EQ(run_verify(golden, "--quiet --json '" + json.string() + "'").code, 0);
-  const Json results = Json::parse(read_text(json));
+  const Json results = Json::parse(file_bytes(json));
   EXPECT_EQ(results["passed"], 1935);
   EXPECT_EQ(results["failed"], 0);
   ASSERT_EQ(results["cases"].size(), 1935U);
@@ -136,9 +136,9 @@ TEST(VerifyProgram, JsonThatCannotBeWrittenIsTwo) {
 TEST(VerifyChange, BeyondTheBoundFailsThatCaseAlone) {
   const TemporaryFolder folder;
   for (const char* file : {"cases.json", "data.bin"}) fs::copy_file(golden + "/onnx/ort/" + file, folder / file);
-  const Json index = Json::parse(read_text(folder / "cases.json"));
+  const Json index = Json::parse(file_bytes(folder / "cases.json"));
   const Json& changed = index["cases"][0];
-  Recording recording{index, read_text(folder / "data.bin")};
+  Recording recording{index, file_bytes(folder / "data.bin")};
   const std::int64_t offset = changed["tensors"].back()["offset"].get<std::int64_t>() + 4 * 7;
   recording.set(offset, recording.get(offset) + 1e-4F);
   recording.write(folder.path());

@@ -28,7 +28,7 @@ class BenchPrograms : public testing::Test {
     std::ofstream(path) << "#!/bin/sh\nprintf '%s ' \"$@\" > '" << (root_ / name).string() << ".words'\n" << action << "\n";
     fs::permissions(path, fs::perms::owner_all);
   }
-  std::string text(const std::string& name) const { return test::read_text(root_ / name); }
+  std::string text(const std::string& name) const { return test::file_bytes(root_ / name); }
   BenchOutcome run(const BenchOptions& options) const { return run_bench(bench_folder(root_ / "bin/rope"), options); }
 
   test::TemporaryFolder root_;

@@ -21,7 +21,7 @@ namespace rope::tool {
 namespace {
 
 using rope::test::error_of;
-using test::read_text;
+using test::file_bytes;
 using test::run_tool;
 using test::TemporaryFolder;
 using testing::ElementsAre;
@@ -222,8 +222,8 @@ TEST(CompareProgram, TheExitCodeIsThatOfDiff) {
   EXPECT_EQ(differ.code, 1);
   EXPECT_EQ(differ.err, "");
   EXPECT_THAT(differ.out, HasSubstr("angles are more than 0.1 rad apart from position 1 on (pair 0)\n"));
-  EXPECT_EQ(Json::parse(read_text(json))["length"], 9);
-  EXPECT_THAT(read_text(plot), EndsWith("IEND\xae\x42\x60\x82"));
+  EXPECT_EQ(Json::parse(file_bytes(json))["length"], 9);
+  EXPECT_THAT(file_bytes(plot), EndsWith("IEND\xae\x42\x60\x82"));
   EXPECT_EQ(run_tool("compare default:dims=8").code, 2);
   const test::Outcome unusable =
       run_tool("compare default:dims=8,context=9 linear:dims=8 --json '" + (folder / "none.json").string() + "'");
@@ -235,10 +235,10 @@ TEST(CompareProgram, TheExitCodeIsThatOfDiff) {
 TEST(ComparePlot, DrawsWholePicturesWithoutComplaint) {
   const TemporaryFolder folder;
   draw(compare(operand(test::two_kinds()), operand("default:dims=64"), {}), folder / "two.svg");
-  EXPECT_THAT(read_text(folder / "two.svg"), HasSubstr("how far apart the angles are"));
+  EXPECT_THAT(file_bytes(folder / "two.svg"), HasSubstr("how far apart the angles are"));
   for (const char* other : {"default:dims=128", "proportional:dims=128,pairs=0", "linear:dims=128,factor=8"}) {
     draw(compared("default:dims=128,context=4096", other), folder / "one.png");
-    EXPECT_THAT(read_text(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82")) << other;
+    EXPECT_THAT(file_bytes(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82")) << other;
   }
 }
 

@@ -77,7 +77,7 @@ class ConvertInterrupted : public testing::Test {
 TEST_F(ConvertInterrupted, NothingStopsASmallOne) {
   write_model(1 << 20);
   EXPECT_EQ(run_tool(words()).code, 0);
-  EXPECT_NE(read_text(folder / "out.safetensors"), before);
+  EXPECT_NE(file_bytes(folder / "out.safetensors"), before);
   EXPECT_EQ(files(), 2U);
 }
 
@@ -87,8 +87,8 @@ TEST_F(ConvertInterrupted, AFullDiskIsASentence) {
   const std::string command = "ulimit -f 64; trap '' XFSZ; LLVM_PROFILE_FILE=/dev/null '" ROPE_TOOL "' " + words() +
                               " 2>&1 >/dev/null | head -c 4000 >'" + (folder / "in.err").string() + "'; exit 0";
   ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_THAT(read_text(folder / "in.err"), HasSubstr("cannot be written: File too large"));
-  EXPECT_EQ(read_text(folder / "out.safetensors"), before);
+  EXPECT_THAT(file_bytes(folder / "in.err"), HasSubstr("cannot be written: File too large"));
+  EXPECT_EQ(file_bytes(folder / "out.safetensors"), before);
   EXPECT_EQ(files(), 3U);
 }
 
@@ -97,7 +97,7 @@ TEST_F(ConvertInterrupted, ASignalRemovesTheDraft) {
   const int status = status_after(SIGTERM);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_EQ(read_text(folder / "out.safetensors"), before);
+  EXPECT_EQ(file_bytes(folder / "out.safetensors"), before);
   EXPECT_EQ(files(), 2U);
 }
 
@@ -105,7 +105,7 @@ TEST_F(ConvertInterrupted, AKilledProgramLeavesItsDraftBeside) {
   write_model(std::uintmax_t{4} << 30);
   const int status = status_after(SIGKILL);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(read_text(folder / "out.safetensors"), before);
+  EXPECT_EQ(file_bytes(folder / "out.safetensors"), before);
   EXPECT_EQ(files(), 3U);
 }
 

@@ -225,7 +225,7 @@ TEST_F(ConvertRefusals, DestinationsThatCannotBe) {
   }
   EXPECT_EQ(said("folder"), "must be a file, like its source");
   EXPECT_EQ(said("none/out.safetensors"), "must be in a folder that exists");
-  EXPECT_EQ(read_text(in), file_of(good()));
+  EXPECT_EQ(file_bytes(in), file_of(good()));
 }
 
 TEST_F(ConvertRefusals, FoldersThatDoNotAgreeWithTheirIndex) {
@@ -282,7 +282,7 @@ TEST_F(ConvertRefusals, TheProgramSaysOneSentenceAndExitsWithTwo) {
   const Outcome whole = run_tool("convert " + files + right + " --quiet --json " + (folder / "x.json").string());
   EXPECT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(whole.out, "");
-  EXPECT_EQ(Json::parse(read_text(folder / "x.json"))["verified"], true);
+  EXPECT_EQ(Json::parse(file_bytes(folder / "x.json"))["verified"], true);
   EXPECT_TRUE(fs::exists(folder / "out.safetensors"));
 }
 

@@ -265,7 +265,7 @@ TEST_F(Convert, ReportsABoundForEveryLayerAndRecordsWhatWasDone) {
   EXPECT_THAT(text_of(report), HasSubstr("model.layers.0.self_attn "));
 
   write_json(report, folder / "report.json");
-  const Json json = Json::parse(read_text(folder / "report.json"));
+  const Json json = Json::parse(file_bytes(folder / "report.json"));
   EXPECT_EQ(json["verified"], true);
   EXPECT_EQ(json["layers"][1]["verification"]["bound"], report.checks[1].bound);
   EXPECT_EQ(json["layers"][0]["tensors"][0]["heads"].size(), 2U);  // k_proj comes first in the file
@@ -400,7 +400,7 @@ TEST_F(Convert, AFolderKeepsItsIndexAndQAndKMayLieInDifferentFiles) {
   const ConvertOptions options = options_for(PairKind::half, PairKind::interleaved, 4, 2);
   for (const fs::path& named : {in, in / "model.safetensors.index.json"}) {
     convert(named, out, options, Writing::whole);
-    EXPECT_EQ(read_text(out / "model.safetensors.index.json"), index);
+    EXPECT_EQ(file_bytes(out / "model.safetensors.index.json"), index);
     EXPECT_FALSE(fs::exists(out / "config.json"));
     // As one file it becomes the same.
     convert_model(model, options);
@@ -450,7 +450,7 @@ class Verification : public Convert {
       write_converted(plan, model, 0, folder / "out.safetensors");
       InputFile file(folder / "out.safetensors");
       const SafetensorsHeader header = read_safetensors_header(file);
-      std::string bytes = read_text(folder / "out.safetensors");
+      std::string bytes = file_bytes(folder / "out.safetensors");
       for (const SafetensorsEntry& entry : header.tensors) {
         if (entry.name == tensor) bytes[header.data_begin + entry.begin + row * row_bytes] ^= 1;
       }

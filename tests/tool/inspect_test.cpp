@@ -23,7 +23,7 @@ namespace rope::tool::inspect_tests {
 namespace {
 
 using rope::test::error_of;
-using test::read_text;
+using test::file_bytes;
 using test::run_tool;
 using test::TemporaryFolder;
 using testing::Contains;
@@ -430,14 +430,14 @@ TEST(InspectPlot, ACellIsTheMeanOfItsCosines) {
 TEST(InspectPlot, DrawsWholePictures) {
   const TemporaryFolder folder;
   draw(inspect(test::two_kinds(), {}), folder / "two.svg");
-  const std::string svg = read_text(folder / "two.svg");
+  const std::string svg = file_bytes(folder / "two.svg");
   EXPECT_THAT(svg, HasSubstr("gemma3, full_attention: linear, 128 pairs"));
   EXPECT_THAT(svg, HasSubstr("gemma3, sliding_attention: default, 128 pairs"));
   EXPECT_THAT(svg, HasSubstr("position, tokens"));
   EXPECT_THAT(svg, EndsWith("</svg>\n\n"));
   for (const models::ModelRope& model : {test::llama31(), test::longrope(), test::proportional()}) {
     draw(inspect(model, {}), folder / "one.png");
-    EXPECT_THAT(read_text(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82"));
+    EXPECT_THAT(file_bytes(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82"));
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 2);
 }
@@ -499,10 +499,10 @@ TEST(InspectProgram, PrintsWritesAndDraws) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, HasSubstr("  ramp_low                  8.092779116 pairs\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\nWarnings\n! "));
-  const Json json = Json::parse(read_text(folder / "all.json"));
+  const Json json = Json::parse(file_bytes(folder / "all.json"));
   EXPECT_EQ(json["context"], 131072);
   EXPECT_EQ(json["layers"][0]["rates"].size(), 32U);
-  EXPECT_FALSE(read_text(folder / "all.svg").empty());
+  EXPECT_FALSE(file_bytes(folder / "all.svg").empty());
 }
 
 TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {

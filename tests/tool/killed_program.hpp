@@ -18,7 +18,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -26,6 +25,8 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "file_bytes.hpp"
 
 namespace kill_test {
 
@@ -59,10 +60,8 @@ class Folder {
   fs::path path_;
 };
 
-inline std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+/// Empty where the program ended before it made the file.
+inline std::string content(const fs::path& path) { return fs::exists(path) ? rope::test::file_bytes(path) : std::string(); }
 
 inline void write_content(const fs::path& path, const std::string& bytes) {
   if (!(std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes).flush())

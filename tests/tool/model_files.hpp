@@ -58,7 +58,7 @@ struct ReadModel {
 };
 
 inline ReadModel read_model(const fs::path& path) {
-  const std::string file = read_text(path);
+  const std::string file = file_bytes(path);
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), 8);
   ReadModel model;

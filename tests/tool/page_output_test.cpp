@@ -41,7 +41,7 @@ std::vector<Shown> shown_in(const std::string& page) {
   const std::string indent = "    ";
   std::vector<Shown> blocks;
   bool inside = false;
-  for (const std::string& line : lines_of(read_text(fs::path(ROPE_SOURCE_DIR) / page))) {
+  for (const std::string& line : lines_of(file_bytes(fs::path(ROPE_SOURCE_DIR) / page))) {
     if (line.rfind(indent + "$ ", 0) == 0) {
       std::string command = line.substr(indent.size() + 2);
       const std::size_t comment = command.find("  #");

@@ -10,18 +10,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
+
+#include "file_bytes.hpp"
 
 namespace rope::tool::test {
 
 namespace fs = std::filesystem;
 
-inline std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+using rope::test::file_bytes;
 
 inline void write_text(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -58,7 +56,7 @@ inline Outcome run_tool(const std::string& words) {
   const std::string command =
       "'" ROPE_TOOL "' " + words + " >'" + (folder / "out").string() + "' 2>'" + (folder / "err").string() + "' </dev/null";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder / "out"), read_text(folder / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, file_bytes(folder / "out"), file_bytes(folder / "err")};
 }
 
 }  // namespace rope::tool::test
