@@ -12,6 +12,8 @@
 
 #include "error.hpp"
 #include "files.hpp"
+#include "json_integer.hpp"
+#include "limits.hpp"
 #include "rope/error.hpp"
 #include "safetensors.hpp"
 
@@ -48,24 +50,38 @@ json to_json(const RunConfig& c) {
             {"rates_factor", c.adam.rates_factor}}}};
 }
 
+template <class T>
+T within(const char* key, const Limits<T>& limits, T value) {
+  if (!limits.hold(value)) throw Error(fmt::format("its {} must be from {} to {}, got {}", key, limits.least, limits.most, value));
+  return value;
+}
+
+void get_within(const json& j, const char* key, const Limits<std::int64_t>& limits, std::int64_t& value) {
+  value = within(key, limits, integer<std::int64_t>(j.at(key)));
+}
+
+void get_within(const json& j, const char* key, const Limits<double>& limits, double& value) {
+  value = within(key, limits, j.at(key).get<double>());
+}
+
 RunConfig from_json(const json& j) {
   RunConfig c;
-  j.at("vocabulary").get_to(c.model.vocabulary);
-  j.at("layers").get_to(c.model.layers);
-  j.at("heads").get_to(c.model.heads);
-  j.at("dim").get_to(c.model.dim);
-  j.at("context").get_to(c.context);
-  j.at("batch").get_to(c.batch);
-  j.at("steps").get_to(c.steps);
-  j.at("seed").get_to(c.seed);
+  get_within(j, "vocabulary", vocabulary_limits, c.model.vocabulary);
+  get_within(j, "layers", layers_limits, c.model.layers);
+  get_within(j, "heads", dim_limits, c.model.heads);
+  get_within(j, "dim", dim_limits, c.model.dim);
+  get_within(j, "context", context_limits, c.context);
+  get_within(j, "batch", batch_limits, c.batch);
+  get_within(j, "steps", steps_limits, c.steps);
+  c.seed = integer<std::uint64_t>(j.at("seed"));
   j.at("text").get_to(c.text);
-  j.at("text_checksum").get_to(c.text_checksum);
+  c.text_checksum = integer<std::uint64_t>(j.at("text_checksum"));
   j.at("comparison").get_to(c.comparison);
   j.at("rope").at("kind").get_to(c.rope.kind);
-  j.at("rope").at("factor").get_to(c.rope.factor);
-  j.at("rope").at("base").get_to(c.rope.base);
+  get_within(j.at("rope"), "factor", rope_factor_limits, c.rope.factor);
+  get_within(j.at("rope"), "base", rope_base_limits, c.rope.base);
   const json& adam = j.at("adam");
-  adam.at("peak_rate").get_to(c.adam.peak_rate);
+  get_within(adam, "peak_rate", learning_rate_limits, c.adam.peak_rate);
   adam.at("final_rate_ratio").get_to(c.adam.final_rate_ratio);
   adam.at("warmup").get_to(c.adam.warmup);
   adam.at("beta1").get_to(c.adam.beta1);
@@ -75,12 +91,8 @@ RunConfig from_json(const json& j) {
   adam.at("clip").get_to(c.adam.clip);
   // Checkpoints made before rates could be learned do not have these.
   c.model.rates = j.value("learn_frequencies", false) ? Rates::learned : Rates::fixed;
-  c.adam.rates_factor = adam.value("rates_factor", c.adam.rates_factor);
-  const auto within = [](Index value, Index most) { return value >= 1 && value <= most; };
-  if (!within(c.model.vocabulary, 256) || !within(c.model.layers, max_layers) || !within(c.model.dim, max_dim) ||
-      !within(c.model.heads, c.model.dim) || c.model.dim % c.model.heads != 0) {
-    throw Error("its config describes no model");
-  }
+  if (adam.contains("rates_factor")) get_within(adam, "rates_factor", rates_factor_limits, c.adam.rates_factor);
+  if (c.model.dim % c.model.heads != 0) throw Error("its config describes no model");
   if (c.model.rates == Rates::learned && (!c.rope.rotates() || c.model.head_dim() % 2 != 0)) {
     throw Error("its config learns the rates of no rotation");
   }
@@ -108,13 +120,17 @@ void get_parameters(const Safetensors& file, const std::string& prefix, Paramete
 }
 
 void get_curves(const Safetensors& file, RunState& state) {
-  state.train_bits.resize(static_cast<std::size_t>(state.step));
+  state.train_bits.resize(file.tensor("curve.train").bytes.size() / sizeof(double));
   file.get("curve.train", {static_cast<std::ptrdiff_t>(state.step)}, state.train_bits.data());
   const std::vector<std::ptrdiff_t> shape = file.tensor("curve.validation").shape;
   if (shape.size() != 2 || shape[1] != 2) throw Error("its validation curve has a wrong shape");
   std::vector<double> values(static_cast<std::size_t>(shape[0] * 2));
   file.get("curve.validation", shape, values.data());
-  for (std::size_t i = 0; i < values.size(); i += 2) state.validation.push_back({static_cast<std::int64_t>(values[i]), values[i + 1]});
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    const auto now = static_cast<double>(state.step);
+    if (!(values[i] >= 0 && values[i] <= now)) throw Error(fmt::format("its validation curve has a step {} of {}", values[i], now));
+    state.validation.push_back({static_cast<std::int64_t>(values[i]), values[i + 1]});
+  }
 }
 
 const std::string& metadata(const Safetensors& file, const std::string& key) {
@@ -133,9 +149,8 @@ Checkpoint decode_checkpoint(const std::string& bytes) {
   const ParameterLayout layout(config.model);
   if (static_cast<std::size_t>(layout.size) > bytes.size() / sizeof(float)) throw Error("its config describes a larger model");
   RunState state(config);
-  state.step = json::parse(metadata(file, "step")).get<std::int64_t>();
-  state.threads = json::parse(metadata(file, "threads")).get<int>();
-  if (state.step < 0 || static_cast<std::size_t>(state.step) > bytes.size()) throw Error("its step is wrong");
+  state.step = within("step", Limits<std::int64_t>{0, config.steps}, integer<std::int64_t>(json::parse(metadata(file, "step"))));
+  state.threads = static_cast<int>(within("threads", threads_limits, integer<std::int64_t>(json::parse(metadata(file, "threads")))));
   get_parameters(file, "model.", state.weights);
   get_parameters(file, "adam.m.", state.moments.m);
   get_parameters(file, "adam.v.", state.moments.v);

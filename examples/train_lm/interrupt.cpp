@@ -8,7 +8,9 @@ namespace {
 
 volatile std::sig_atomic_t received = 0;
 
-extern "C" void remember_signal(int signal) { received = signal; }
+extern "C" {
+static void remember_signal(int signal) { received = signal; }
+}
 
 }  // namespace
 

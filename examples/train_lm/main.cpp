@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "train_lm: not enough memory for a model of this size\n");
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_lm: {}\n", e.what());
+    fmt::print(stderr, "train_lm: {}\n", train_lm::one_line(e.what()));
   }
   return 1;
 }

@@ -7,8 +7,17 @@
 #include <cmath>
 
 #include "error.hpp"
+#include "limits.hpp"
 
 namespace train_lm {
+namespace {
+
+template <class T>
+CLI::Range within(const Limits<T>& limits) {
+  return CLI::Range(limits.least, limits.most);
+}
+
+}  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
   Options o;
@@ -19,33 +28,33 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--text", o.text, "File, or folder of files (symlinks skipped)")->capture_default_str();
   app.add_option("--out", o.out, "Folder for checkpoints, tables and pictures")->capture_default_str();
   app.add_flag("--resume", o.resume, "Continue the runs in --out; options not given are taken from the checkpoint");
-  app.add_option("--steps", o.run.steps, "Steps of training")->check(CLI::Range(1, 10'000'000))->capture_default_str();
-  app.add_option("--context", o.run.context, "Characters the model sees in training")->check(CLI::Range(2, 1 << 16))->capture_default_str();
-  app.add_option("--layers", o.run.model.layers, "Layers")->check(CLI::Range(Index{1}, max_layers))->capture_default_str();
-  app.add_option("--heads", o.run.model.heads, "Attention heads")->check(CLI::Range(Index{1}, max_dim))->capture_default_str();
-  app.add_option("--dim", o.run.model.dim, "Width of the model")->check(CLI::Range(Index{1}, max_dim))->capture_default_str();
-  app.add_option("--batch", o.run.batch, "Windows per step")->check(CLI::Range(1, 1 << 16))->capture_default_str();
+  app.add_option("--steps", o.run.steps, "Steps of training")->check(within(steps_limits))->capture_default_str();
+  app.add_option("--context", o.run.context, "Characters the model sees in training")->check(within(context_limits))->capture_default_str();
+  app.add_option("--layers", o.run.model.layers, "Layers")->check(within(layers_limits))->capture_default_str();
+  app.add_option("--heads", o.run.model.heads, "Attention heads")->check(within(dim_limits))->capture_default_str();
+  app.add_option("--dim", o.run.model.dim, "Width of the model")->check(within(dim_limits))->capture_default_str();
+  app.add_option("--batch", o.run.batch, "Windows per step")->check(within(batch_limits))->capture_default_str();
   app.add_option("--rope", o.run.rope.kind, "Rotation of the model: none, default, linear, ntk, yarn")
       ->check(CLI::IsMember({"none", "default", "linear", "ntk", "yarn"}))
       ->capture_default_str();
-  app.add_option("--rope-factor", o.run.rope.factor, "s of linear, ntk and yarn")->check(CLI::Range(1.0, 1e6))->capture_default_str();
-  app.add_option("--rope-base", o.run.rope.base, "Base of the rotation")->check(CLI::Range(1.0001, 1e12))->capture_default_str();
+  app.add_option("--rope-factor", o.run.rope.factor, "s of linear, ntk and yarn")->check(within(rope_factor_limits))->capture_default_str();
+  app.add_option("--rope-base", o.run.rope.base, "Base of the rotation")->check(within(rope_base_limits))->capture_default_str();
   bool learn_frequencies = false;
   app.add_flag("--learn-frequencies", learn_frequencies,
                "Train the rates of the rotation, each layer its own, beside the same model with fixed rates");
   app.add_option("--frequencies-factor", o.run.adam.rates_factor, "Learning rate of the rates' logarithms, times the highest")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(within(rates_factor_limits))
       ->capture_default_str();
-  app.add_option("--learning-rate", o.run.adam.peak_rate, "Highest learning rate")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app.add_option("--learning-rate", o.run.adam.peak_rate, "Highest learning rate")
+      ->check(within(learning_rate_limits))
+      ->capture_default_str();
   app.add_option("--seed", o.run.seed, "Seed of weights, batches and samples")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--threads", o.threads, "Threads; 0 for one per processor")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--threads", o.threads, "Threads; 0 for one per processor")->check(within(threads_limits))->capture_default_str();
   app.add_option("--sample", o.sample, "Characters of text to write at the end")->check(CLI::Range(0, 1'000'000))->capture_default_str();
-  app.add_option("--save-every", o.save_every, "Steps between checkpoints")->check(CLI::Range(1, 10'000'000))->capture_default_str();
-  app.add_option("--validate-every", o.validate_every, "Steps between validations")
-      ->check(CLI::Range(1, 10'000'000))
-      ->capture_default_str();
+  app.add_option("--save-every", o.save_every, "Steps between checkpoints")->check(within(steps_limits))->capture_default_str();
+  app.add_option("--validate-every", o.validate_every, "Steps between validations")->check(within(steps_limits))->capture_default_str();
   app.add_option("--stop-at", o.stop_at, "Save and stop, as if interrupted, once this many steps of a run are done; 0 for never")
-      ->check(CLI::Range(0, 10'000'000))
+      ->check(CLI::Range(std::int64_t{0}, steps_limits.most))
       ->capture_default_str();
   app.add_flag("!--no-comparison", o.run.comparison,
                "Train the first model alone, not one without RoPE (and one with fixed rates) beside it");

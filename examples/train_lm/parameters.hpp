@@ -31,9 +31,6 @@
 
 namespace train_lm {
 
-inline constexpr Index max_layers = 64;
-inline constexpr Index max_dim = 4096;
-
 /// What becomes of the rotation's rates in training.
 enum class Rates { fixed, learned };
 

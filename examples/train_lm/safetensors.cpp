@@ -9,6 +9,7 @@
 
 #include "checksum.hpp"
 #include "error.hpp"
+#include "json_integer.hpp"
 
 namespace train_lm {
 namespace {
@@ -53,12 +54,19 @@ std::string checksum_of(std::string header, std::string_view data) {
   return fmt::format("{:016x}", fnv1a(data.data(), data.size(), fnv1a(header.data(), header.size())));
 }
 
+template <class T>
+std::vector<T> integers(const json& list) {
+  std::vector<T> values;
+  for (const json& value : list.get_ref<const json::array_t&>()) values.push_back(integer<T>(value));
+  return values;
+}
+
 StoredTensor read_tensor(const std::string& name, const json& entry, std::string_view data, std::size_t& expected_begin) {
   StoredTensor tensor;
   tensor.name = name;
   tensor.dtype = entry.at("dtype").get<std::string>();
-  tensor.shape = entry.at("shape").get<std::vector<std::ptrdiff_t>>();
-  const auto offsets = entry.at("data_offsets").get<std::vector<std::size_t>>();
+  tensor.shape = integers<std::ptrdiff_t>(entry.at("shape"));
+  const auto offsets = integers<std::size_t>(entry.at("data_offsets"));
   const std::size_t count = element_count(tensor.shape);
   if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size() ||
       (offsets[1] - offsets[0]) / dtype_size(tensor.dtype) != count || (offsets[1] - offsets[0]) % dtype_size(tensor.dtype) != 0) {

@@ -129,7 +129,7 @@ void set_aside_old_checkpoints(const std::vector<SessionRun>& runs) {
   for (const SessionRun& run : runs) {
     remove_temporary(run.checkpoint);
     if (run.damage.empty()) continue;
-    fmt::print("{}; going on from the checkpoint before it, step {}\n", run.damage, run.state.step);
+    fmt::print("{}; going on from the checkpoint before it, step {}\n", one_line(run.damage), run.state.step);
     // Otherwise the next save would keep the damaged one in place of the good one.
     if (is_there(run.checkpoint)) fmt::print("the damaged one is now {}\n", moved(run.checkpoint, ".damaged.safetensors").string());
   }

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -26,7 +26,9 @@ constexpr std::size_t largest_call = std::size_t{1} << 30;
 
 volatile std::sig_atomic_t received = 0;
 
-extern "C" void remember_signal(int signal) { received = signal; }
+extern "C" {
+static void remember_signal(int signal) { received = signal; }
+}
 
 void refuse_if_interrupted(const fs::path& path) {
   if (received != 0) refuse(path.string(), "was not finished: interrupted");

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
 
 namespace rope::tool {
 

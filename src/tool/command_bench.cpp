@@ -5,8 +5,8 @@
 
 #include "bench_programs.hpp"
 #include "commands.hpp"
+#include "file_error.hpp"
 #include "files.hpp"
-#include "golden_files.hpp"
 
 namespace rope::tool {
 namespace {

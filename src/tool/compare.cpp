@@ -130,10 +130,12 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
   if (length > 1 && positions.back() != length - 1) positions.push_back(length - 1);
   for (const rope::Index position : positions) result.angles.push_back({position, result.widest, difference_at(position)});
   if (length > 1 && difference_at(length - 1) > apart_radians) {
-    // The quotient is rounded: begin below it.
-    auto first = std::max<rope::Index>(1, static_cast<rope::Index>(apart_radians / static_cast<double>(*widest)) - 1);
-    while (difference_at(first) <= apart_radians) ++first;
-    result.first_apart = first;
+    rope::Index together = 0, apart = length - 1;
+    while (apart - together > 1) {
+      const rope::Index middle = together + (apart - together) / 2;
+      (difference_at(middle) > apart_radians ? apart : together) = middle;
+    }
+    result.first_apart = apart;
   }
   return result;
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compare.hpp"
-#include "golden_files.hpp"
+#include "json_file.hpp"
 #include "terminal.hpp"
 
 namespace rope::tool {

@@ -8,8 +8,9 @@
 #include <system_error>
 
 #include "convert_write.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "gradcheck_problem.hpp"
+#include "json_file.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;

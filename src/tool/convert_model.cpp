@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "convert_plan.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "gradcheck_problem.hpp"
+#include "json_file.hpp"
 #include "rope/error.hpp"
 #include "rope/models/hugging_face.hpp"
 
@@ -35,13 +36,11 @@ Shard open_shard(const fs::path& path) {
 
 // Names of tensors and of the files they are in.
 std::map<std::string, std::string> read_weight_map(const fs::path& index) {
-  const InputFile file(index);
-  if (file.size() > largest_index) refuse(index.string(), fmt::format("must have at most {} bytes, got {}", largest_index, file.size()));
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  file.read(0, reinterpret_cast<std::byte*>(text.data()), text.size());
-  const Json content = Json::parse(text, nullptr, false);
+  const std::uint64_t bytes = InputFile(index).size();
+  if (bytes > largest_index) refuse(index.string(), fmt::format("must have at most {} bytes, got {}", largest_index, bytes));
+  const Json content = read_json(index);
   const bool usable = content.is_object() && content.contains("weight_map") && content["weight_map"].is_object();
-  if (!usable) refuse(index.string(), "must be JSON with an object weight_map");
+  if (!usable) refuse(index.string(), "must have an object weight_map");
   std::map<std::string, std::string> map;
   for (const auto& [tensor, name] : content["weight_map"].items()) {
     const std::string shard = name.is_string() ? name.get<std::string>() : "";

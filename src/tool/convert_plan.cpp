@@ -9,7 +9,7 @@
 #include <numeric>
 #include <regex>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "gradcheck_problem.hpp"
 #include "rope/error.hpp"
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <random>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "rope/cache.hpp"
 #include "rope/rotate_strided.hpp"
 

@@ -8,7 +8,8 @@
 #include <filesystem>
 #include <string>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
+#include "json_file.hpp"
 
 namespace rope::tool {
 

@@ -58,11 +58,6 @@ void require_inside(const Entry& owner, const std::string& name) {
 
 }  // namespace
 
-void refuse(const std::string& where, std::string_view rule) {
-  constexpr std::size_t longest = 560;
-  throw FileError(fmt::format("[rope] {}", rope::detail::one_line(fmt::format("{}: {}", where, rule), longest)));
-}
-
 std::size_t size_of(DataType type) {
   switch (type) {
     case DataType::f32:
@@ -291,22 +286,6 @@ std::string Index::data_file() const {
   return Entry(content, path.string()).text("data");
 }
 
-Index read_json_index(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  if (!file || !fs::is_regular_file(path, error)) refuse(path.string(), "must be a file that can be read");
-  // Values are printed and copied by recursion: no file may be deep enough to exhaust the stack.
-  constexpr int deepest = 64;
-  const auto bounded = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > deepest) refuse(path.string(), fmt::format("must not be nested deeper than {} levels", deepest));
-    return true;
-  };
-  try {
-    return {path, Json::parse(file, bounded)};
-  } catch (const Json::exception& malformed) {
-    const std::string words = malformed.what();  // "[its kind] where and what"
-    refuse(path.string(), fmt::format("must be JSON, got a {}", words.substr(words.find("] ") + 2)));
-  }
-}
+Index read_json_index(const fs::path& path) { return {path, read_json(path)}; }
 
 }  // namespace rope::tool

@@ -11,27 +11,18 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "file_error.hpp"
+#include "json_file.hpp"
 #include "rope/scalar_type.hpp"
 
 namespace rope::tool {
 
-using Json = nlohmann::json;
 using Dims = std::vector<std::int64_t>;
-
-/// A file or folder that cannot be used: `[rope] <file>: <case>: <rule>`.
-class FileError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-[[noreturn]] void refuse(const std::string& where, std::string_view rule);
 
 enum class DataType { f32, f64, f16, bf16, i32, i64 };
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "golden_files.hpp"
 #include "inspect.hpp"
+#include "json_file.hpp"
 #include "terminal.hpp"
 
 namespace rope::tool {

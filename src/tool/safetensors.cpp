@@ -9,7 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
+#include "json_file.hpp"
 
 namespace rope::tool {
 namespace {

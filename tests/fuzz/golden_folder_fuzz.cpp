@@ -1,53 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recorded answers and `rope verify`. The first byte is the kind of index; the index ends at a byte 0, and data.bin is what follows.
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
+#include <system_error>
 
 #include "golden_files.hpp"
+#include "memory_folder.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
 #include "verify.hpp"
 #include "verify_scaling.hpp"
 
 namespace rope::fuzz {
-namespace {
 
 namespace fs = std::filesystem;
-
-/// In memory where there is such a place; removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::error_code error;
-    const fs::path memory = "/dev/shm";
-    path_ = (fs::is_directory(memory, error) ? memory : fs::temp_directory_path()) / ("rope_fuzz." + std::to_string(::getpid()));
-    fs::create_directory(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  fs::path write(const char* name, Bytes bytes) const {
-    std::ofstream file(path_ / name, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return path_ / name;
-  }
-
- private:
-  fs::path path_;
-};
-
-}  // namespace
-
 void fuzz_golden_folder(Bytes bytes) {
-  static const Folder folder;
+  static const MemoryFolder folder("golden");
   if (bytes.empty()) return;
   const char kind = bytes.front();
   bytes.remove_prefix(1);

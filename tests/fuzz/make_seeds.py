@@ -71,8 +71,9 @@ def make_scaling_text():
              "default:dims=8,exponents=0/1/0/1,exponent_dims=4,head_dims=16,context=100", "default:dims=64,base=18446744073709551616,context=65536"]
     for number, text in enumerate(texts):
         write("scaling_text", str(number), text)
+        write("scaling_text", "compare%d" % number, text + "\n" + texts[number - 1])
     words = {word for text in texts for part in text.replace(":", ",").split(",") for word in part.split("=")}
-    write_dictionary("scaling_text", sorted(words) + ["1e308", "1e-308", "-0", "inf", "nan", "9223372036854775807", ",", "/", "="], False)
+    write_dictionary("scaling_text", sorted(words) + ["1e308", "1e-308", "-0", "inf", "nan", "9223372036854775807", ",", "/", "=", "\n"], False)
 
 
 def safetensors(tensors, metadata=None):
@@ -101,8 +102,18 @@ def make_safetensors():
     write("safetensors", "norms", options + safetensors(projections + [(layer + "q_norm.weight", "BF16", [4], 2)], {"format": "pt", "rope_pairing": "half"}))
     write("safetensors", "lora", options + safetensors([(layer + "q_proj.lora_B.weight", "F16", [8, 2], 2), (layer + "q_proj.lora_A.weight", "F16", [2, 2], 2)]))
     write("safetensors", "fused", grouped + safetensors([("h.0.attn.c_attn.weight", "BF16", [16, 2], 2)]))
-    write_dictionary("safetensors", ["dtype", "shape", "data_offsets", "__metadata__", "rope_pairing", "F32", "F4", "BF16", "F64", "C64", layer + "q_proj.weight",
+    index = {"metadata": {"total_size": 128}, "weight_map": {"q_proj.weight": "q.safetensors", "k_proj.weight": "k.safetensors"}}
+    write("safetensors", "index", options + json.dumps(index).encode())
+    write_dictionary("safetensors", ["weight_map", "q.safetensors", "k.safetensors", "q_proj.weight", "k_proj.weight", "dtype", "shape", "data_offsets", "__metadata__", "rope_pairing", "F32", "F4", "BF16", "F64", "C64", layer + "q_proj.weight",
                                      layer + "k_proj.weight", layer + "q_norm.weight", "wq.weight", "qkv_proj.weight", "half", "interleaved"], True)
+
+
+def make_checkpoint():
+    words = set()
+    for path in (pathlib.Path(__file__).parent / "corpus/checkpoint").iterdir():
+        words.update(word.decode() for word in re.findall(rb"[a-z_.0-9]{4,40}", path.read_bytes()))
+    numbers = ["0", "-1", "65537", "1e300", "4.5", "9223372036854775807", "18446744073709551615"]
+    write_dictionary("checkpoint", sorted(words) + numbers + ['\\"%s\\":' % word for word in ("batch", "context", "steps", "dim", "heads")], False)
 
 
 def make_golden_folder():
@@ -158,5 +169,5 @@ def make_operators():
             write(target, str(number), numbers.randbytes(numbers.choice([40, 100, 200, 400])))
 
 
-for make in (make_operators, make_config_json, make_gguf, make_scaling_text, make_safetensors, make_golden_folder):
+for make in (make_operators, make_config_json, make_gguf, make_scaling_text, make_safetensors, make_checkpoint, make_golden_folder):
     make()

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Headers of safetensors files, and what `rope convert` plans for them. The first bytes are the options, the rest is the file.
+// Headers of safetensors files, indexes of folders of them, and what `rope convert` plans for them. The first bytes are the options, the
+// rest is the file, or where it begins with a brace, the index of a folder with two files.
 #include <fmt/format.h>
 
 #include "convert_plan.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "memory_file.hpp"
+#include "memory_folder.hpp"
 #include "promise.hpp"
 #include "take.hpp"
 
@@ -53,12 +55,47 @@ void require_consistent(const tool::Model& model, const tool::ConvertPlan& plan)
   }
 }
 
+void plan(const tool::ConvertOptions& options, const tool::Model& model) {
+  attempt<Error, tool::FileError>([&] {
+    const tool::AttentionShape shape = tool::attention_shape(options, model);
+    require_consistent(model, tool::make_plan(options, shape, model));
+  });
+}
+
+// One projection of 8 rows and 2 columns of float.
+std::string projection(const char* name) {
+  const std::string header = fmt::format(R"({{"{}":{{"dtype":"F32","shape":[8,2],"data_offsets":[0,64]}}}})", name);
+  std::string file(8 + header.size() + 64, '\0');
+  const std::uint64_t size = header.size();
+  std::memcpy(file.data(), &size, sizeof size);
+  file.replace(8, header.size(), header);
+  return file;
+}
+
+void run_index(const tool::ConvertOptions& options, Bytes index) {
+  static const MemoryFolder folder("safetensors");
+  static const std::filesystem::path query = folder.write("q.safetensors", projection("q_proj.weight"));
+  static const std::filesystem::path key = folder.write("k.safetensors", projection("k_proj.weight"));
+  const std::filesystem::path path = folder.write("model.safetensors.index.json", index);
+  std::optional<tool::Model> model;
+  attempt<Error, tool::FileError>([&] { model.emplace(tool::open_model(path)); });
+  if (!model) return;
+  for (const tool::Shard& shard : model->shards) {
+    require(shard.file.path() == query || shard.file.path() == key, "the files of an index lie beside it");
+  }
+  plan(options, *model);
+}
+
 }  // namespace
 
 void fuzz_safetensors(Bytes bytes) {
   static const MemoryFile file;
   Take take(bytes);
   const tool::ConvertOptions options = options_of(take);
+  if (!take.rest().empty() && take.rest().front() == '{') {
+    run_index(options, take.rest());
+    return;
+  }
   const std::filesystem::path path = file.with(take.rest());
   std::optional<tool::Model> model;
   attempt<Error, tool::FileError>([&] { model.emplace(tool::open_model(path)); });
@@ -77,10 +114,7 @@ void fuzz_safetensors(Bytes bytes) {
     require(a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.begin == b.begin && a.end == b.end,
             "a tensor's entry is written as it was read");
   }
-  attempt<Error, tool::FileError>([&] {
-    const tool::AttentionShape shape = tool::attention_shape(options, *model);
-    require_consistent(*model, tool::make_plan(options, shape, *model));
-  });
+  plan(options, *model);
 }
 
 }  // namespace rope::fuzz

@@ -15,6 +15,7 @@ namespace rope::fuzz {
 
 using Bytes = std::string_view;
 
+void fuzz_checkpoint(Bytes bytes);
 void fuzz_config_json(Bytes bytes);
 void fuzz_gguf(Bytes bytes);
 void fuzz_safetensors(Bytes bytes);

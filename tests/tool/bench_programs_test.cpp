@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <fstream>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "tool/run_tool.hpp"
 
 namespace rope::tool {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "convert.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "rope/error.hpp"
 #include "tool/model_files.hpp"
 

@@ -7,7 +7,8 @@
 #include <functional>
 
 #include "convert.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
+#include "json_file.hpp"
 #include "rope/error.hpp"
 #include "tool/model_files.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::int64_t heads = 2, dims = 4, hidden = 3;
 const std::string layer = "layers.0.attention.";
@@ -240,9 +242,13 @@ TEST_F(ConvertRefusals, FoldersThatDoNotAgreeWithTheirIndex) {
             "[rope] " + in.string() + ": must have model.safetensors.index.json, model.safetensors or one other .safetensors file, got 0");
   write_text(in / "a.safetensors", file_of(good()));
   EXPECT_EQ(sentence_of(in, folder / "out", plain()), "not refused");
-  for (const char* text : {"", "[]", "{}", R"({"weight_map":[]})", "{\"weight_map\":{}"}) {
-    EXPECT_EQ(said(text), start + "must be JSON with an object weight_map") << text;
+  for (const char* text : {"[]", "{}", R"({"weight_map":[]})", "1"}) {
+    EXPECT_EQ(said(text), start + "must have an object weight_map") << text;
   }
+  for (const char* text : {"", "{\"weight_map\":{}", "\xff"})
+    EXPECT_THAT(said(text), StartsWith(start + "must be JSON, got a parse error")) << text;
+  const std::string deep = std::string(1000000, '[') + std::string(1000000, ']');
+  EXPECT_EQ(said("{\"weight_map\":{\"x\":" + deep + "}}"), start + "must not be nested deeper than 64 levels");
   EXPECT_EQ(said(R"({"weight_map":{}})"), start + "weight_map must name a tensor");
   EXPECT_EQ(said(R"({"weight_map":{"x":"../a.safetensors"}})"),
             start + "weight_map must name files beside it, got \"../a.safetensors\" for tensor \"x\"");

@@ -12,7 +12,8 @@
 
 #include "byte_files.hpp"
 #include "convert_write.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
+#include "json_file.hpp"
 #include "tool/model_files.hpp"
 
 namespace rope::tool::convert_tests {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "tool/model_files.hpp"
 
 namespace rope::tool {

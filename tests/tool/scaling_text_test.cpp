@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "golden_files.hpp"
+#include "file_error.hpp"
 #include "scaling_fields.hpp"
 
 namespace rope::tool {
