@@ -38,13 +38,13 @@ struct GoldenCase {
 
 class GoldenReader {
  public:
-  explicit GoldenReader(std::string folder) : folder_(std::move(folder)) {}
+  explicit GoldenReader(std::string folder)
+      : folder_(std::move(folder)), index_(nlohmann::json::parse(file_bytes(folder_ + "/cases.json"))) {}
 
   /// The cases of one group, or all for an empty name.
   std::vector<GoldenCase> read(const std::string& group = "") {
     std::vector<GoldenCase> cases;
-    const nlohmann::json index = nlohmann::json::parse(file_bytes(folder_ + "/cases.json"));
-    for (const nlohmann::json& entry : index.at("cases")) {
+    for (const nlohmann::json& entry : index_.at("cases")) {
       if (group.empty() || entry.at("group") == group) cases.push_back(read_case(entry));
     }
     return cases;
@@ -100,6 +100,7 @@ class GoldenReader {
   }
 
   std::string folder_;
+  nlohmann::json index_;
   std::map<std::string, std::string> files_;
 };
 

@@ -29,6 +29,12 @@ using test::PlainResult;
 
 const std::string folder = ROPE_TEST_DATA "/golden/ggml";
 
+// Its index is read once.
+GoldenReader& golden() {
+  static GoldenReader reader(folder);
+  return reader;
+}
+
 // From the data's README: what an exact implementation may differ from ggml by, beside ggml's own distance from the exact result.
 constexpr double float_nmse = 1e-12;
 constexpr double half_nmse = 1e-9;
@@ -167,7 +173,7 @@ TEST(GoldenGgml, IndexHoldsEveryCaseOfEveryGroup) {
   for (const Group& group : groups) expected[group.name] = group.cases;
   std::map<std::string, std::size_t> found;
   std::set<int> ids;
-  for (const GoldenCase& c : GoldenReader(folder).read()) {
+  for (const GoldenCase& c : golden().read()) {
     ++found[c.group];
     ids.insert(c.id);
   }
@@ -182,7 +188,7 @@ class GoldenGgmlGroup : public testing::TestWithParam<Group> {};
 TEST_P(GoldenGgmlGroup, AgreesWithinGgmlsOwnError) {
   std::size_t elements = 0;
   std::size_t misrounded = 0;
-  const std::vector<GoldenCase> cases = GoldenReader(folder).read(GetParam().name);
+  const std::vector<GoldenCase> cases = golden().read(GetParam().name);
   ASSERT_EQ(cases.size(), GetParam().cases);
   for (const GoldenCase& c : cases) {
     SCOPED_TRACE(testing::Message() << "case " << c.id << ", " << c.mode << (c.backward ? ", backward" : ""));
@@ -210,7 +216,7 @@ TEST_P(GoldenGgmlGroup, AgreesWithinGgmlsOwnError) {
 TEST_P(GoldenGgmlGroup, FloatRecurrenceAgreesAtEveryPosition) {
   std::size_t elements = 0;
   std::size_t misrounded = 0;
-  for (const GoldenCase& c : GoldenReader(folder).read(GetParam().name)) {
+  for (const GoldenCase& c : golden().read(GetParam().name)) {
     SCOPED_TRACE(testing::Message() << "case " << c.id << ", " << c.mode << (c.backward ? ", backward" : ""));
     const std::vector<float> mine = rotated(c, ggml::Precision::float_recurrence);
     if (!c.is_half) {
