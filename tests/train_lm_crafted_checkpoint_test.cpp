@@ -121,7 +121,7 @@ TEST_F(CraftedCheckpointTest, NumbersThatAreNoIntegers) {
 }
 
 TEST_F(CraftedCheckpointTest, ValidationsOfStepsThatWereNotDone) {
-  // The curve is the last tensor but one in the file, (step, bits) of one validation; 2 becomes another step.
+  // The curve holds (step, bits) of one validation; 2 becomes another step.
   for (const double step : {-1.0, 4.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
     const double was[2] = {2, 4.25}, is[2] = {step, 4.25};
     char before[sizeof was], after[sizeof is];

@@ -15,6 +15,7 @@
 namespace rope::fuzz {
 
 namespace fs = std::filesystem;
+
 void fuzz_golden_folder(Bytes bytes) {
   static const MemoryFolder folder("golden");
   if (bytes.empty()) return;
