@@ -25,7 +25,7 @@ class TrainerKill : public testing::Test {
   TrainerKill() {
     std::string text;
     for (int i = 0; i < 12; ++i) text += "the quick brown fox jumps over the lazy dog, again and again. ";
-    write_content(folder_ / "text", text);
+    write_bytes(folder_ / "text", text);
   }
 
   std::vector<std::string> words(const fs::path& out, const std::vector<std::string>& more) const {
@@ -104,7 +104,7 @@ class TrainerKill : public testing::Test {
   const fs::path& folder() const { return folder_.path(); }
 
  private:
-  Folder folder_{};
+  TemporaryFolder folder_{};
 };
 
 // Each run goes on where the one before was killed, until one reaches its end; then another begins.
@@ -161,7 +161,7 @@ TEST_F(TrainerKill, AFaultAtEveryCallThatChangesAFile) {
   ASSERT_EQ(count("rename"), 2 + 5);  // two checkpoints, four tables, a script of gnuplot's
   ASSERT_EQ(count("link"), 1);
 
-  const Folder memory(Medium::memory);
+  const TemporaryFolder memory(Medium::memory);
   int faults = 0;
   for (const char* kind : {"kill", "torn", "power", "fail"}) {
     for (std::size_t n = 0; n < all.size(); ++n) {
@@ -263,7 +263,7 @@ TEST_F(TrainerKill, ADamagedCheckpointCostsTheStepsSinceTheOneBefore) {
   ASSERT_EQ(train(beginning).code, 0);
   std::string damaged = content(newest);
   damaged[damaged.size() / 2] ^= 1;
-  write_content(newest, damaged);
+  write_bytes(newest, damaged);
   std::vector<std::string> again = words_for(out);
   again.emplace_back("--resume");
   const fs::path log = folder() / "calls";

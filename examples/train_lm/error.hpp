@@ -6,6 +6,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "rope/detail/sentence.hpp"
 
 namespace train_lm {
 
@@ -15,14 +18,6 @@ class Error : public std::runtime_error {
 };
 
 /// A sentence that may repeat words of a file: none of them breaks the line, steers the terminal or fills the screen.
-inline std::string one_line(std::string text) {
-  constexpr std::size_t longest = 1000;
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-  return text;
-}
+inline std::string one_line(std::string_view sentence) { return rope::detail::one_line(sentence, 1000); }
 
 }  // namespace train_lm

@@ -6,12 +6,8 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <system_error>
-#include <type_traits>
-
-#include "rope/detail/sentence.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;

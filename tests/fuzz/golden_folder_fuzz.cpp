@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "file_bytes.hpp"
 #include "golden_files.hpp"
-#include "memory_folder.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
+#include "temporary_folder.hpp"
 #include "verify.hpp"
 #include "verify_scaling.hpp"
 
@@ -17,19 +18,19 @@ namespace rope::fuzz {
 namespace fs = std::filesystem;
 
 void fuzz_golden_folder(Bytes bytes) {
-  static const MemoryFolder folder("golden");
+  static const test::TemporaryFolder folder(test::Medium::memory);
   if (bytes.empty()) return;
   const char kind = bytes.front();
   bytes.remove_prefix(1);
   const std::size_t end = std::min(bytes.find('\0'), bytes.size());
   const Bytes index = bytes.substr(0, end);
-  folder.write("data.bin", bytes.substr(std::min(end + 1, bytes.size())));
+  test::write_bytes(folder / "data.bin", bytes.substr(std::min(end + 1, bytes.size())));
   const char* const name = kind == 't' ? "cases.tsv" : kind == 's' ? "inv_freq.json" : "cases.json";
   for (const char* other : {"cases.tsv", "inv_freq.json", "cases.json"}) {
     std::error_code ignored;
-    if (std::string_view(other) != name) fs::remove(folder.path() / other, ignored);
+    if (std::string_view(other) != name) fs::remove(folder / other, ignored);
   }
-  folder.write(name, index);
+  test::write_bytes(folder / name, index);
   attempt<Error, tool::FileError>([&] {
     const tool::Report report = tool::verify({folder.path()}, tool::PrecisionChoice::both);
     require(!report.cases.empty(), "a folder that is verified has cases");

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "convert_plan.hpp"
+#include "file_bytes.hpp"
 #include "file_error.hpp"
 #include "memory_file.hpp"
-#include "memory_folder.hpp"
 #include "promise.hpp"
+#include "safetensors_bytes.hpp"
 #include "take.hpp"
+#include "temporary_folder.hpp"
 
 namespace rope::fuzz {
 namespace {
@@ -64,24 +66,27 @@ void plan(const tool::ConvertOptions& options, const tool::Model& model) {
 
 // One projection of 8 rows and 2 columns of float.
 std::string projection(const char* name) {
-  const std::string header = fmt::format(R"({{"{}":{{"dtype":"F32","shape":[8,2],"data_offsets":[0,64]}}}})", name);
-  std::string file(8 + header.size() + 64, '\0');
-  const std::uint64_t size = header.size();
-  std::memcpy(file.data(), &size, sizeof size);
-  file.replace(8, header.size(), header);
-  return file;
+  return test::safetensors_bytes(fmt::format(R"({{"{}":{{"dtype":"F32","shape":[8,2],"data_offsets":[0,64]}}}})", name),
+                                 std::string(64, '\0'));
 }
 
+struct FolderOfTwo {
+  FolderOfTwo() {
+    test::write_bytes(query, projection("q_proj.weight"));
+    test::write_bytes(key, projection("k_proj.weight"));
+  }
+  test::TemporaryFolder folder{test::Medium::memory};
+  std::filesystem::path query = folder / "q.safetensors", key = folder / "k.safetensors", index = folder / "model.safetensors.index.json";
+};
+
 void run_index(const tool::ConvertOptions& options, Bytes index) {
-  static const MemoryFolder folder("safetensors");
-  static const std::filesystem::path query = folder.write("q.safetensors", projection("q_proj.weight"));
-  static const std::filesystem::path key = folder.write("k.safetensors", projection("k_proj.weight"));
-  const std::filesystem::path path = folder.write("model.safetensors.index.json", index);
+  static const FolderOfTwo files;
+  test::write_bytes(files.index, index);
   std::optional<tool::Model> model;
-  attempt<Error, tool::FileError>([&] { model.emplace(tool::open_model(path)); });
+  attempt<Error, tool::FileError>([&] { model.emplace(tool::open_model(files.index)); });
   if (!model) return;
   for (const tool::Shard& shard : model->shards) {
-    require(shard.file.path() == query || shard.file.path() == key, "the files of an index lie beside it");
+    require(shard.file.path() == files.query || shard.file.path() == files.key, "the files of an index lie beside it");
   }
   plan(options, *model);
 }

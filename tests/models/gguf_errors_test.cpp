@@ -9,6 +9,7 @@
 #include "error_of.hpp"
 #include "models/gguf_writer.hpp"
 #include "rope/models/gguf.hpp"
+#include "temporary_folder.hpp"
 
 namespace rope::test {
 namespace {
@@ -16,9 +17,10 @@ namespace {
 using models::Strictness;
 
 std::string refusal_of_bytes(std::string_view bytes, Strictness strictness = Strictness::strict) {
-  const TemporaryFile temporary("m.gguf");
-  GgufWriter::write(temporary.path(), bytes);
-  return error_of([&] { (void)models::read_gguf(temporary.path(), strictness); });
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "m.gguf";
+  write_bytes(path, bytes);
+  return error_of([&] { (void)models::read_gguf(path, strictness); });
 }
 
 std::string refusal(const GgufWriter& writer, Strictness strictness = Strictness::strict) {
@@ -51,11 +53,10 @@ TEST(GgufErrors, TheModelsToSpoilAreRight) {
 }
 
 TEST(GgufErrors, Files) {
-  const std::filesystem::path folder = testing::TempDir();
+  const TemporaryFolder folder;
   EXPECT_EQ(error_of([&] { (void)models::read_gguf(folder / "no_such.gguf"); }), "[rope] no_such.gguf: there is no such file");
-  const TemporaryFile inside("m.gguf");
-  std::filesystem::create_directory(inside.path());
-  EXPECT_EQ(error_of([&] { (void)models::read_gguf(inside.path()); }), "[rope] m.gguf: must be a file");
+  std::filesystem::create_directory(folder / "m.gguf");
+  EXPECT_EQ(error_of([&] { (void)models::read_gguf(folder / "m.gguf"); }), "[rope] m.gguf: must be a file");
 }
 
 TEST(GgufErrors, Headers) {
@@ -144,14 +145,14 @@ TEST(GgufErrors, Values) {
 
 TEST(GgufErrors, HeadersThatGoOnAndOn) {
   constexpr std::uint64_t bytes = std::uint64_t{1} << 29;
-  const TemporaryFile temporary("m.gguf");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "m.gguf";
   GgufWriter w;
   w.key("a", 9, w.array(0, bytes, ""));
-  GgufWriter::write(temporary.path(), w.header());
-  const std::uint64_t before = std::filesystem::file_size(temporary.path());
-  std::filesystem::resize_file(temporary.path(), before + bytes);
-  EXPECT_EQ(error_of([&] { (void)models::read_gguf(temporary.path()); }),
-            "[rope] m.gguf: the header must have at most 268435456 bytes, got 536870961");
+  write_bytes(path, w.header());
+  const std::uint64_t before = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, before + bytes);
+  EXPECT_EQ(error_of([&] { (void)models::read_gguf(path); }), "[rope] m.gguf: the header must have at most 268435456 bytes, got 536870961");
 }
 
 TEST(GgufErrors, Tensors) {

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "models/gguf_writer.hpp"
+#include "temporary_folder.hpp"
 
 namespace rope::test {
 namespace {
@@ -46,9 +47,10 @@ INSTANTIATE_TEST_SUITE_P(VersionsAndOrders, GgufFormat,
                          ::testing::Combine(::testing::Values(2U, 3U), ::testing::Values(Order::little, Order::big)));
 
 TEST_P(GgufFormat, EveryTypeIsReadBack) {
-  const TemporaryFile temporary("every.gguf");
-  writer().save(temporary.path());
-  GgufFile file(temporary.path());
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "every.gguf";
+  writer().save(path);
+  GgufFile file(path);
   EXPECT_EQ(file.version(), std::get<0>(GetParam()));
   EXPECT_EQ(file.name(), "every.gguf");
   EXPECT_EQ(file.alignment(), 32U);
@@ -78,12 +80,13 @@ TEST_P(GgufFormat, EveryTypeIsReadBack) {
 }
 
 TEST_P(GgufFormat, TensorsAreReadWhereTheirOffsetSays) {
-  const TemporaryFile temporary("tensors.gguf");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "tensors.gguf";
   GgufWriter w = writer();
   w.tensor("first", {32, 2}, 2, std::string(36, '\1')).tensor("singles", {3}, 0, w.floats({1.0F, 0.25F, 1e30F}));
   w.tensor("halves", {4, 1}, 1, w.halves({0x3C00, 0xC000, 0x0001, 0x7BFF}));
-  w.save(temporary.path());
-  GgufFile file(temporary.path());
+  w.save(path);
+  GgufFile file(path);
   EXPECT_THAT(file.tensor_values("singles"), Optional(ElementsAre(1.0, 0.25, static_cast<double>(1e30F))));
   EXPECT_THAT(file.tensor_values("halves"), Optional(ElementsAre(1.0, -2.0, std::ldexp(1.0, -24), 65504.0)));
   EXPECT_EQ(file.tensor_values("missing"), std::nullopt);
@@ -91,12 +94,13 @@ TEST_P(GgufFormat, TensorsAreReadWhereTheirOffsetSays) {
 }
 
 TEST(GgufFileTest, AlignmentMovesTheData) {
-  const TemporaryFile temporary("aligned.gguf");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "aligned.gguf";
   GgufWriter w;
   w.alignment = 256;
   w.uint32("general.alignment", 256).tensor("a", {1}, 0, w.floats({3.0F})).tensor("b", {1}, 0, w.floats({5.0F}));
-  w.save(temporary.path());
-  GgufFile file(temporary.path());
+  w.save(path);
+  GgufFile file(path);
   EXPECT_EQ(file.alignment(), 256U);
   EXPECT_EQ(file.tensors().at("a").place % 256, 0U);
   EXPECT_EQ(file.tensors().at("b").place - file.tensors().at("a").place, 256U);
@@ -104,36 +108,39 @@ TEST(GgufFileTest, AlignmentMovesTheData) {
 }
 
 TEST(GgufFileTest, AFileWithoutTensorsNeedsNoPadding) {
-  const TemporaryFile temporary("keys.gguf");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "keys.gguf";
   GgufWriter w;
   w.text("a", "b");
-  GgufWriter::write(temporary.path(), w.header());
-  EXPECT_THAT(GgufFile(temporary.path()).values(), SizeIs(1));
+  write_bytes(path, w.header());
+  EXPECT_THAT(GgufFile(path).values(), SizeIs(1));
 }
 
 TEST(GgufFileTest, TensorsOfUnknownTypesAreNoReasonToRefuseTheFile) {
-  const TemporaryFile temporary("later.gguf");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "later.gguf";
   GgufWriter w;
   w.tensor("later", {7}, 1000, "data of a type to come").tensor("known", {1}, 0, w.floats({2.0F}));
-  w.save(temporary.path());
-  GgufFile file(temporary.path());
+  w.save(path);
+  GgufFile file(path);
   EXPECT_THAT(file.tensor_values("known"), Optional(ElementsAre(2.0)));
 }
 
 TEST(GgufFileTest, OnlyTheHeaderOfALargeFileIsRead) {
   constexpr std::uint64_t weights = std::uint64_t{10} << 30;
-  const TemporaryFile temporary("large.gguf");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "large.gguf";
   GgufWriter w;
   w.text("general.architecture", "llama").tensor("factors", {2}, 0, w.floats({1.0F, 8.0F}));
   std::string vocabulary;
   for (int i = 0; i < 100000; ++i) vocabulary += w.string("token");
   w.key("tokenizer.ggml.tokens", 9, w.array(8, 100000, vocabulary));
   w.tensor("weights", {weights / 4}, 0, "");
-  w.save(temporary.path());
-  std::filesystem::resize_file(temporary.path(), std::filesystem::file_size(temporary.path()) + weights);
+  w.save(path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + weights);
 
   const auto begin = std::chrono::steady_clock::now();
-  GgufFile file(temporary.path());
+  GgufFile file(path);
   EXPECT_THAT(file.tensor_values("factors"), Optional(ElementsAre(1.0, 8.0)));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   // Reading the weights takes seconds; the header some 10 ms.

@@ -9,6 +9,7 @@
 
 #include "models/gguf_writer.hpp"
 #include "rope/models/gguf.hpp"
+#include "temporary_folder.hpp"
 
 namespace rope::test::gguf_rope_tests {
 namespace {
@@ -26,9 +27,10 @@ using ::testing::SizeIs;
 constexpr double kTolerance = 64 * 2.220446049250313e-16;
 
 ModelRope read(const GgufWriter& writer, Strictness strictness = Strictness::strict) {
-  const TemporaryFile temporary("model.gguf");
-  writer.save(temporary.path());
-  return models::read_gguf(temporary.path(), strictness);
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "model.gguf";
+  writer.save(path);
+  return models::read_gguf(path, strictness);
 }
 
 /// The keys every model has: 4 layers, 8 heads, 2 key heads, 1024 wide, context 4096.

@@ -7,15 +7,14 @@
 //   w.save(path);
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "file_bytes.hpp"
 
 namespace rope::test {
 
@@ -98,12 +97,7 @@ class GgufWriter {
     all.resize((all.size() + alignment - 1) / alignment * alignment);
     return all + data_;
   }
-  void save(const std::filesystem::path& path) const { write(path, bytes()); }
-
-  static void write(const std::filesystem::path& path, std::string_view bytes) {
-    std::ofstream stream(path, std::ios::binary);
-    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
+  void save(const std::filesystem::path& path) const { write_bytes(path, bytes()); }
 
   // What the header claims; set them to lie.
   std::uint64_t key_count = 0;
@@ -116,34 +110,6 @@ class GgufWriter {
   std::string keys_;
   std::string tensors_;
   std::string data_;
-};
-
-/// A file that is removed again.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& name) : folder_(std::filesystem::path(testing::TempDir()) / unique_name()) {
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / name;
-  }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  static std::string unique_name() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = std::string("rope_") + test->test_suite_name() + "_" + test->name();
-    for (char& c : name) c = c == '/' ? '_' : c;
-    return name;
-  }
-
-  std::filesystem::path folder_;
-  std::filesystem::path path_;
 };
 
 }  // namespace rope::test

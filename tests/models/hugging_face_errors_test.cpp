@@ -6,11 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "error_of.hpp"
+#include "file_bytes.hpp"
 #include "rope/models/hugging_face.hpp"
+#include "temporary_folder.hpp"
 
 namespace rope::models {
 namespace {
@@ -255,35 +256,31 @@ TEST(HuggingFaceErrors, LongValuesAreCut) {
 // A folder of its own for each test, gone afterwards.
 class HuggingFaceFiles : public testing::Test {
  protected:
-  HuggingFaceFiles() { std::filesystem::create_directories(folder_); }
-  ~HuggingFaceFiles() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
+    test::write_bytes(folder_ / name, text);
     return folder_ / name;
   }
   static std::string message_of(const std::filesystem::path& path) {
     return test::error_of([&] { (void)read_hugging_face(path); });
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("rope_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const test::TemporaryFolder folder_{};
 };
 
 TEST_F(HuggingFaceFiles, MessagesBeginWithTheFile) {
   const auto path = write("config.json", R"({"model_type": "llama", "rope_theta": -1})");
   EXPECT_EQ(message_of(path), "[rope] " + path.string() + ": rope_theta must be greater than 0, got -1");
-  EXPECT_EQ(message_of(folder_), "[rope] " + path.string() + ": rope_theta must be greater than 0, got -1");
+  EXPECT_EQ(message_of(folder_.path()), "[rope] " + path.string() + ": rope_theta must be greater than 0, got -1");
 }
 
 TEST_F(HuggingFaceFiles, AFolderWithoutConfiguration) {
-  EXPECT_EQ(message_of(folder_), "[rope] " + (folder_ / "config.json").string() + ": there must be such a file");
+  EXPECT_EQ(message_of(folder_.path()), "[rope] " + (folder_ / "config.json").string() + ": there must be such a file");
   EXPECT_EQ(message_of(folder_ / "none.json"), "[rope] " + (folder_ / "none.json").string() + ": there must be such a file");
 }
 
 TEST_F(HuggingFaceFiles, WhatIsNoFile) {
   std::filesystem::create_directories(folder_ / "config.json");
-  EXPECT_EQ(message_of(folder_), "[rope] " + (folder_ / "config.json").string() + ": it must be a file");
+  EXPECT_EQ(message_of(folder_.path()), "[rope] " + (folder_ / "config.json").string() + ": it must be a file");
 }
 
 TEST_F(HuggingFaceFiles, AnEmptyFile) {

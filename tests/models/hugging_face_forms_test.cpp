@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "file_bytes.hpp"
 #include "rope/models/hugging_face.hpp"
+#include "temporary_folder.hpp"
 
 namespace rope::models {
 namespace {
@@ -250,14 +250,12 @@ TEST(HuggingFaceForms, TheFileDecidesOverTheFamilyHowRowsPair) {
 }
 
 TEST(HuggingFaceForms, AFolderIsReadLikeItsFile) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "rope_hugging_face_forms_test";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "config.json") << model(R"("rope_theta": 500000)");
-  const ModelRope by_folder = read_hugging_face(folder);
+  const test::TemporaryFolder folder;
+  test::write_bytes(folder / "config.json", model(R"("rope_theta": 500000)"));
+  const ModelRope by_folder = read_hugging_face(folder.path());
   const ModelRope by_file = read_hugging_face(folder / "config.json");
   EXPECT_EQ(by_folder.layers.front().powers.base, 500000);
   EXPECT_EQ(by_file.layers.front().powers.base, 500000);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

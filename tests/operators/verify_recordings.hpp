@@ -55,8 +55,8 @@ struct Recording {
 
   void write(const fs::path& folder) const {
     fs::create_directories(folder);
-    write_text(folder / "cases.json", index.dump());
-    write_text(folder / "data.bin", data);
+    write_bytes(folder / "cases.json", index.dump());
+    write_bytes(folder / "data.bin", data);
   }
   void set(std::int64_t offset, float value) { std::memcpy(&data[static_cast<std::size_t>(offset)], &value, sizeof value); }
   float get(std::int64_t offset) const {

@@ -25,7 +25,7 @@ Json set_of(const std::string& type, const Json& params, const Json& rates) {
 
 Outcome verify_sets(const Json& sets) {
   const TemporaryFolder folder;
-  write_text(folder / "inv_freq.json", sets.dump());
+  write_bytes(folder / "inv_freq.json", sets.dump());
   Outcome outcome = run_verify(folder.path());
   const std::string path = (folder / "inv_freq.json").string();
   const std::size_t at = outcome.err.find(path);
@@ -55,7 +55,7 @@ TEST(VerifyScaling, PassesSetsItHasNeverSeen) {
 
 TEST(VerifyScaling, TakesAFileOfAnyName) {
   const TemporaryFolder folder;
-  write_text(folder / "mine.json", Json{{"mine", set_of("default", {}, {"1", "0.5", "0.25", "0.125"})}}.dump());
+  write_bytes(folder / "mine.json", Json{{"mine", set_of("default", {}, {"1", "0.5", "0.25", "0.125"})}}.dump());
   EXPECT_THAT(run_verify(folder / "mine.json").out, EndsWith("\n1 passed, 0 failed\n"));
   const std::string file = "'" + (folder / "mine.json").string() + "' ";
   EXPECT_THAT(run_tool("verify " + file + file).out, EndsWith("\n1 passed, 0 failed\n"));

@@ -413,7 +413,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(VerifyDamagedFile, MalformedJson) {
   const TemporaryFolder folder;
-  write_text(folder / "cases.json", R"({"cases": [)");
+  write_bytes(folder / "cases.json", R"({"cases": [)");
   const Outcome outcome = run_verify(folder.path());
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, StartsWith("[rope] " + (folder / "cases.json").string() + ": must be JSON, got "));
@@ -421,7 +421,7 @@ TEST(VerifyDamagedFile, MalformedJson) {
 
 TEST(VerifyDamagedFile, NestingDeeperThanTheStack) {
   const TemporaryFolder folder;
-  write_text(folder / "cases.json", std::string(3000000, '[') + std::string(3000000, ']'));
+  write_bytes(folder / "cases.json", std::string(3000000, '[') + std::string(3000000, ']'));
   const Outcome outcome = run_verify(folder.path());
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, EndsWith("must not be nested deeper than 64 levels\n"));
@@ -456,8 +456,8 @@ TEST(VerifyDamagedFile, FoldersWithoutRecordings) {
 
 TEST(VerifyDamagedFile, TableWithAWrongNumber) {
   const TemporaryFolder folder;
-  write_text(folder / "cases.tsv",
-             "case\tmode\tlayout\ttable\ttensor\trole\tdtype\tshape\toffset\tbytes\na\tx\tTND\tTN1\tx\tinput\tfloat32\t1x1x2\t0\t8\n");
+  write_bytes(folder / "cases.tsv",
+              "case\tmode\tlayout\ttable\ttensor\trole\tdtype\tshape\toffset\tbytes\na\tx\tTND\tTN1\tx\tinput\tfloat32\t1x1x2\t0\t8\n");
   const Outcome outcome = run_verify(folder.path());
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err, "[rope] " + (folder / "cases.tsv").string() + ": line 2: \"mode\" must be an integer of 64 bits, got \"x\"\n");

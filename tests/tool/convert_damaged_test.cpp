@@ -83,7 +83,7 @@ class ConvertDamaged : public testing::Test {
 };
 
 TEST_F(ConvertDamaged, CutAnywhereItIsRefused) {
-  write_text(in(), whole_);
+  write_bytes(in(), whole_);
   ASSERT_TRUE(refused_or_converted(in()));
   for (std::size_t size = whole_.size(); size-- > 0;) {
     fs::resize_file(in(), size);
@@ -99,7 +99,7 @@ TEST_F(ConvertDamaged, AnyBitOfTheHeader) {
       std::string damaged = whole_;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
       fs::remove(in());
-      write_text(in(), damaged);
+      write_bytes(in(), damaged);
       converted += refused_or_converted(in()) ? 1 : 0;
       ++tried;
     }
@@ -114,12 +114,12 @@ TEST_F(ConvertDamaged, AnyBitOfTheHeader) {
 TEST_F(ConvertDamaged, AnyBitOfTheIndex) {
   const fs::path source = folder_ / "in";
   fs::create_directory(source);
-  write_text(source / "a.safetensors", whole_);
+  write_bytes(source / "a.safetensors", whole_);
   const std::string index = R"({"weight_map":{"q_proj.weight":"a.safetensors","k_proj.weight":"a.safetensors"}})";
   const fs::path path = source / "model.safetensors.index.json";
   const auto tries = [&](const std::string& text) {
     fs::remove(path);
-    write_text(path, text);
+    write_bytes(path, text);
     return refused_or_converted(source);
   };
   ASSERT_TRUE(tries(index));

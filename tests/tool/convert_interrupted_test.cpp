@@ -32,10 +32,10 @@ class ConvertInterrupted : public testing::Test {
       data += tensor.bytes;
     }
     header["rest"] = {{"dtype", "U8"}, {"shape", {rest}}, {"data_offsets", {data.size(), data.size() + rest}}};
-    const std::string file = file_of(header.dump(), data);
-    write_text(folder / "in.safetensors", file);
+    const std::string file = safetensors_bytes(header.dump(), data);
+    write_bytes(folder / "in.safetensors", file);
     fs::resize_file(folder / "in.safetensors", file.size() + rest);
-    write_text(folder / "out.safetensors", before);
+    write_bytes(folder / "out.safetensors", before);
   }
 
   std::string words() const {

@@ -38,9 +38,9 @@ class ConvertKill : public testing::TestWithParam<Kind> {
         model.push_back({layer + name, random_tensor("F32", {16, 64}, static_cast<unsigned>(model.size()) + 1)});
         map[layer + name] = file;
       }
-      write_content(in_folder() / file, file_of(model));
+      write_bytes(in_folder() / file, file_of(model));
     }
-    write_content(in_folder() / "model.safetensors.index.json", Json{{"weight_map", map}}.dump());
+    write_bytes(in_folder() / "model.safetensors.index.json", Json{{"weight_map", map}}.dump());
   }
 
   using Json = nlohmann::json;
@@ -68,7 +68,7 @@ class ConvertKill : public testing::TestWithParam<Kind> {
     fs::remove_all(place());
     fs::create_directory(place());
     if (GetParam() == Kind::file) {
-      write_content(out(), before);
+      write_bytes(out(), before);
     } else {
       fs::create_directory(out());
     }
@@ -104,7 +104,7 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   }
 
  private:
-  Folder folder_{Medium::memory};
+  TemporaryFolder folder_{Medium::memory};
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConvertKill, testing::Values(Kind::file, Kind::folder),
@@ -212,11 +212,11 @@ TEST_P(ConvertKill, AFolderThatCannotBeWrittenIsASentence) {
 TEST_P(ConvertKill, OnlyAbandonedDraftsAreRemoved) {
   prepare();
   const std::vector<std::string> others{"out.tmp", "out.1x.tmp", "out..tmp", "other.12.tmp", "out.12.tmp2", "xout.12.tmp"};
-  for (const std::string& name : others) write_content(place() / name, name);
-  write_content(place() / "out.123.tmp", "in use");
-  write_content(place() / "out.124.tmp", "abandoned");
+  for (const std::string& name : others) write_bytes(place() / name, name);
+  write_bytes(place() / "out.123.tmp", "in use");
+  write_bytes(place() / "out.124.tmp", "abandoned");
   fs::create_directory(place() / "out.125.tmp");
-  write_content(place() / "out.125.tmp" / "file", "abandoned");
+  write_bytes(place() / "out.125.tmp" / "file", "abandoned");
   const int used = ::open((place() / "out.123.tmp").c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(::flock(used, LOCK_EX), 0);
   EXPECT_EQ(run(words(out())).code, 0);

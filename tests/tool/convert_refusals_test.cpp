@@ -50,7 +50,7 @@ class ConvertRefusals : public testing::Test {
  protected:
   // What is said of in.safetensors, without its name.
   std::string sentence(const TestModel& model, const ConvertOptions& options, const std::string& metadata = "") {
-    write_text(folder / "in.safetensors", file_of(model, metadata));
+    write_bytes(folder / "in.safetensors", file_of(model, metadata));
     std::string words = sentence_of(folder / "in.safetensors", folder / "out.safetensors", options);
     const std::string start = "[rope] " + (folder / "in.safetensors").string() + ": ";
     return words.substr(0, start.size()) == start ? words.substr(start.size()) : words;
@@ -214,7 +214,7 @@ TEST_F(ConvertRefusals, WhatWasConvertedBefore) {
 }
 
 TEST_F(ConvertRefusals, DestinationsThatCannotBe) {
-  write_text(folder / "in.safetensors", file_of(good()));
+  write_bytes(folder / "in.safetensors", file_of(good()));
   const fs::path in = folder / "in.safetensors";
   fs::create_hard_link(in, folder / "hard.safetensors");
   fs::create_symlink(in, folder / "soft.safetensors");
@@ -234,13 +234,13 @@ TEST_F(ConvertRefusals, FoldersThatDoNotAgreeWithTheirIndex) {
   const fs::path in = folder / "in", index = in / "model.safetensors.index.json";
   fs::create_directory(in);
   const auto said = [&](const std::string& text) {
-    write_text(index, text);
+    write_bytes(index, text);
     return sentence_of(in, folder / "out", plain());
   };
   const std::string start = "[rope] " + index.string() + ": ";
   EXPECT_EQ(sentence_of(in, folder / "out", plain()),
             "[rope] " + in.string() + ": must have model.safetensors.index.json, model.safetensors or one other .safetensors file, got 0");
-  write_text(in / "a.safetensors", file_of(good()));
+  write_bytes(in / "a.safetensors", file_of(good()));
   EXPECT_EQ(sentence_of(in, folder / "out", plain()), "not refused");
   for (const char* text : {"[]", "{}", R"({"weight_map":[]})", "1"}) {
     EXPECT_EQ(said(text), start + "must have an object weight_map") << text;
@@ -268,7 +268,7 @@ TEST_F(ConvertRefusals, FoldersThatDoNotAgreeWithTheirIndex) {
 }
 
 TEST_F(ConvertRefusals, TheProgramSaysOneSentenceAndExitsWithTwo) {
-  write_text(folder / "in.safetensors", file_of(good()));
+  write_bytes(folder / "in.safetensors", file_of(good()));
   const std::string files = (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string();
   const std::string right = " --from interleaved --to half --heads 2 --head-dims 4";
   for (const std::string& words : {files, files + " --from half --to sideways --heads 2 --head-dims 4", files + right + " --heads x",
@@ -296,7 +296,7 @@ TEST_F(ConvertRefusals, ConfigJsonBesideTheModelSaysHeads) {
   const std::string config =
       R"({"model_type":"llama","hidden_size":8,"num_attention_heads":2,"num_key_value_heads":1,"rope_theta":10000.0,)"
       R"("max_position_embeddings":64,"num_hidden_layers":1})";
-  write_text(folder / "config.json", config);
+  write_bytes(folder / "config.json", config);
   ConvertOptions options = plain();
   options.from = PairKind::half;
   options.to = PairKind::interleaved;

@@ -153,7 +153,7 @@ ReadModel unconverted(const TestModel& model) {
 class Convert : public testing::Test {
  protected:
   ConvertReport convert_model(const TestModel& model, const ConvertOptions& options) {
-    write_text(folder / "in.safetensors", file_of(model));
+    write_bytes(folder / "in.safetensors", file_of(model));
     return convert(folder / "in.safetensors", folder / "out.safetensors", options, Writing::whole);
   }
   ReadModel converted() const { return read_model(folder / "out.safetensors"); }
@@ -273,7 +273,7 @@ TEST_F(Convert, ReportsABoundForEveryLayerAndRecordsWhatWasDone) {
 }
 
 TEST_F(Convert, DryRunWritesNothing) {
-  write_text(folder / "in.safetensors", file_of(llama("F32", 4, 2, false)));
+  write_bytes(folder / "in.safetensors", file_of(llama("F32", 4, 2, false)));
   const ConvertReport report = convert(folder / "in.safetensors", folder / "out.safetensors",
                                        options_for(PairKind::half, PairKind::interleaved, 4, 2), Writing::plan_only);
   EXPECT_EQ(report.plan.layers.size(), 2U);
@@ -393,11 +393,11 @@ TEST_F(Convert, AFolderKeepsItsIndexAndQAndKMayLieInDifferentFiles) {
   }
   const fs::path in = folder / "in", out = folder / "out";
   fs::create_directory(in);
-  write_text(in / "a.safetensors", file_of(parts[0]));
-  write_text(in / "b.safetensors", file_of(parts[1]));
+  write_bytes(in / "a.safetensors", file_of(parts[0]));
+  write_bytes(in / "b.safetensors", file_of(parts[1]));
   const std::string index = Json{{"weight_map", map}}.dump();
-  write_text(in / "model.safetensors.index.json", index);
-  write_text(in / "config.json", "{}");
+  write_bytes(in / "model.safetensors.index.json", index);
+  write_bytes(in / "config.json", "{}");
   const ConvertOptions options = options_for(PairKind::half, PairKind::interleaved, 4, 2);
   for (const fs::path& named : {in, in / "model.safetensors.index.json"}) {
     convert(named, out, options, Writing::whole);
@@ -428,7 +428,7 @@ class Verification : public Convert {
  protected:
   // Verifies out.safetensors, after `damage`, as a conversion of `model` from half to interleaved.
   std::string refusal(const std::function<void(const ConvertPlan&, const Model&)>& write) {
-    write_text(folder / "in.safetensors", file_of(llama("BF16", 4, 2, true)));
+    write_bytes(folder / "in.safetensors", file_of(llama("BF16", 4, 2, true)));
     const Model model = open_model(folder / "in.safetensors");
     const ConvertOptions options = options_for(PairKind::half, PairKind::interleaved, 4, 2);
     const ConvertPlan plan = make_plan(options, attention_shape(options, model), model);
@@ -455,7 +455,7 @@ class Verification : public Convert {
       for (const SafetensorsEntry& entry : header.tensors) {
         if (entry.name == tensor) bytes[header.data_begin + entry.begin + row * row_bytes] ^= 1;
       }
-      write_text(folder / "out.safetensors", bytes);
+      write_bytes(folder / "out.safetensors", bytes);
     });
   }
 };

@@ -17,56 +17,26 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "file_bytes.hpp"
+#include "temporary_folder.hpp"
 
 namespace kill_test {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-/// Where there is such a folder, memory flushes a file at once.
-enum class Medium { disk, memory };
-
-/// Removed with everything in it.
-class Folder {
- public:
-  explicit Folder(Medium medium = Medium::disk) {
-    const fs::path memory = "/dev/shm";
-    const bool there = medium == Medium::memory && ::access(memory.c_str(), W_OK | X_OK) == 0;
-    std::string name = ((there ? memory : fs::temp_directory_path()) / "rope_kill_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
+using rope::test::Medium;
+using rope::test::TemporaryFolder;
+using rope::test::write_bytes;
 
 /// Empty where the program ended before it made the file.
 inline std::string content(const fs::path& path) { return fs::exists(path) ? rope::test::file_bytes(path) : std::string(); }
-
-inline void write_content(const fs::path& path, const std::string& bytes) {
-  if (!(std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes).flush())
-    throw std::runtime_error("cannot write " + path.string());
-}
 
 /// The names in a folder that end so.
 inline std::vector<std::string> names_ending(const fs::path& folder, const std::string& end) {
@@ -106,7 +76,7 @@ inline void give_up_privileges() {
 }
 
 inline Ended run(const std::vector<std::string>& words, const Circumstances& circumstances = {}) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string out = circumstances.out.empty() ? (folder / "out").string() : circumstances.out, err = (folder / "err").string();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

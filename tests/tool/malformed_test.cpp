@@ -167,7 +167,7 @@ TEST_P(MalformedInput, GetsOneSentenceAndExitCode2) {
   const Malformed& malformed = GetParam();
   const test::TemporaryFolder folder;
   const std::string file = (folder / malformed.file).string();
-  test::write_text(file, malformed.content);
+  test::write_bytes(file, malformed.content);
   const Outcome outcome = test::run_tool(replaced(replaced(malformed.words, "{file}", file), "{out}", (folder / "out").string()));
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");

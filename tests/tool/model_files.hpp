@@ -9,14 +9,17 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "rope/scalar_type.hpp"
+#include "safetensors_bytes.hpp"
 #include "tool/run_tool.hpp"
 
 namespace rope::tool::test {
 
+using rope::test::safetensors_bytes;
 using Numbers = std::vector<double>;
 
 struct TestTensor {
@@ -28,12 +31,6 @@ struct TestTensor {
 /// In the order in which they lie in a file.
 using TestModel = std::vector<std::pair<std::string, TestTensor>>;
 
-inline std::string file_of(const std::string& header, const std::string& data) {
-  std::string file(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<char>((header.size() >> (8 * i)) & 0xff);
-  return file + header + data;
-}
-
 inline std::string file_of(const TestModel& model, const std::string& metadata = "{\"format\":\"pt\"}") {
   nlohmann::ordered_json header;
   if (!metadata.empty()) header["__metadata__"] = nlohmann::ordered_json::parse(metadata);
@@ -42,7 +39,7 @@ inline std::string file_of(const TestModel& model, const std::string& metadata =
     header[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
     data += tensor.bytes;
   }
-  return file_of(header.dump(), data);
+  return safetensors_bytes(header.dump(), data);
 }
 
 struct ReadModel {

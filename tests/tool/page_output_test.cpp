@@ -105,7 +105,7 @@ TEST_P(PageOutput, IsWhatTheProgramPrints) {
   fs::create_symlink(fs::path(ROPE_SOURCE_DIR) / "tests", folder / "tests");
   fs::create_directory(folder / "Llama-3.1-8B");
   fs::copy(fs::path(ROPE_SOURCE_DIR) / "tests/data/models/hugging_face/llama_3_1.json", folder / "Llama-3.1-8B/config.json");
-  write_text(folder / "model.safetensors", file_of(small_model()));
+  write_bytes(folder / "model.safetensors", file_of(small_model()));
   const std::vector<Shown> blocks = shown_in(GetParam());
   EXPECT_GE(blocks.size(), 2U);
   fs::current_path(folder.path());

@@ -19,7 +19,7 @@ using testing::Pair;
 SafetensorsHeader read(const std::string& bytes, const TemporaryFolder& folder) {
   // A file that is not replaced need not reach the disk.
   fs::remove(folder / "m.safetensors");
-  write_text(folder / "m.safetensors", bytes);
+  write_bytes(folder / "m.safetensors", bytes);
   return read_safetensors_header(InputFile(folder / "m.safetensors"));
 }
 
@@ -40,9 +40,9 @@ const std::string eight(8, 'd');
 TEST(Safetensors, ReadsNamesInTheOrderOfTheFile) {
   const TemporaryFolder folder;
   const SafetensorsHeader header =
-      read(file_of(R"({"__metadata__":{"b":"2","a":"1"},"z":{"dtype":"BF16","shape":[1,2],"data_offsets":[4,8]},)"
-                   R"("y":{"dtype":"F4","shape":[8],"data_offsets":[0,4]}}   )",
-                   eight),
+      read(safetensors_bytes(R"({"__metadata__":{"b":"2","a":"1"},"z":{"dtype":"BF16","shape":[1,2],"data_offsets":[4,8]},)"
+                             R"("y":{"dtype":"F4","shape":[8],"data_offsets":[0,4]}}   )",
+                             eight),
            folder);
   EXPECT_THAT(header.metadata, ElementsAre(Pair("b", "2"), Pair("a", "1")));
   ASSERT_EQ(header.tensors.size(), 2U);
@@ -56,12 +56,12 @@ TEST(Safetensors, ReadsNamesInTheOrderOfTheFile) {
 }
 
 TEST(Safetensors, ScalarsEmptyTensorsAndEmptyFilesAreFiles) {
-  EXPECT_EQ(sentence(file_of("{}", "")), "not refused");
-  EXPECT_EQ(sentence(file_of(R"({"x":{"dtype":"F64","shape":[],"data_offsets":[0,8]}})", eight)), "not refused");
+  EXPECT_EQ(sentence(safetensors_bytes("{}", "")), "not refused");
+  EXPECT_EQ(sentence(safetensors_bytes(R"({"x":{"dtype":"F64","shape":[],"data_offsets":[0,8]}})", eight)), "not refused");
   // Extents beside a zero are not multiplied: 2^64 - 1 of nothing is nothing.
-  EXPECT_EQ(sentence(file_of(R"({"e":{"dtype":"F64","shape":[18446744073709551615,18446744073709551615,0],"data_offsets":[8,8]},)"
-                             R"("x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})",
-                             eight)),
+  EXPECT_EQ(sentence(safetensors_bytes(R"({"e":{"dtype":"F64","shape":[18446744073709551615,18446744073709551615,0],"data_offsets":[8,8]},)"
+                                       R"("x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})",
+                                       eight)),
             "not refused");
 }
 
@@ -85,28 +85,31 @@ TEST(Safetensors, EncodeIsReadBack) {
 }
 
 TEST(Safetensors, OneSentenceForEveryMalformedFile) {
-  const auto tensor = [](const std::string& fields, const std::string& data = eight) { return file_of(R"({"x":{)" + fields + "}}", data); };
+  const auto tensor = [](const std::string& fields, const std::string& data = eight) {
+    return safetensors_bytes(R"({"x":{)" + fields + "}}", data);
+  };
   const std::string long_length = std::string("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", "must have at least 8 bytes, got 0"},
       {"1234567", "must have at least 8 bytes, got 7"},
       {long_length + one, "the header must fit the 54 bytes after its length, got 18446744073709551615"},
-      {file_of(one, eight).substr(0, 40), "the header must fit the 32 bytes after its length, got 54"},
-      {file_of("", ""), "the header must be JSON, got an error at its byte 1"},
-      {file_of("{", ""), "the header must be JSON, got an error at its byte 2"},
-      {file_of(one + "x", eight), "the header must be JSON, got an error at its byte 55"},
-      {file_of("{\"\xff\":1}", ""), "the header must be JSON, got an error at its byte 3"},
-      {file_of("[]", ""), "the header must be an object, got a list"},
-      {file_of("7", ""), "the header must be an object, got 7"},
-      {file_of(R"({"x":[]})", ""), "tensor \"x\" must be an object, got a list"},
-      {file_of(R"({"x":null})", ""), "tensor \"x\" must be an object, got null"},
-      {file_of(R"({"x\u0007":1})", ""), "tensor \"x\\u0007\" must be an object, got 1"},
-      {file_of(R"({"__metadata__":3})", ""), "__metadata__ must be an object, got 3"},
-      {file_of(R"({"__metadata__":{"a":3}})", ""), "__metadata__ must hold strings only, got 3 for \"a\""},
-      {file_of(R"({"__metadata__":{"a":{}}})", ""), "__metadata__ must hold strings only, got an object for \"a\""},
-      {file_of(R"({"__metadata__":{"a":"1","a":"2"}})", ""), "__metadata__ must have \"a\" once"},
-      {file_of(R"({"__metadata__":{},"__metadata__":{}})", ""), "the name \"__metadata__\" must occur once"},
-      {file_of(R"({"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})", eight),
+      {safetensors_bytes(one, eight).substr(0, 40), "the header must fit the 32 bytes after its length, got 54"},
+      {safetensors_bytes("", ""), "the header must be JSON, got an error at its byte 1"},
+      {safetensors_bytes("{", ""), "the header must be JSON, got an error at its byte 2"},
+      {safetensors_bytes(one + "x", eight), "the header must be JSON, got an error at its byte 55"},
+      {safetensors_bytes("{\"\xff\":1}", ""), "the header must be JSON, got an error at its byte 3"},
+      {safetensors_bytes("[]", ""), "the header must be an object, got a list"},
+      {safetensors_bytes("7", ""), "the header must be an object, got 7"},
+      {safetensors_bytes(R"({"x":[]})", ""), "tensor \"x\" must be an object, got a list"},
+      {safetensors_bytes(R"({"x":null})", ""), "tensor \"x\" must be an object, got null"},
+      {safetensors_bytes(R"({"x\u0007":1})", ""), "tensor \"x\\u0007\" must be an object, got 1"},
+      {safetensors_bytes(R"({"__metadata__":3})", ""), "__metadata__ must be an object, got 3"},
+      {safetensors_bytes(R"({"__metadata__":{"a":3}})", ""), "__metadata__ must hold strings only, got 3 for \"a\""},
+      {safetensors_bytes(R"({"__metadata__":{"a":{}}})", ""), "__metadata__ must hold strings only, got an object for \"a\""},
+      {safetensors_bytes(R"({"__metadata__":{"a":"1","a":"2"}})", ""), "__metadata__ must have \"a\" once"},
+      {safetensors_bytes(R"({"__metadata__":{},"__metadata__":{}})", ""), "the name \"__metadata__\" must occur once"},
+      {safetensors_bytes(R"({"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})",
+                         eight),
        "the name \"x\" must occur once"},
       {tensor(R"("dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8])"), "tensor \"x\" must have dtype once"},
       {tensor(R"("dtype":"F32","shape":[2])"), "tensor \"x\" must have data_offsets"},
@@ -140,10 +143,12 @@ TEST(Safetensors, OneSentenceForEveryMalformedFile) {
        "tensor \"x\" must begin where the one before it ends, at 0, got 8"},
       {tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])", eight + "d"),
        "the data must end with the last tensor, at 8, got 1 bytes more"},
-      {file_of("{}", "d"), "the data must end with the last tensor, at 0, got 1 bytes more"},
-      {file_of(R"({"x":{"dtype":"U8","shape":[5],"data_offsets":[0,5]},"y":{"dtype":"U8","shape":[5],"data_offsets":[3,8]}})", eight),
+      {safetensors_bytes("{}", "d"), "the data must end with the last tensor, at 0, got 1 bytes more"},
+      {safetensors_bytes(R"({"x":{"dtype":"U8","shape":[5],"data_offsets":[0,5]},"y":{"dtype":"U8","shape":[5],"data_offsets":[3,8]}})",
+                         eight),
        "tensor \"y\" must begin where the one before it ends, at 5, got 3"},
-      {file_of(R"({"x":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"y":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})", eight),
+      {safetensors_bytes(R"({"x":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"y":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+                         eight),
        "tensor \"y\" must begin where the one before it ends, at 3, got 4"},
   };
   for (const auto& [bytes, expected] : cases) EXPECT_EQ(sentence(bytes), expected);
@@ -152,9 +157,9 @@ TEST(Safetensors, OneSentenceForEveryMalformedFile) {
 
 TEST(Safetensors, AnyDamageIsRefusedOrHarmless) {
   const TemporaryFolder folder;
-  const std::string whole = file_of(R"({"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},)"
-                                    R"("y":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
-                                    eight);
+  const std::string whole = safetensors_bytes(R"({"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},)"
+                                              R"("y":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+                                              eight);
   std::mt19937 random(1);
   int refused = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -172,13 +177,13 @@ TEST(Safetensors, AnyDamageIsRefusedOrHarmless) {
 }
 
 TEST(Safetensors, NestingCostsNoStack) {
-  EXPECT_EQ(sentence(file_of(std::string(1'000'000, '['), "")), "the header must be an object, got a list");
-  EXPECT_EQ(sentence(file_of(R"({"x":{"shape":)" + std::string(1'000'000, '['), "")),
+  EXPECT_EQ(sentence(safetensors_bytes(std::string(1'000'000, '['), "")), "the header must be an object, got a list");
+  EXPECT_EQ(sentence(safetensors_bytes(R"({"x":{"shape":)" + std::string(1'000'000, '['), "")),
             "tensor \"x\" must have counts in its shape, got a list");
 }
 
 TEST(Safetensors, LongNamesAreCutInASentence) {
-  const std::string words = sentence(file_of("{\"" + std::string(100'000, 'n') + "\":1}", ""));
+  const std::string words = sentence(safetensors_bytes("{\"" + std::string(100'000, 'n') + "\":1}", ""));
   EXPECT_LT(words.size(), 200U);
 }
 
@@ -186,7 +191,7 @@ TEST(Safetensors, LargeHeadersAreRefusedBeforeTheyAreRead) {
   const TemporaryFolder folder;
   const fs::path path = folder / "large.safetensors";
   // 100,000,001 bytes of header, which are not there to be read: the file is sparse.
-  write_text(path, std::string("\x01\xe1\xf5\x05\0\0\0\0", 8));
+  write_bytes(path, std::string("\x01\xe1\xf5\x05\0\0\0\0", 8));
   fs::resize_file(path, 100'000'009);
   EXPECT_THAT(
       [&] { read_safetensors_header(InputFile(path)); },
