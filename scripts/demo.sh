@@ -10,5 +10,5 @@ say "configuring build/release"
 configure release -DROPE_BUILD_BENCH=OFF
 say "building train_lm"
 cmake --build --preset release --target train_lm || die "the build failed; the compiler's messages are above"
-say "training (about 3 minutes on 2 cores; everything goes under out/)"
+say "training (2 to 3 minutes on 2 cores; everything goes under out/)"
 exec build/release/bin/train_lm "$@"
