@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "rope/detail/integral.hpp"
 #include "rope/detail/uninitialised.hpp"
 #include "rope/error.hpp"
 #include "rope/export.hpp"
@@ -155,6 +156,8 @@ class CosSinCache {
   // made of fresh pages costs several times its computation.
   Index sin_begin_ = 0;
   detail::UninitialisedVector<Scalar> values_;
+
+  static_assert(!detail::is_whole<Scalar>, "[rope] a cache must hold floating-point or differentiable numbers, not integers");
 };
 
 template <class Scalar, class Fill>

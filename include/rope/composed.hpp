@@ -170,7 +170,7 @@ template <class X, class Table, class Device = Eigen::DefaultDevice>
 auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction = Direction::forward, const Device& device = Device()) {
   constexpr int rank = X::NumDimensions;
   constexpr int layout = static_cast<int>(X::Layout);
-  const auto& entries = table.view();
+  const auto& entries = rope::detail::view_of(table);
   using XScalar = std::remove_const_t<typename X::Scalar>;
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   using Compute = rope::detail::ComputeScalar<XScalar, TableScalar>;

@@ -212,14 +212,14 @@ using GradientScalar = detail::SumScalar<detail::ComputeScalar<std::remove_const
 template <class Sum, class U, class G, class Table>
 void gradients_into(Gradients<Sum>& result, const Output<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
                     Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
-  detail::backward(result, detail::Side::output, from.y, g, table.view(), pairing, wanted, dx, device);
+  detail::backward(result, detail::Side::output, from.y, g, detail::view_of(table), pairing, wanted, dx, device);
 }
 
 /// The same from the input.
 template <class Sum, class U, class G, class Table>
 void gradients_into(Gradients<Sum>& result, const Input<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
                     Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
-  detail::backward(result, detail::Side::input, from.x, g, table.view(), pairing, wanted, dx, device);
+  detail::backward(result, detail::Side::input, from.x, g, detail::view_of(table), pairing, wanted, dx, device);
 }
 
 /// The gradients of a loss from that with respect to a rotation's output.

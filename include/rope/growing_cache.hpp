@@ -18,6 +18,7 @@
 #include <memory>
 
 #include "rope/cache.hpp"
+#include "rope/detail/scalars.hpp"
 #include "rope/export.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/layout.hpp"
@@ -95,6 +96,8 @@ class GrowingCache {
   int token_axis_ = 0;
   Determinants determinants_;
   std::unique_ptr<State> state_;
+
+  static_assert(detail::is_plain<Scalar>, "[rope] a growing cache must hold float, double, long double, Eigen::half or Eigen::bfloat16");
 };
 
 extern template class ROPE_API GrowingCache<float>;

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "rope/detail/integral.hpp"
 #include "rope/detail/passive.hpp"
 #include "rope/double_double.hpp"
 #include "rope/error.hpp"
@@ -72,6 +73,8 @@ struct BasicPowers {
     result.exponent_dims = exponent_dims;
     return result;
   }
+
+  static_assert(!detail::is_whole<S>, "[rope] the parameters of rates must be floating-point or differentiable numbers, not integers");
 };
 using Powers = BasicPowers<double>;  ///< Of numbers.
 

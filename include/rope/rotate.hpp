@@ -39,21 +39,21 @@ namespace rope {
 /// table's own, where magnitude is sqrt(a^2 + b^2) m. Complexity: one pass over x.
 template <class X, class Table>
 auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(x), table.view(), pairing, Direction::forward);
+  return detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, Direction::forward);
 }
 
 /// The transpose applied to `g`: the gradient of a loss with respect to x where g is its gradient with respect to rotate(x).
 /// transpose(rotate(x)) = m^2 x. As rotate() otherwise.
 template <class X, class Table>
 auto transpose(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(g), table.view(), pairing, Direction::transpose);
+  return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing, Direction::transpose);
 }
 
 /// The true inverse: inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of CosSinCache); throws
 /// rope::Error if that is 0 anywhere in the table, which takes one pass over it. As rotate() otherwise.
 template <class X, class Table>
 auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(y), table.view(), pairing, Direction::inverse);
+  return detail::make_node(static_cast<const X&>(y), detail::view_of(table), pairing, Direction::inverse);
 }
 
 /// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A tensor's layout says which axis is

@@ -56,7 +56,7 @@ template <class Y, class X, class Table>
 void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& table, Pairing pairing,
                Direction direction = Direction::forward, const Device& device = Device()) {
   using XScalar = std::remove_const_t<X>;
-  const auto& entries = table.view();
+  const auto& entries = detail::view_of(table);
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(std::is_same_v<detail::ResultScalar<XScalar, TableScalar>, Y>, "[rope] the destination cannot hold the result's scalar");
   if (x.shape.rank() == 0) detail::fail("a strided view must have at least the feature axis, got rank 0");

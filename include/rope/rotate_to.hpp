@@ -26,7 +26,7 @@ namespace rope {
 template <class Y, class X, class Table, class Device = Eigen::DefaultDevice>
 void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing,
                Direction direction = Direction::forward, const Device& device = Device()) {
-  const auto node = detail::make_node(static_cast<const X&>(x), table.view(), pairing, direction);
+  const auto node = detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, direction);
   using Node = std::remove_const_t<decltype(node)>;
   const Eigen::TensorEvaluator<const Node, Eigen::DefaultDevice> evaluator(node, Eigen::DefaultDevice());
   constexpr int layout = Eigen::internal::traits<Node>::Layout;

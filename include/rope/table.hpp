@@ -9,7 +9,10 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
+#include "rope/detail/integral.hpp"
 #include "rope/error.hpp"
 #include "rope/shape.hpp"
 
@@ -31,9 +34,29 @@ struct TableView {
 
   /// Itself: wherever a table is read, anything with a view() will do.
   const TableView& view() const { return *this; }
+
+  static_assert(!detail::is_whole<Scalar>, "[rope] a table must hold floating-point or differentiable numbers, not integers");
 };
 
 namespace detail {
+
+template <class Table, class = void>
+inline constexpr bool has_view = false;
+template <class Table>
+inline constexpr bool has_view<Table, std::void_t<decltype(std::declval<const Table&>().view().cos)>> = true;
+
+/// The table of whatever is passed as one.
+template <class Table>
+decltype(auto) view_of(const Table& table) {
+  static_assert(has_view<Table>,
+                "[rope] a table must be a CosSinCache, a TokenRow, a TableView (a GrowingCache's rows(), table_of(cos, sin)) or "
+                "anything else with a view(); Frequencies and Positions make one: CosSinCache<float>(frequencies, positions)");
+  if constexpr (has_view<Table>) {
+    return table.view();
+  } else {
+    return TableView<float>();
+  }
+}
 
 /// What can be said of every table whose determinants are m^2, rounding aside, in any scalar.
 inline Determinants determinants_for(double attention_factor) {

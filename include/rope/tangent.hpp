@@ -25,6 +25,15 @@
 #include "rope/table.hpp"
 
 namespace rope {
+namespace detail {
+
+/// Of whole numbers there is none.
+template <class Tangent>
+struct TangentScalar {
+  static_assert(!is_whole<Tangent>, "[rope] tangents must be floating-point or differentiable numbers, not integers");
+};
+
+}  // namespace detail
 
 /// An owned table of any width: what a CosSinCache is to frequencies, this is to tangents. Immutable.
 template <class Scalar>
@@ -38,6 +47,7 @@ class TangentTable {
   template <class Tangent>
   TangentTable(const TableView<Scalar>& table, const std::vector<Tangent>& angle, const std::vector<Tangent>& log_magnitude)
       : width_(table.width), outer_(table.outer) {
+    static_assert(sizeof(detail::TangentScalar<Tangent>) != 0);
     const auto size = static_cast<std::size_t>(detail::checked_table_size(table));
     require_size("angle tangents", angle.size(), size);
     require_size("log magnitude tangents", log_magnitude.size(), size);
@@ -73,8 +83,9 @@ class TangentTable {
 /// From the directions of angles and log magnitudes, one per table entry; no list means 0.
 template <class Table, class Tangent>
 auto tangent_of(const Table& table, const std::vector<Tangent>& angle, const std::vector<Tangent>& log_magnitude = {}) {
-  using Scalar = std::remove_const_t<std::remove_pointer_t<decltype(table.view().cos)>>;
-  return TangentTable<Scalar>(table.view(), angle, log_magnitude);
+  static_assert(sizeof(detail::TangentScalar<Tangent>) != 0);
+  using Scalar = std::remove_const_t<std::remove_pointer_t<decltype(detail::view_of(table).cos)>>;
+  return TangentTable<Scalar>(detail::view_of(table), angle, log_magnitude);
 }
 
 namespace detail {

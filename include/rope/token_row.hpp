@@ -20,6 +20,7 @@
 
 #include "rope/detail/aligned.hpp"
 #include "rope/detail/row_filler.hpp"
+#include "rope/detail/scalars.hpp"
 #include "rope/error.hpp"
 #include "rope/frequencies.hpp"
 #include "rope/sections.hpp"
@@ -113,6 +114,8 @@ class TokenRow {
   std::vector<DoubleDouble> mixed_positions_;
   detail::AlignedVector<Scalar> cos_;
   detail::AlignedVector<Scalar> sin_;
+
+  static_assert(detail::is_plain<Scalar>, "[rope] a token row must hold float, double, long double, Eigen::half or Eigen::bfloat16");
 };
 
 }  // namespace rope

@@ -17,6 +17,7 @@
 #include <Eigen/Core>
 #include <type_traits>
 
+#include "rope/detail/integral.hpp"
 #include "rope/detail/rounding.hpp"
 
 namespace rope::detail {
@@ -38,17 +39,32 @@ struct Scalars {
 
 template <class XScalar, class TableScalar>
 struct Scalars<XScalar, TableScalar, false> {
-  static_assert(is_plain<XScalar> || is_plain<TableScalar> || std::is_same_v<XScalar, TableScalar>,
+  // Whole numbers are refused elsewhere, by sentences of their own.
+  static_assert(is_plain<XScalar> || is_plain<TableScalar> || std::is_same_v<XScalar, TableScalar> || is_whole<XScalar> ||
+                    is_whole<TableScalar>,
                 "[rope] x and the table must have the same differentiable scalar, or one of them a plain one");
   using Compute = std::conditional_t<is_plain<XScalar>, TableScalar, XScalar>;
   using Result = Compute;
 };
 
-template <class XScalar, class TableScalar>
-using ComputeScalar = typename Scalars<XScalar, TableScalar>::Compute;
+/// An x of whole numbers, which nothing else would refuse, has no such class.
+template <class XScalar>
+struct Rotatable {
+  static_assert(!is_whole<XScalar> && Eigen::NumTraits<XScalar>::IsInteger == 0,
+                "[rope] x must hold floating-point or differentiable numbers, not integers: "
+                "cast it first, as in x.cast<float>()");
+};
 
 template <class XScalar, class TableScalar>
-using ResultScalar = typename Scalars<XScalar, TableScalar>::Result;
+struct CheckedScalars : Scalars<XScalar, TableScalar> {
+  static_assert(sizeof(Rotatable<XScalar>) != 0);
+};
+
+template <class XScalar, class TableScalar>
+using ComputeScalar = typename CheckedScalars<XScalar, TableScalar>::Compute;
+
+template <class XScalar, class TableScalar>
+using ResultScalar = typename CheckedScalars<XScalar, TableScalar>::Result;
 
 /// p a + q b for x of XScalar.
 template <class XScalar, class C>
