@@ -93,18 +93,18 @@ class GradientRow {
     if (result_.angle.empty() && result_.log_magnitude.empty()) return;
     for_each_pair([&](Index k, const PairSlots& slots) {
       if (plan_.full_width) {
-        const Sum cos_a = static_cast<Sum>(cos[slots.A]);
-        const Sum cos_b = static_cast<Sum>(cos[slots.B]);
-        const Sum sin_a = static_cast<Sum>(sin[slots.A]);
-        const Sum sin_b = static_cast<Sum>(sin[slots.B]);
+        const Sum cos_a = converted<Sum>(cos[slots.A]);
+        const Sum cos_b = converted<Sum>(cos[slots.B]);
+        const Sum sin_a = converted<Sum>(sin[slots.A]);
+        const Sum sin_b = converted<Sum>(sin[slots.B]);
         const Sum turned_a = cos_a * sums.crossed(slots.A) + sin_a * sums.direct(slots.A);
         const Sum turned_b = cos_b * sums.crossed(slots.B) - sin_b * sums.direct(slots.B);
         const Sum grown_a = cos_a * sums.direct(slots.A) - sin_a * sums.crossed(slots.A);
         const Sum grown_b = cos_b * sums.direct(slots.B) + sin_b * sums.crossed(slots.B);
         put(row, k, turned_b - turned_a, grown_a + grown_b);
       } else {
-        const Sum c = static_cast<Sum>(cos[k]);
-        const Sum s = static_cast<Sum>(sin[k]);
+        const Sum c = converted<Sum>(cos[k]);
+        const Sum s = converted<Sum>(sin[k]);
         const Sum dcos = sums.dot(slots);
         const Sum dsin = sums.cross(slots);
         put(row, k, c * dsin - s * dcos, c * dcos + s * dsin);
@@ -125,8 +125,8 @@ class GradientRow {
     for_each_pair([&](Index k, const PairSlots& slots) {
       const Sum angle = sums.cross(slots);
       const Sum log_magnitude = sums.dot(slots);
-      const Sum c = static_cast<Sum>(table_.cos[row * table_.width + k]);
-      const Sum s = static_cast<Sum>(table_.sin[row * table_.width + k]);
+      const Sum c = converted<Sum>(table_.cos[row * table_.width + k]);
+      const Sum s = converted<Sum>(table_.sin[row * table_.width + k]);
       const Sum m2 = c * c + s * s;
       result_.cos[place(row * table_.width + k)] = (c * log_magnitude - s * angle) / m2;
       result_.sin[place(row * table_.width + k)] = (c * angle + s * log_magnitude) / m2;

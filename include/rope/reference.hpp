@@ -52,27 +52,27 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
   for (Index row = 0; row < rows; ++row) {
     const XScalar* in = x + row * D;
     YScalar* out = y + row * D;
-    for (Index d = 0; d < D; ++d) out[d] = static_cast<YScalar>(in[d]);
+    for (Index d = 0; d < D; ++d) out[d] = detail::converted<YScalar>(in[d]);
 
     const TableScalar* cos = table.cos + table_row(row, shape, table.outer) * table.width;
     const TableScalar* sin = table.sin + table_row(row, shape, table.outer) * table.width;
     for (Index k = 0; k < dims / 2; ++k) {
       const PairSlots slot = pair_slots(pairing.kind(), k, dims);
-      const C cos_A = static_cast<C>(cos[full_width ? slot.A : k]);
-      const C cos_B = static_cast<C>(cos[full_width ? slot.B : k]);
-      const C sin_A = static_cast<C>(sin[full_width ? slot.A : k]);
-      const C sin_B = static_cast<C>(sin[full_width ? slot.B : k]);
+      const C cos_A = detail::converted<C>(cos[full_width ? slot.A : k]);
+      const C cos_B = detail::converted<C>(cos[full_width ? slot.B : k]);
+      const C sin_A = detail::converted<C>(sin[full_width ? slot.A : k]);
+      const C sin_B = detail::converted<C>(sin[full_width ? slot.B : k]);
       const XScalar* window = in + pairing.offset();
       YScalar* result = out + pairing.offset();
       if (direction == Direction::forward) {
-        const C a = static_cast<C>(window[slot.a]);
-        const C b = static_cast<C>(window[slot.b]);
+        const C a = detail::converted<C>(window[slot.a]);
+        const C b = detail::converted<C>(window[slot.b]);
         result[slot.A] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, a, -sin_A, b));
         result[slot.B] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, b, sin_B, a));
         continue;
       }
-      const C A = static_cast<C>(window[slot.A]);
-      const C B = static_cast<C>(window[slot.B]);
+      const C A = detail::converted<C>(window[slot.A]);
+      const C B = detail::converted<C>(window[slot.B]);
       if (direction == Direction::transpose) {
         result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, A, sin_B, B));
         result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, B, -sin_A, A));

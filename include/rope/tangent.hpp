@@ -55,14 +55,14 @@ class TangentTable {
     sin_.resize(size);
     using C = detail::ComputeScalar<Scalar, Tangent>;
     for (std::size_t i = 0; i < size; ++i) {
-      const C c = static_cast<C>(table.cos[i]);
-      const C s = static_cast<C>(table.sin[i]);
-      const C dt = angle.empty() ? C(0) : C(angle[i]);
-      const C du = log_magnitude.empty() ? C(0) : C(log_magnitude[i]);
+      const C c = detail::converted<C>(table.cos[i]);
+      const C s = detail::converted<C>(table.sin[i]);
+      const C dt = angle.empty() ? detail::converted<C>(0.0) : detail::converted<C>(angle[i]);
+      const C du = log_magnitude.empty() ? detail::converted<C>(0.0) : detail::converted<C>(log_magnitude[i]);
       const C dcos = c * du - s * dt;
       const C dsin = s * du + c * dt;
-      cos_[i] = static_cast<Scalar>(dcos);
-      sin_[i] = static_cast<Scalar>(dsin);
+      cos_[i] = detail::converted<Scalar>(dcos);
+      sin_[i] = detail::converted<Scalar>(dsin);
     }
   }
 
@@ -125,8 +125,8 @@ void rotate_tangent_to(const StridedView<Y>& y, const StridedView<X>& x, const T
   const detail::Walk walk = detail::make_walk(y.shape.outer(), strides, strides, detail::Strides{});
   for (Index row = 0; row < walk.rows; ++row) {
     Y* begin = y.data + detail::place_of_row(walk, row).y;
-    std::fill(begin, begin + plan.offset, Y(0));
-    std::fill(begin + plan.offset + plan.rotary_dims, begin + plan.row_length, Y(0));
+    std::fill(begin, begin + plan.offset, detail::converted<Y>(0.0));
+    std::fill(begin + plan.offset + plan.rotary_dims, begin + plan.row_length, detail::converted<Y>(0.0));
   }
 }
 

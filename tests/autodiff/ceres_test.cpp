@@ -9,6 +9,16 @@
 
 #include <ceres/jet.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <rope/gradients.hpp>
+#include <rope/reference.hpp>
+#include <rope/rotate_strided.hpp>
+#include <rope/tensor_view.hpp>
+#include <utility>
+#include <vector>
+
 namespace rope::test::autodiff {
 namespace {
 
@@ -50,6 +60,72 @@ std::vector<double> hessian_vector(const SecondOrderSetting& s) {
 }
 
 TEST(CeresJet, SecondOrderByNesting) { expect_every_second_order(hessian_vector); }
+
+using InnerJet = ceres::Jet<double, 1>;
+using JetOfJets = ceres::Jet<InnerJet, 1>;
+using Part = double (*)(const JetOfJets&);
+/// The value, the derivative in either variable, and the one in both.
+constexpr std::array<Part, 4> every_part{[](const JetOfJets& x) { return x.a.a; }, [](const JetOfJets& x) { return x.a.v[0]; },
+                                         [](const JetOfJets& x) { return x.v[0].a; }, [](const JetOfJets& x) { return x.v[0].v[0]; }};
+
+/// y is linear in x, so each part of y is the rotation of that part of x.
+void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y, const Eigen::Tensor<JetOfJets, 2>& x, const CosSinCache<double>& table,
+                               Pairing pairing, Direction direction) {
+  const Shape shape{x.dimension(0), x.dimension(1)};
+  for (const Part part : every_part) {
+    std::vector<double> x_part(static_cast<std::size_t>(x.size()));
+    std::transform(x.data(), x.data() + x.size(), x_part.begin(), part);
+    std::vector<double> expected(x_part.size());
+    reference::rotate(x_part.data(), expected.data(), shape, table.view(), pairing, direction);
+    // |x| < 1, m = 1: two products and a sum, with a determinant and two divisions in the inverse.
+    constexpr double bound = 8 * std::numeric_limits<double>::epsilon();
+    for (Index i = 0; i < x.size(); ++i) ASSERT_NEAR(part(y.data()[i]), expected[static_cast<std::size_t>(i)], bound);
+  }
+}
+
+TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
+  const Index D = 10;
+  const Index tokens = 3;
+  const CosSinCache<double> table(Frequencies::powers({8}), Positions::range(5, tokens), Layout::sd());
+  const std::vector<double> values = random_values<double>(4 * D * tokens, 21);
+  Eigen::Tensor<JetOfJets, 2> x(D, tokens);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) {
+    JetOfJets& element = x.data()[i];
+    element.a.a = values[4 * i];
+    element.a.v[0] = values[4 * i + 1];
+    element.v[0].a = values[4 * i + 2];
+    element.v[0].v[0] = values[4 * i + 3];
+  }
+  for (const PairKind kind : every_kind) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    const Pairing pairing = Pairing(kind).with_offset(1).with_rotary_dims(8);
+    Eigen::Tensor<JetOfJets, 2> y = rope::rotate(x, table, pairing);
+    expect_every_part_rotated(y, x, table, pairing, Direction::forward);
+    y = -rope::transpose(-x, table, pairing);
+    expect_every_part_rotated(y, x, table, pairing, Direction::transpose);
+    rope::rotate_to(rope::view(y), rope::view(std::as_const(x)), table, pairing, Direction::inverse);
+    expect_every_part_rotated(y, x, table, pairing, Direction::inverse);
+  }
+}
+
+/// The sums of gradients begin at numbers, too: <dx, x> = <g, y>, and the angle's gradient is y_A g_B - y_B g_A.
+TEST(CeresJet, OfJetsHasGradients) {
+  const CosSinCache<double> table(Frequencies::powers({2}), Positions::range(5, 1), Layout::sd());
+  Eigen::Tensor<JetOfJets, 2> y(2, 1);
+  Eigen::Tensor<JetOfJets, 2> g(2, 1);
+  for (Index i = 0; i < 2; ++i) {
+    y(i, 0) = JetOfJets(InnerJet(0.5 + static_cast<double>(i), 0));
+    g(i, 0) = JetOfJets(InnerJet(0.25 - static_cast<double>(i)), 0);
+  }
+  const auto gradients = rope::gradients(rope::output(rope::view(std::as_const(y))), rope::view(std::as_const(g)), table, rope::half,
+                                         Wanted::angle | Wanted::log_magnitude);
+  const JetOfJets angle = y(0, 0) * g(1, 0) - y(1, 0) * g(0, 0);
+  const JetOfJets log_magnitude = y(0, 0) * g(0, 0) + y(1, 0) * g(1, 0);
+  for (const Part part : every_part) {
+    EXPECT_DOUBLE_EQ(part(gradients.angle[0]), part(angle));
+    EXPECT_DOUBLE_EQ(part(gradients.log_magnitude[0]), part(log_magnitude));
+  }
+}
 
 /// The slope of y in YaRN's three parameters at once.
 TEST(CeresJet, ReadsLikeThis) {

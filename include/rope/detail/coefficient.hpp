@@ -35,7 +35,7 @@ Scalar rotated_coefficient(const CoefficientPlan<TableScalar>& plan, const X& x,
   using C = ComputeScalar<XScalar, TableScalar>;
   const RowPlan& row = plan.row;
   const Index slot = plan.search.place_in_row(index) - row.offset;
-  if (slot < 0 || slot >= row.rotary_dims) return static_cast<Scalar>(x.coeff(index));
+  if (slot < 0 || slot >= row.rotary_dims) return converted<Scalar>(x.coeff(index));
   const bool forward = row.direction == Direction::forward;
   const SlotOwner owner = slot_owner(written_kind(row), slot, row.rotary_dims);
   const PairSlots slots = pair_slots(row.kind, owner.pair, row.rotary_dims);
@@ -43,12 +43,12 @@ Scalar rotated_coefficient(const CoefficientPlan<TableScalar>& plan, const X& x,
   const Index table = plan.search.place_in_table(index);
   const Index table_a = table + (row.full_width ? slots.A : owner.pair);
   const Index table_b = table + (row.full_width ? slots.B : owner.pair);
-  const C a = static_cast<C>(x.coeff(window + (forward ? slots.a : slots.A)));
-  const C b = static_cast<C>(x.coeff(window + (forward ? slots.b : slots.B)));
-  const C cos_a = static_cast<C>(plan.cos[table_a]);
-  const C cos_b = static_cast<C>(plan.cos[table_b]);
-  const C sin_a = static_cast<C>(plan.sin[table_a]);
-  const C sin_b = static_cast<C>(plan.sin[table_b]);
+  const C a = converted<C>(x.coeff(window + (forward ? slots.a : slots.A)));
+  const C b = converted<C>(x.coeff(window + (forward ? slots.b : slots.B)));
+  const C cos_a = converted<C>(plan.cos[table_a]);
+  const C cos_b = converted<C>(plan.cos[table_b]);
+  const C sin_a = converted<C>(plan.sin[table_a]);
+  const C sin_b = converted<C>(plan.sin[table_b]);
   C out_a, out_b;
   rotate_pair<XScalar, C>(row.direction, a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
   // Not a conditional expression: differentiable scalars may have expression types of their own.

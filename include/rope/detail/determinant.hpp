@@ -37,7 +37,7 @@ void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table
       for (Index k = 0; k < run.count; ++k) {
         const Index a = run.table_a + k * run.table_step;
         const Index b = run.table_b + k * run.table_step;
-        const C determinant = static_cast<C>(cos[a]) * static_cast<C>(cos[b]) + static_cast<C>(sin[a]) * static_cast<C>(sin[b]);
+        const C determinant = converted<C>(cos[a]) * converted<C>(cos[b]) + converted<C>(sin[a]) * converted<C>(sin[b]);
         if (is_zero(determinant)) fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
       }
     }

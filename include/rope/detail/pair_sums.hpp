@@ -49,11 +49,12 @@ class PairSums {
  public:
   using Sum = SumScalar<C>;
 
-  PairSums(Index dims, Products products) : dims_(dims), products_(products), values_(static_cast<std::size_t>(arrays * dims), Sum(0)) {}
+  PairSums(Index dims, Products products)
+      : dims_(dims), products_(products), values_(static_cast<std::size_t>(arrays * dims), converted<Sum>(0.0)) {}
 
   Index dims() const { return dims_; }
   Products products() const { return products_; }
-  void clear() { std::fill(values_.begin(), values_.end(), Sum(0)); }
+  void clear() { std::fill(values_.begin(), values_.end(), converted<Sum>(0.0)); }
   Sum* crossed() { return values_.data(); }
   Sum* direct() { return values_.data() + dims_; }
   /// Only where is_compensated<C>.
@@ -63,9 +64,9 @@ class PairSums {
   Sum crossed(Index slot) const { return total(slot); }
   Sum direct(Index slot) const { return total(dims_ + slot); }
   /// u_a g_A + u_b g_B
-  Sum dot(const PairSlots& slots) const { return sum(dims_ + slots.A, dims_ + slots.B, Sum(1)); }
+  Sum dot(const PairSlots& slots) const { return sum(dims_ + slots.A, dims_ + slots.B, converted<Sum>(1.0)); }
   /// u_a g_B - u_b g_A
-  Sum cross(const PairSlots& slots) const { return sum(slots.B, slots.A, Sum(-1)); }
+  Sum cross(const PairSlots& slots) const { return sum(slots.B, slots.A, converted<Sum>(-1.0)); }
 
  private:
   static constexpr Index arrays = is_compensated<C> ? 4 : 2;
@@ -122,10 +123,10 @@ void add_pairs_plainly(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>
         for (Index k = 0; k < run.count; ++k) {
           const Index A = run.out_a + k * run.out_step;
           const Index B = run.out_b + k * run.out_step;
-          const C u_a = static_cast<C>(u[run.in_a + k * run.in_step]);
-          const C u_b = static_cast<C>(u[run.in_b + k * run.in_step]);
-          const C g_a = static_cast<C>(g[A]);
-          const C g_b = static_cast<C>(g[B]);
+          const C u_a = converted<C>(u[run.in_a + k * run.in_step]);
+          const C u_b = converted<C>(u[run.in_b + k * run.in_step]);
+          const C g_a = converted<C>(g[A]);
+          const C g_b = converted<C>(g[B]);
           if constexpr (std::is_same_v<C, float>) {
             if (sums.products() == Products::difference) {
               const float first = u_a * g_b;

@@ -83,26 +83,26 @@ inline void rotate_window(const Runs& runs, const XScalar* x, YScalar* y, const 
   using C = ComputeScalar<XScalar, TableScalar>;
   for (const Run& run : runs) {
     for (Index k = 0; k < run.count; ++k) {
-      const C a = static_cast<C>(x[run.in_a + k * run.in_step]);
-      const C b = static_cast<C>(x[run.in_b + k * run.in_step]);
+      const C a = converted<C>(x[run.in_a + k * run.in_step]);
+      const C b = converted<C>(x[run.in_b + k * run.in_step]);
       const Index table_a = run.table_a + k * run.table_step;
       const Index table_b = run.table_b + k * run.table_step;
       C out_a, out_b;
-      rotate_pair<XScalar, direction, C>(a, b, static_cast<C>(cos[table_a]), static_cast<C>(cos[table_b]), static_cast<C>(sin[table_a]),
-                                         static_cast<C>(sin[table_b]), out_a, out_b);
+      rotate_pair<XScalar, direction, C>(a, b, converted<C>(cos[table_a]), converted<C>(cos[table_b]), converted<C>(sin[table_a]),
+                                         converted<C>(sin[table_b]), out_a, out_b);
       y[run.out_a + k * run.out_step] = static_cast<YScalar>(out_a);
       y[run.out_b + k * run.out_step] = static_cast<YScalar>(out_b);
     }
   }
 }
 
-/// What does not turn. Plain x with a differentiable table converts explicitly: not every scalar (ceres::Jet) does so by itself.
+/// What does not turn.
 template <class XScalar, class YScalar>
 void copy_elements(const XScalar* begin, const XScalar* end, YScalar* to) {
   if constexpr (std::is_same_v<XScalar, YScalar>) {
     std::copy(begin, end, to);
   } else {
-    std::transform(begin, end, to, [](const XScalar& element) { return static_cast<YScalar>(element); });
+    std::transform(begin, end, to, [](const XScalar& element) { return converted<YScalar>(element); });
   }
 }
 

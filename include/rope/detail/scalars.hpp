@@ -16,8 +16,10 @@
 
 #include <Eigen/Core>
 #include <type_traits>
+#include <utility>
 
 #include "rope/detail/integral.hpp"
+#include "rope/detail/passive.hpp"
 #include "rope/detail/rounding.hpp"
 
 namespace rope::detail {
@@ -65,6 +67,16 @@ using ComputeScalar = typename CheckedScalars<XScalar, TableScalar>::Compute;
 
 template <class XScalar, class TableScalar>
 using ResultScalar = typename CheckedScalars<XScalar, TableScalar>::Result;
+
+/// `value` as a C, explicitly: not every scalar converts by itself, and a Jet of Jets is made from a number by way of the inner one.
+template <class C, class T>
+C converted(const T& value) {
+  if constexpr (!std::is_constructible_v<C, const T&> && has_jet_members<C>) {
+    return C(converted<std::decay_t<decltype(std::declval<C&>().a)>>(value));
+  } else {
+    return static_cast<C>(value);
+  }
+}
 
 /// p a + q b for x of XScalar.
 template <class XScalar, class C>
