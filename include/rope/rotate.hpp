@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rope/detail/determinant.hpp"
 #include "rope/detail/evaluator.hpp"
 #include "rope/error.hpp"
 #include "rope/table.hpp"
@@ -53,7 +54,11 @@ auto transpose(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Ta
 /// rope::Error if that is 0 anywhere in the table, which takes one pass over it. As rotate() otherwise.
 template <class X, class Table>
 auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(y), detail::view_of(table), pairing, Direction::inverse);
+  const auto& entries = detail::view_of(table);
+  using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
+  static_assert(detail::can_be_tested<detail::Widened<TableScalar>>(),
+                "[rope] the inverse must know the value of the table's scalar: give its namespace a function rope_passive(const S&)");
+  return detail::make_node(static_cast<const X&>(y), entries, pairing, Direction::inverse);
 }
 
 /// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A tensor's layout says which axis is

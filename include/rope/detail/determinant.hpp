@@ -6,6 +6,9 @@
 // only obstacle.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "rope/detail/passive.hpp"
 #include "rope/detail/plan.hpp"
 #include "rope/detail/scalars.hpp"
@@ -14,13 +17,29 @@
 
 namespace rope::detail {
 
-/// By value: nested scalars need not convert from a number.
+template <class C, class = void>
+inline constexpr bool has_equality = false;
 template <class C>
-bool is_zero(const C& determinant) {
+inline constexpr bool has_equality<C, std::void_t<decltype(static_cast<bool>(std::declval<const C&>() == std::declval<const C&>()))>> =
+    true;
+
+/// Whether a C can be told from zero, which only the inverse needs.
+template <class C>
+constexpr bool can_be_tested() {
+  return has_passive<C>() || has_equality<C>;
+}
+
+/// By value, where it is known: nested scalars need not convert from a number.
+template <class C>
+bool is_zero([[maybe_unused]] const C& determinant) {
   if constexpr (std::is_floating_point_v<C>) {
     return determinant == 0;
-  } else {
+  } else if constexpr (has_passive<C>()) {
     return passive(determinant) == 0;
+  } else if constexpr (has_equality<C>) {
+    return static_cast<bool>(determinant == converted<C>(0.0));
+  } else {
+    fail("the inverse must know the value of the table's scalar: give its namespace a function rope_passive(const S&)");
   }
 }
 

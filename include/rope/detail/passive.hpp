@@ -48,6 +48,26 @@ inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 
+/// Whether the list above knows the value of an S.
+template <class S>
+constexpr bool has_passive() {
+  if constexpr (std::is_arithmetic_v<S> || std::is_same_v<S, DoubleDouble>) {
+    return true;
+  } else if constexpr (has_rope_passive<S>) {
+    return has_passive<std::decay_t<decltype(rope_passive(std::declval<const S&>()))>>();
+  } else if constexpr (is_complex<S>) {
+    return has_passive<typename S::value_type>();
+  } else if constexpr (has_value_function<S>) {
+    return has_passive<std::decay_t<decltype(std::declval<const S&>().value())>>();
+  } else if constexpr (has_val_function<S>) {
+    return has_passive<std::decay_t<decltype(std::declval<const S&>().val())>>();
+  } else if constexpr (has_jet_members<S>) {
+    return has_passive<std::decay_t<decltype(std::declval<const S&>().a)>>();
+  } else {
+    return std::is_constructible_v<double, const S&>;
+  }
+}
+
 /// The value of `scalar` as a double; reads nothing but the value.
 template <class S>
 double passive(const S& scalar) {
