@@ -5,12 +5,17 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "mutex_of_process.hpp"
 #include "rope/detail/row_filler.hpp"
 #include "rope/error.hpp"
+#include "rope/kernel_target.hpp"
+#include "turns.hpp"
 
 namespace rope {
 namespace {
@@ -34,15 +39,16 @@ std::int64_t whole(DoubleDouble position, Index max_tokens) {
 template <class Scalar>
 struct GrowingCache<Scalar>::State {
   State(const Frequencies& f, const Layout& l, const Growth& g) : frequencies(f), filler(f), layout(l), growth(g) {
-    blocks.push_back(std::make_unique<Block>());
+    // What is made once in a process is made now: a child forked while another thread makes it would wait for it for ever.
+    detail::require_kernel_target();
+    (void)detail::cos_sin_of_turns(DoubleDouble(), DoubleDouble());
   }
 
   Frequencies frequencies;
   detail::RowFiller filler;
   Layout layout;
   Growth growth;
-  std::mutex growing;
-  std::vector<std::unique_ptr<Block>> blocks;  // guarded by `growing`; the last one is the newest
+  detail::MutexOfProcess growing;  // who holds it may put a block in front of the newest; nothing else changes
 };
 
 template <class Scalar>
@@ -57,11 +63,17 @@ GrowingCache<Scalar>::GrowingCache(const Frequencies& frequencies, const Layout&
                  static_cast<std::int64_t>(growth.max_tokens));
   }
   while (layout[token_axis_] != AxisRole::token) ++token_axis_;
-  newest_.store(state_->blocks.back().get(), std::memory_order_release);
+  newest_.store(new Block, std::memory_order_release);
 }
 
 template <class Scalar>
-GrowingCache<Scalar>::~GrowingCache() = default;
+GrowingCache<Scalar>::~GrowingCache() {
+  for (const Block* block = newest_.load(); block != nullptr;) {
+    const Block* older = block->older;
+    delete block;
+    block = older;
+  }
+}
 
 template <class Scalar>
 auto GrowingCache<Scalar>::grow(std::int64_t first, Index tokens, Size size) const -> const Block* {
@@ -74,8 +86,8 @@ auto GrowingCache<Scalar>::grow(std::int64_t first, Index tokens, Size size) con
   }
   const auto end = static_cast<Index>(first + tokens);
 
-  const std::lock_guard<std::mutex> lock(state_->growing);
-  const Block& old = *state_->blocks.back();
+  const std::lock_guard<std::mutex> lock(state_->growing.get());
+  const Block& old = *newest_.load(std::memory_order_acquire);
   if (end <= old.tokens) return &old;
   const Index twice = old.tokens > growth.max_tokens / 2 ? growth.max_tokens : 2 * old.tokens;
   const Index wanted = size == Size::exact ? end : std::max({end, twice, growth.first_tokens});
@@ -93,10 +105,10 @@ auto GrowingCache<Scalar>::grow(std::int64_t first, Index tokens, Size size) con
   extend(block->sin, old.sin);
   const Index begin = old.tokens * pairs_;
   state_->filler.fill_range(old.tokens, wanted - old.tokens, block->cos.data() + begin, block->sin.data() + begin);
-  state_->blocks.push_back(std::move(block));
-  const Block* newest = state_->blocks.back().get();
-  newest_.store(newest, std::memory_order_release);
-  return newest;
+  block->older = &old;
+  // One store: a child that is forked meanwhile has the old blocks or all of them.
+  newest_.store(block.get(), std::memory_order_release);
+  return block.release();
 }
 
 template <class Scalar>
@@ -133,9 +145,10 @@ void GrowingCache<Scalar>::reserve(Index tokens) const {
 
 template <class Scalar>
 std::size_t GrowingCache<Scalar>::bytes() const {
-  const std::lock_guard<std::mutex> lock(state_->growing);
   std::size_t entries = 0;
-  for (const auto& block : state_->blocks) entries += block->cos.capacity() + block->sin.capacity();
+  for (const Block* block = newest_.load(std::memory_order_acquire); block != nullptr; block = block->older) {
+    entries += block->cos.capacity() + block->sin.capacity();
+  }
   return entries * sizeof(Scalar);
 }
 

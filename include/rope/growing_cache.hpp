@@ -36,7 +36,8 @@ struct Growth {
 };
 
 /// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Neither copied nor moved: views point into it, and it must outlive
-/// them and every expression made from them. Any number of threads may call every member at once.
+/// them and every expression made from them. Any number of threads may call every member at once, and so may a forked child, whatever
+/// its parent's threads did with the cache when it was forked: it has the rows that were there, and grows on its own.
 ///
 /// Memory: 2 pairs sizeof(Scalar) bytes a row, for at most 4 times the rows asked for (twice by growing, twice by what growing left);
 /// exactly the rows asked for where reserve() was called first. Errors of entries: as CosSinCache.
@@ -83,14 +84,15 @@ class GrowingCache {
     Index tokens = 0;
     detail::AlignedVector<Scalar> cos;
     detail::AlignedVector<Scalar> sin;
+    const Block* older = nullptr;
   };
   struct State;
   enum class Size { doubled, exact };
 
   const Block* grow(std::int64_t first, Index tokens, Size size = Size::doubled) const;
 
-  // Growing changes no entry anyone could have read, so it is const.
-  mutable std::atomic<const Block*> newest_;
+  // Growing changes no entry anyone could have read, so it is const. The older blocks hang on the newest.
+  mutable std::atomic<const Block*> newest_{nullptr};
   Index pairs_;
   int axes_;
   int token_axis_ = 0;
