@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <limits>
+#include <new>
 #include <string>
 
+#include "rope/detail/aligned.hpp"
 #include "rope/detail/sentence.hpp"
 
 namespace rope::detail {
@@ -23,6 +25,8 @@ constexpr std::size_t longest_value = 160;
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 }  // namespace
+
+void fail_allocation() { throw std::bad_alloc(); }
 
 std::string one_line(std::string_view text, std::size_t most) {
   constexpr std::string_view left_out = "...";

@@ -7,9 +7,14 @@
 #include <new>
 #include <vector>
 
+#include "rope/export.hpp"
+
 namespace rope::detail {
 
 inline constexpr std::align_val_t cache_line{64};
+
+/// Throws std::bad_alloc, for files that are compiled without exceptions.
+[[noreturn]] ROPE_API void fail_allocation();
 
 template <class T>
 struct CacheLineAllocator {
@@ -20,7 +25,7 @@ struct CacheLineAllocator {
   CacheLineAllocator(const CacheLineAllocator<U>&) {}  // NOLINT(google-explicit-constructor): required of allocators
 
   T* allocate(std::size_t count) {
-    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_alloc();
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) fail_allocation();
     return static_cast<T*>(::operator new(count * sizeof(T), cache_line));
   }
   void deallocate(T* memory, std::size_t) { ::operator delete(memory, cache_line); }

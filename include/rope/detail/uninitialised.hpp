@@ -33,7 +33,7 @@ struct UninitialisedAllocator : CacheLineAllocator<T> {
 
   T* allocate(std::size_t count) {
     if (!is_large(count)) return CacheLineAllocator<T>::allocate(count);
-    if (count > static_cast<std::size_t>(-1) / sizeof(T) - line) throw std::bad_alloc();
+    if (count > static_cast<std::size_t>(-1) / sizeof(T) - line) fail_allocation();
     // The distance back to the block, which is at least what operator new aligns to, is kept just before the array.
     char* block = static_cast<char*>(::operator new(count * sizeof(T) + line));
     const std::size_t distance = line - reinterpret_cast<std::uintptr_t>(block) % line;
