@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rope/cache.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
@@ -26,6 +28,12 @@ void check_sizes(const Frequencies& frequencies, const Positions& positions) {
 }
 
 }  // namespace
+
+void fail_unequal_halves(const char* part, Index row, Index k, Index pairs, double first, double second) {
+  fail(fmt::format("a table of two halves must repeat its first half: {0}[{1}] and {0}[{2}] of row {3} must be equal", part, k, k + pairs,
+                   row),
+       fmt::format("{} and {}", first, second));
+}
 
 Shape table_outer(const Frequencies& frequencies, const Positions& positions, const Layout& layout) {
   if (positions.batches() != 1 && !layout.has_batch()) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rope/detail/integral.hpp"
+#include "rope/detail/scalars.hpp"
 #include "rope/detail/uninitialised.hpp"
 #include "rope/error.hpp"
 #include "rope/export.hpp"
@@ -61,6 +62,9 @@ void for_each_table_row(const Positions& positions, const Layout& layout, Visit&
 /// Eigen::bfloat16.
 template <class Scalar>
 ROPE_API void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin);
+
+/// "cos[1] and cos[5] of row 2 must be equal", with the values.
+[[noreturn]] ROPE_API void fail_unequal_halves(const char* part, Index row, Index k, Index pairs, double first, double second);
 
 }  // namespace detail
 
@@ -127,6 +131,26 @@ class CosSinCache {
     return cache;
   }
 
+  /// A table in Hugging Face's form, cat(f, f): of full width, where entry k + D/2 of a row repeats entry k. It becomes one of half width,
+  /// which is right for every pairing: read as it is, a full-width table has one entry per rotated element, so that interleaved pairs would
+  /// take entries 2k and 2k + 1 of cat(f, f), which belong to different angles, and nothing could tell.
+  ///
+  /// \param repeated  table_of(cos, sin), say; it is copied
+  /// \throws rope::Error unless the width is even and positive and both halves of every row are equal, naming the first entry that is not;
+  /// and if the table has no data
+  /// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. One pass over the table here, none in a rotation.
+  static CosSinCache from_halves(const TableView<Scalar>& repeated) {
+    static_assert(detail::is_plain<Scalar>, "[rope] a table of two halves must hold plain numbers: the derivatives of one would be lost");
+    detail::checked_table_size(repeated);
+    if (repeated.width <= 0 || repeated.width % 2 != 0) {
+      detail::fail("the width of a table of two halves must be even and positive", static_cast<std::int64_t>(repeated.width));
+    }
+    CosSinCache cache(repeated.width / 2, repeated.outer, 0);
+    cache.copy_first_halves("cos", repeated.cos, cache.values_.data());
+    cache.copy_first_halves("sin", repeated.sin, cache.values_.data() + cache.sin_begin_);
+    return cache;
+  }
+
   /// The whole table, for whatever reads one; points into this object.
   TableView<Scalar> view() const { return {cos(), sin(), pairs_, outer_, determinants_}; }
 
@@ -136,6 +160,19 @@ class CosSinCache {
   const Scalar* sin() const { return values_.data() + sin_begin_; }  ///< As cos().
 
  private:
+  void copy_first_halves(const char* part, const Scalar* repeated, Scalar* to) const {
+    const Index rows = outer_.size();
+    for (Index row = 0; row < rows; ++row) {
+      const Scalar* first = repeated + row * 2 * pairs_;
+      for (Index k = 0; k < pairs_; ++k) {
+        if (!(first[k] == first[pairs_ + k])) {
+          detail::fail_unequal_halves(part, row, k, pairs_, static_cast<double>(first[k]), static_cast<double>(first[pairs_ + k]));
+        }
+        to[row * pairs_ + k] = first[k];
+      }
+    }
+  }
+
   template <class S, class Fill>
   friend CosSinCache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&, const Fill&);
 

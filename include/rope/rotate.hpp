@@ -62,7 +62,8 @@ auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Tabl
 }
 
 /// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A tensor's layout says which axis is
-/// the feature axis, as for x.
+/// the feature axis, as for x. Tensors of full width have one entry per rotated element, in the elements' order; those of Hugging Face's
+/// form, cat(f, f), are for CosSinCache::from_halves(table_of(cos, sin)), which the pairing does not matter to.
 template <class Scalar, int rank, int options, class TensorIndex>
 TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
                            const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {
