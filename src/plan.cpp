@@ -37,6 +37,9 @@ RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairin
   require_streaming_threshold();
   check_window(row_length, pairing);
   const Index dims = pairing.rotary_dims(row_length);
+  if (row_length == 0 && table_width != 0) {
+    fail("table width must be 0 for an x without features (head size 0)", static_cast<std::int64_t>(table_width));
+  }
   if (table_width != dims / 2 && table_width != dims) {
     fail(fmt::format("table width must be {} (one entry per pair) or {} (one per rotated element)", dims / 2, dims),
          static_cast<std::int64_t>(table_width));

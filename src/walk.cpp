@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fitting_layout.hpp"
 #include "rope/error.hpp"
 
 namespace rope::detail {
@@ -26,7 +27,7 @@ void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer) {
     const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
     fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x with outer extents {}", allowed,
                      axis + 1, x_outer.text()),
-         static_cast<std::int64_t>(table_outer[axis]));
+         std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer));
   }
 }
 

@@ -79,7 +79,8 @@ TEST(Composed, RefusesWhatRotateRefuses) {
   EXPECT_EQ(error_of([&] { composed::rotate(x, random_table<double>(3, Shape{3}, 2), half); }),
             "[rope] table width must be 4 (one entry per pair) or 8 (one per rotated element), got 3");
   EXPECT_EQ(error_of([&] { composed::rotate(x, random_table<double>(4, Shape{2}, 2), half); }),
-            "[rope] table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3, 2], got 2");
+            "[rope] table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3, 2], got 2 "
+            "(a cache made for Layout::bsnd() instead of Layout::sd() fits this x)");
   Table<double> zero = table;
   zero.cos[5] = zero.sin[5] = 0;
   EXPECT_EQ(error_of([&] { composed::rotate(x, zero, half, Direction::inverse); }),

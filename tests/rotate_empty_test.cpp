@@ -3,6 +3,7 @@
 // Tensors without elements, whichever axis is 0: every way to rotate does nothing, and gives a result of the same shape.
 #include <gtest/gtest.h>
 
+#include "error_of.hpp"
 #include "rope/reference.hpp"
 #include "rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
@@ -52,6 +53,14 @@ void expect_nothing_anywhere() {
 TEST(RotateEmpty, Float) { expect_nothing_anywhere<float, Eigen::ColMajor>(); }
 TEST(RotateEmpty, DoubleRowMajor) { expect_nothing_anywhere<double, Eigen::RowMajor>(); }
 TEST(RotateEmpty, Half) { expect_nothing_anywhere<Eigen::half, Eigen::ColMajor>(); }
+
+/// Rows without elements have no pairs, so there are no two widths to offer.
+TEST(RotateEmpty, WithoutFeaturesNoTableOfSomeFits) {
+  const Eigen::Tensor<float, 3> x(0, 2, 3);
+  const Table<float> table = random_table<float>(4, Shape{1, 3}, 2);
+  EXPECT_EQ(error_of([&] { (void)rope::rotate(x, table, rope::half); }),
+            "[rope] table width must be 0 for an x without features (head size 0), got 4");
+}
 
 }  // namespace
 }  // namespace rope::test
