@@ -29,41 +29,41 @@ int main() {
   using rope::Frequencies;
   fmt::print("{:<24}{:<24}{:>12}{:>12}{:>12}{:>9}\n", "", "", "first", "middle", "last", "m");
 
-  print_row("default", "Llama 2", Frequencies::powers({128, 10000}));
+  print_row("default", "Llama 2", Frequencies::powers({128, 10000.0}));
 
   print_row("linear", "Gemma 3, global layers", Frequencies::linear({256, 1e6}, 8));
 
   // Rates of 512 dims, of which a quarter turn.
-  const Frequencies gemma4 = Frequencies::proportional({512, 1e6}, {1, rope::proportional_pairs(512, 0.25)});
+  const Frequencies gemma4 = Frequencies::proportional({512, 1e6}, {1.0, rope::proportional_pairs(512, 0.25)});
   print_row("proportional", "Gemma 4, global layers", gemma4);
 
   // The base grows with the sequence; rope::DynamicNtk keeps count of it.
-  const Frequencies dynamic = Frequencies::dynamic_ntk({128, 10000}, {10, 2048}, 16384);
+  const Frequencies dynamic = Frequencies::dynamic_ntk({128, 10000.0}, {10.0, 2048}, 16384);
   print_row("dynamic NTK", "Hugging Face's tests", dynamic);
 
-  print_row("NTK", "vLLM, factor 8", Frequencies::ntk({128, 10000}, {8}));
-  print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies::ntk({128, 10000}, {8, 0.625}));
+  print_row("NTK", "vLLM, factor 8", Frequencies::ntk({128, 10000.0}, {8}));
+  print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies::ntk({128, 10000.0}, {8, 0.625}));
 
-  rope::HfYarn yarn{4, 32768};
+  rope::HfYarn yarn{4.0, 32768};
   print_row("YaRN", "Qwen 2.5", Frequencies::hf_yarn({128, 1e6}, yarn));
-  yarn = {32, 4096};
+  yarn = {32.0, 4096};
   yarn.ends = rope::RampEnds::exact;  // truncate = false
-  const Frequencies gpt_oss = Frequencies::hf_yarn({64, 150000}, yarn);
+  const Frequencies gpt_oss = Frequencies::hf_yarn({64, 150000.0}, yarn);
   print_row("YaRN, exact ends", "gpt-oss", gpt_oss);
-  yarn = {40, 4096};
+  yarn = {40.0, 4096};
   yarn.magnitude = rope::YarnMagnitude::deepseek;
   yarn.mscale = 1;
   yarn.mscale_all_dim = 1;
-  const Frequencies deepseek = Frequencies::hf_yarn({64, 10000}, yarn);
+  const Frequencies deepseek = Frequencies::hf_yarn({64, 10000.0}, yarn);
   print_row("YaRN, ratio of mscales", "DeepSeek-V3", deepseek);
   // DeepSeek's logits have a factor besides, which is no part of the rotation.
   const double softmax = rope::yarn_softmax_multiplier(yarn.factor, yarn.mscale_all_dim);
 
   // ggml's YaRN divides by linear_scale, and its m comes from it.
-  rope::Powers stretched{128, 10000, 0.25};
-  print_row("YaRN, ggml", "ggml, factor 4", Frequencies::yarn(stretched, {1, 4096}));
+  rope::Powers stretched{128, 10000.0, 0.25};
+  print_row("YaRN, ggml", "ggml, factor 4", Frequencies::yarn(stretched, {1.0, 4096}));
 
-  const Frequencies llama31 = Frequencies::llama3({128, 500000}, {8, 1, 4, 8192});
+  const Frequencies llama31 = Frequencies::llama3({128, 500000.0}, {8.0, 1.0, 4.0, 8192});
   print_row("llama3", "Llama 3.1", llama31);
 
   // One divisor per pair, from one of two lists; Phi-3's hold 48 measured numbers.
@@ -73,11 +73,11 @@ int main() {
   longrope.short_factor.assign(64, 2);
   longrope.long_factor.resize(64);
   std::iota(longrope.long_factor.begin(), longrope.long_factor.end(), 1);
-  print_row("LongRoPE, short", "Hugging Face's tests", Frequencies::longrope({128, 10000}, longrope, 2048));
-  const Frequencies longer = Frequencies::longrope({128, 10000}, longrope, 2049);
+  print_row("LongRoPE, short", "Hugging Face's tests", Frequencies::longrope({128, 10000.0}, longrope, 2048));
+  const Frequencies longer = Frequencies::longrope({128, 10000.0}, longrope, 2049);
   print_row("LongRoPE, long", "Hugging Face's tests", longer);
 
-  rope::Powers divided{128, 500000};
+  rope::Powers divided{128, 500000.0};
   divided.factors.assign(64, 8.0);
   print_row("frequency factors", "GGUF's rope_freqs", Frequencies::powers(divided));
 
@@ -85,7 +85,7 @@ int main() {
 
   // xPos is the powers, and magnitudes in the tables of q and k.
   const rope::Xpos xpos{512};
-  const Frequencies plain = Frequencies::powers({128, 10000});
+  const Frequencies plain = Frequencies::powers({128, 10000.0});
   const rope::Positions there = rope::Positions::ids(std::vector<int>{1024});
   const auto of_q = rope::xpos_cache<double>(plain, there, xpos, rope::XposSide::query);
   const auto of_k = rope::xpos_cache<double>(plain, there, xpos, rope::XposSide::key);

@@ -41,7 +41,7 @@ std::vector<int> positions_on(Index axis) {
 template <class Scalar>
 std::vector<Scalar> by_windows(Index axes, Pairing pairing) {
   const Index width = features / axes;
-  const Frequencies frequencies = Frequencies::powers({width, 100});
+  const Frequencies frequencies = Frequencies::powers({width, 100.0});
   std::vector<Scalar> y = sample<Scalar>();
   for (Index axis = 0; axis < axes; ++axis) {
     const CosSinCache<Scalar> cache(frequencies, Positions::ids(positions_on(axis)));
@@ -55,7 +55,7 @@ template <class Scalar>
 CosSinCache<Scalar> axial_table(Index axes) {
   const Index width = features / axes;
   const Sections sections(SectionPattern::vision, std::vector<Index>(static_cast<std::size_t>(axes), width / 2));
-  Powers powers{features, 100};
+  Powers powers{features, 100.0};
   powers.exponent_dims = width;
   powers.exponents = sections.exponents(features / 2);
   std::vector<int> ids;

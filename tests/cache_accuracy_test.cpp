@@ -145,7 +145,7 @@ std::vector<Case> cases() {
 std::vector<Case> degenerate_cases() {
   return {
       powers_case("two dims", {2, 1e4}),
-      powers_case("base 1", {8, 1}),
+      powers_case("base 1", {8, 1.0}),
       powers_case("slowest rates", {8, 1e200}),
       powers_case("magnitude 0", {8, 1e4, 1, 0}),
       // Subnormal in half, in half and float, and everywhere but in long double.

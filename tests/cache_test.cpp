@@ -48,13 +48,13 @@ using Scalars = testing::Types<float, double, long double, Eigen::half, Eigen::b
 TYPED_TEST_SUITE(CacheOf, Scalars);
 
 TYPED_TEST(CacheOf, PositionZeroHoldsTheMagnitudeAndZero) {
-  const CosSinCache<TypeParam> cache(Frequencies::powers({64, 10000, 1, -1.5}), Positions::ids(std::vector<int>{0, 0}), Layout::sd());
+  const CosSinCache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, -1.5}), Positions::ids(std::vector<int>{0, 0}), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), testing::Each(TypeParam(-1.5F)));
   EXPECT_THAT(entries(cache.sin(), cache), testing::Each(TypeParam(0.0F)));
 }
 
 TYPED_TEST(CacheOf, MagnitudeZeroMakesEveryEntryZero) {
-  const CosSinCache<TypeParam> cache(Frequencies::powers({64, 10000, 1, 0}), Positions::range(-3, 7), Layout::sd());
+  const CosSinCache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, 0}), Positions::range(-3, 7), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), testing::Each(TypeParam(0.0F)));
   EXPECT_THAT(entries(cache.sin(), cache), testing::Each(TypeParam(0.0F)));
 }

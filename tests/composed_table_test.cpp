@@ -40,7 +40,7 @@ std::vector<Case> cases() {
   std::vector<double> factors;
   factors.reserve(20);
   for (int k = 0; k < 20; ++k) factors.push_back(0.9 + 0.05 * k);
-  Powers vision_dims{16, 10000};
+  Powers vision_dims{16, 10000.0};
   vision_dims.exponent_dims = 8;
   Yarn yarn;
   yarn.original_context = 4096;
@@ -50,15 +50,15 @@ std::vector<Case> cases() {
   off.ext_factor = 0;
   const Powers everything{32, 5e5, 0.25, 1.4245, factors, {}, 0};
   return {
-      {"powers", {32, 10000}, std::nullopt},
-      {"linear", {32, 10000, 0.25}, std::nullopt},
-      {"attention factor", {32, 10000, 1, -1.5}, std::nullopt},
-      {"factors, more than needed", {32, 10000, 1, 1, factors, {}, 0}, std::nullopt},
+      {"powers", {32, 10000.0}, std::nullopt},
+      {"linear", {32, 10000.0, 0.25}, std::nullopt},
+      {"attention factor", {32, 10000.0, 1, -1.5}, std::nullopt},
+      {"factors, more than needed", {32, 10000.0, 1, 1, factors, {}, 0}, std::nullopt},
       {"exponent dims", vision_dims, std::nullopt},
-      {"YaRN", {64, 10000, 0.1}, yarn},
+      {"YaRN", {64, 10000.0, 0.1}, yarn},
       {"everything", everything, partial},
       {"YaRN switched off", everything, off},
-      {"one pair, two for quarter", {4, 10000}, std::nullopt},
+      {"one pair, two for quarter", {4, 10000.0}, std::nullopt},
   };
 }
 
@@ -103,7 +103,7 @@ TEST(ComposedTable, FullWidthEntriesStandAtTheOutputSlotsOfTheirPairs) {
 
 TEST(ComposedTable, StepsFollowEachOther) {
   // 16^(-2k/4) = 1, 1/4; factors 1 and 2; scale 1/2.
-  const Powers powers{4, 16, 0.5, 1, {1, 2}, {}, 0};
+  const Powers powers{4, 16.0, 0.5, 1, {1, 2}, {}, 0};
   const TableSteps steps = composed::table_steps(powers, std::nullopt, {0, 3}, PairKind::interleaved);
   const auto expect_vector = [](const composed::Vector& actual, const std::vector<double>& expected) {
     ASSERT_EQ(actual.size(), static_cast<Index>(expected.size()));
@@ -131,7 +131,7 @@ TEST(ComposedTable, StepsFollowEachOther) {
 }
 
 TEST(ComposedTable, RotatesLikeTheHalfWidthTable) {
-  const Powers powers{16, 10000};
+  const Powers powers{16, 10000.0};
   const CosSinCache<double> cache(Frequencies::powers(powers), Positions::ids(positions), Layout::sd());
   const Shape shape{16, static_cast<Index>(positions.size())};
   std::vector<double> x(static_cast<std::size_t>(shape.size()));

@@ -17,7 +17,7 @@ namespace {
 using test::error_of;
 
 const Powers powers{32, 5e5};
-const DynamicNtkScaling scaling{4, 100};
+const DynamicNtkScaling scaling{4.0, 100};
 
 void expect_length(const DynamicNtk& ntk, Index length) {
   EXPECT_EQ(ntk.length(), length);
@@ -70,7 +70,7 @@ TEST(DynamicNtkState, RefusalsChangeNothing) {
             "[rope] length must not be so large that the base overflows, got 9223372036854775807");
   EXPECT_EQ(ntk.length(), 100);
   EXPECT_EQ(static_cast<double>(ntk.frequencies().rates()[0]), 1);
-  EXPECT_EQ(error_of([] { (void)DynamicNtk(powers, {0, 100}); }), "[rope] factor must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_of([] { (void)DynamicNtk(powers, {0.0, 100}); }), "[rope] factor must be finite and greater than 0, got 0");
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST(Frequencies, PairZeroTurnsOneRadianPerTokenExactly) {
 
 TEST(Frequencies, LinearScaleMultipliesEveryRate) {
   const Frequencies plain = Frequencies::powers({128});
-  const Frequencies scaled = Frequencies::powers({128, 10000, 0.25});
+  const Frequencies scaled = Frequencies::powers({128, 10000.0, 0.25});
   for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(exactly(scaled.rates()[k]) * 4, exactly(plain.rates()[k]));
 }
 
@@ -107,7 +107,7 @@ TEST(Frequencies, ExponentsChooseThePowerAndExponentDimsTheRoot) {
     EXPECT_EQ(exactly(chosen.rates()[k]), exactly(plain.rates()[static_cast<std::size_t>(powers.exponents[k])]));
   }
   // 16^(-2 * k / 4) = 4^-k
-  powers = {8, 16};
+  powers = {8, 16.0};
   powers.exponent_dims = 4;
   const Frequencies quarters = Frequencies::powers(powers);
   for (std::size_t k = 0; k < 4; ++k) {
@@ -117,7 +117,7 @@ TEST(Frequencies, ExponentsChooseThePowerAndExponentDimsTheRoot) {
 
 TEST(Frequencies, AttentionFactorIsKeptWhateverItsSign) {
   for (const double m : {1.0, 0.0, -1.4245, 1e-300}) {
-    EXPECT_EQ(exactly(Frequencies::powers({8, 10000, 1, m}).attention_factor()), exactly(m));
+    EXPECT_EQ(exactly(Frequencies::powers({8, 10000.0, 1, m}).attention_factor()), exactly(m));
     EXPECT_EQ(exactly(Frequencies::explicit_rates(std::vector<double>{1}, m).attention_factor()), exactly(m));
   }
 }
@@ -144,14 +144,14 @@ TEST(Frequencies, ThetaScaleIsThePublishedOne) {
 TEST(Frequencies, MatchHuggingFaceDefaultAndLinear) {
   test::expect_published(Frequencies::powers({128}), test::published_default);
   // Exactly default / factor in the test the list is from.
-  test::expect_published(Frequencies::powers({128, 10000, 0.1}), test::published_default, 10);
+  test::expect_published(Frequencies::powers({128, 10000.0, 0.1}), test::published_default, 10);
 }
 
 TEST(NtkBase, StretchesTheSlowestPairByTheFactorAndLeavesTheFastest) {
   for (const Index dims : {4, 64, 128}) {
     for (const double factor : {0.5, 1.0, 4.0, 73.0}) {
       const double stretched = ntk_base(dims, 10000, factor);
-      const Frequencies plain = Frequencies::powers({dims, 10000});
+      const Frequencies plain = Frequencies::powers({dims, 10000.0});
       const Frequencies ntk = Frequencies::powers({dims, stretched});
       EXPECT_EQ(exactly(ntk.rates().front()), 1);
       // The base is rounded to double once; the slowest pair takes its power (dims - 2)/dims < 1.

@@ -79,13 +79,13 @@ TEST(PublishedScaling, LinearIsTheDefaultDivided) {
 
 TEST(PublishedScaling, Dynamic) {
   for (const Index length : {Index{0}, Index{1}, context}) {
-    test::expect_published(Frequencies::dynamic_ntk(llama, {10, context}, length), test::published_default);
+    test::expect_published(Frequencies::dynamic_ntk(llama, {10.0, context}, length), test::published_default);
   }
-  test::expect_published(Frequencies::dynamic_ntk(llama, {10, context}, 16384), test::published_dynamic);
+  test::expect_published(Frequencies::dynamic_ntk(llama, {10.0, context}, 16384), test::published_dynamic);
 }
 
 TEST(PublishedScaling, Yarn) {
-  HfYarn yarn{10, context};
+  HfYarn yarn{10.0, context};
   test::expect_published(Frequencies::hf_yarn(llama, yarn), test::published_yarn);
   // beta_fast 1000: the last 20 are divided.
   yarn.beta_fast = 1000;
@@ -97,7 +97,7 @@ TEST(PublishedScaling, Yarn) {
 
 TEST(PublishedScaling, YarnOfGemma) {
   // Gemma 3, 256 dims, original context 131072: from index 90 on.
-  const Frequencies gemma = Frequencies::hf_yarn({256}, {10, 131072});
+  const Frequencies gemma = Frequencies::hf_yarn({256}, {10.0, 131072});
   const std::vector<std::pair<std::size_t, double>> published{{90, 1.5399e-03},  {91, 1.4067e-03},  {92, 1.2845e-03},
                                                               {93, 1.1726e-03},  {94, 1.0699e-03},  {95, 9.7592e-04},
                                                               {100, 6.1216e-04}, {126, 3.9121e-05}, {127, 3.4431e-05}};
@@ -110,7 +110,7 @@ TEST(PublishedScaling, YarnOfGemma) {
 TEST(PublishedScaling, Proportional) {
   const Index pairs = proportional_pairs(128, 0.25);
   ASSERT_EQ(pairs, 16);
-  const Frequencies frequencies = Frequencies::proportional(llama, {1, pairs});
+  const Frequencies frequencies = Frequencies::proportional(llama, {1.0, pairs});
   ASSERT_EQ(frequencies.pairs(), 64);
   for (std::size_t k = 0; k < 64; ++k) {
     const double published = k < 16 ? test::published_default[k] : 0;
@@ -132,10 +132,10 @@ TEST(PublishedScaling, AttentionFactors) {
     EXPECT_NEAR(static_cast<double>(frequencies.attention_factor()), published, two_ulp);
   }
   EXPECT_EQ(static_cast<double>(Frequencies::linear(llama, 10).attention_factor()), 1);
-  EXPECT_EQ(static_cast<double>(Frequencies::dynamic_ntk(llama, {10, context}, 16384).attention_factor()), 1);
+  EXPECT_EQ(static_cast<double>(Frequencies::dynamic_ntk(llama, {10.0, context}, 16384).attention_factor()), 1);
   Powers half = llama;
   half.attention_factor = 0.5;
-  HfYarn given{10, context};
+  HfYarn given{10.0, context};
   given.magnitude = YarnMagnitude::given;
   EXPECT_EQ(static_cast<double>(Frequencies::hf_yarn(half, given).attention_factor()), 0.5);
 }

@@ -28,7 +28,7 @@ using test::error_of;
 Frequencies yarn() {
   Powers powers{16};
   powers.linear_scale = 0.25;
-  return Frequencies::yarn(powers, {1, 64});
+  return Frequencies::yarn(powers, {1.0, 64});
 }
 
 constexpr Growth small_blocks{4, Index{1} << 24};

@@ -38,22 +38,22 @@ const Real rate_bound = two_to(-95);
 
 /// Parameters that every binary scalar holds exactly.
 std::vector<Powers> every_powers() {
-  Powers full{32, 500000, 0.25, -1.25};
+  Powers full{32, 500000.0, 0.25, -1.25};
   for (int k = 0; k < 16; ++k) full.factors.push_back(1 + 0.125 * k);
   full.factors[3] = -2.5;
-  Powers vision{32, 10000, 0.125, 1.5};
+  Powers vision{32, 10000.0, 0.125, 1.5};
   vision.exponent_dims = 16;
   for (Index k = 0; k < 16; ++k) vision.exponents.push_back(k % 8);
-  return {{64, 10000, 0.5}, {128, 500000, 1.5, 1.25}, {8, 0.75, 0.375}, full, vision};
+  return {{64, 10000.0, 0.5}, {128, 500000.0, 1.5, 1.25}, {8, 0.75, 0.375}, full, vision};
 }
 
-const std::vector<Yarn> every_yarn{{1, 4096, 32, 1},
+const std::vector<Yarn> every_yarn{{1.0, 4096, 32.0, 1.0},
                                    {0.75, 131072, 31.5, 1.125},
-                                   {-0.5, 64, 32, 1},
-                                   {1, 4096, 32, 1, RampEnds::exact},
+                                   {-0.5, 64, 32.0, 1.0},
+                                   {1.0, 4096, 32.0, 1.0, RampEnds::exact},
                                    {0.75, 131072, 31.5, 1.125, RampEnds::exact},
-                                   {-0.5, 64, 32, 1, RampEnds::exact}};
-const std::vector<Llama3> every_llama3{{8, 1, 4, 8192}, {32, 0.25, 5.5, 4096}, {0.5, 1, 40, 8192}};
+                                   {-0.5, 64, 32.0, 1.0, RampEnds::exact}};
+const std::vector<Llama3> every_llama3{{8.0, 1.0, 4.0, 8192}, {32.0, 0.25, 5.5, 4096}, {0.5, 1.0, 40.0, 8192}};
 
 // The stated bounds, in units of the roundoff and of f_k linear_scale.
 
@@ -183,10 +183,10 @@ TEST(Rates, KeepTheirBits) {
 
 TEST(Rates, EveryScalarRoundsTheEndsOfTheRampToTheSamePair) {
   // c(beta) = log2(turns) / 2 for 16 dims and base 2^16: 2 for 16 turns, give or take less than a double shows.
-  const Powers powers{16, 65536, 0.25};
+  const Powers powers{16, 65536.0, 0.25};
   const double beta_at_two = 32768.0 / 16 / 6.283185307179586;
   for (const double beta : {beta_at_two, std::nextafter(beta_at_two, 0), std::nextafter(beta_at_two, infinity)}) {
-    const Yarn yarn{1, 32768, beta, 1};
+    const Yarn yarn{1.0, 32768, beta, 1.0};
     const Frequencies expected = Frequencies::yarn(powers, yarn);
     const BasicRates<double> actual = yarn_rates(powers, yarn);
     for (std::size_t k = 0; k < 8; ++k) {
@@ -197,7 +197,7 @@ TEST(Rates, EveryScalarRoundsTheEndsOfTheRampToTheSamePair) {
 
 TEST(Yarn, ExactEndsAreThePublishedOnes) {
   // Hugging Face's gpt-oss: truncate = false.
-  Yarn yarn{1, 4096, 32, 1, RampEnds::exact};
+  Yarn yarn{1.0, 4096, 32.0, 1.0, RampEnds::exact};
   const CorrectionDims gpt_oss = yarn_correction_dims(64, 150000, yarn);
   EXPECT_NEAR(gpt_oss.low, 8.092779115512402, 4e-15);
   EXPECT_NEAR(gpt_oss.high, 17.39802450158856, 8e-15);
@@ -217,29 +217,29 @@ void expect_rates(const Frequencies& frequencies, const std::vector<std::pair<st
 
 TEST(Yarn, ExactEndsGiveTheRatesOfGptOss) {
   // Computed with 50 digits.
-  expect_rates(Frequencies::yarn({64, 150000, 1.0 / 32}, {1, 4096, 32, 1, RampEnds::exact}), {{8, 0.0508132748155},
-                                                                                              {9, 0.0317056961847},
-                                                                                              {12, 0.00679495948973},
-                                                                                              {17, 0.000129318701245},
-                                                                                              {18, 3.83088123738e-5},
-                                                                                              {31, 3.02351142812e-7}});
+  expect_rates(Frequencies::yarn({64, 150000.0, 1.0 / 32}, {1.0, 4096, 32.0, 1.0, RampEnds::exact}), {{8, 0.0508132748155},
+                                                                                                      {9, 0.0317056961847},
+                                                                                                      {12, 0.00679495948973},
+                                                                                                      {17, 0.000129318701245},
+                                                                                                      {18, 3.83088123738e-5},
+                                                                                                      {31, 3.02351142812e-7}});
 }
 
 TEST(Llama3, GivesTheRatesOfLlama) {
   // Computed with 50 digits: Llama 3.1 8B and Llama 3.2 1B.
-  expect_rates(Frequencies::llama3({128, 5e5}, {8, 1, 4, 8192}), {{28, 0.00321144599475},
-                                                                  {29, 0.0021665707635},
-                                                                  {30, 0.00137189356776},
-                                                                  {34, 0.000178507812768},
-                                                                  {35, 9.55621235396e-5},
-                                                                  {36, 7.78465527393e-5},
-                                                                  {63, 3.06892598891e-7}});
-  expect_rates(Frequencies::llama3({64, 5e5}, {32, 1, 4, 8192}), {{14, 0.00321144599475},
-                                                                  {15, 0.00129054792821},
-                                                                  {16, 0.000429556796559},
-                                                                  {17, 9.70828780263e-5},
-                                                                  {18, 1.94616381848e-5},
-                                                                  {31, 9.41830672543e-8}});
+  expect_rates(Frequencies::llama3({128, 5e5}, {8.0, 1.0, 4.0, 8192}), {{28, 0.00321144599475},
+                                                                        {29, 0.0021665707635},
+                                                                        {30, 0.00137189356776},
+                                                                        {34, 0.000178507812768},
+                                                                        {35, 9.55621235396e-5},
+                                                                        {36, 7.78465527393e-5},
+                                                                        {63, 3.06892598891e-7}});
+  expect_rates(Frequencies::llama3({64, 5e5}, {32.0, 1.0, 4.0, 8192}), {{14, 0.00321144599475},
+                                                                        {15, 0.00129054792821},
+                                                                        {16, 0.000429556796559},
+                                                                        {17, 9.70828780263e-5},
+                                                                        {18, 1.94616381848e-5},
+                                                                        {31, 9.41830672543e-8}});
 }
 
 TEST(Llama3, MatchesHuggingFace) {
@@ -249,12 +249,12 @@ TEST(Llama3, MatchesHuggingFace) {
                                  1.9675e-03, 1.3449e-03, 8.9549e-04, 5.7363e-04, 3.4539e-04};
   for (std::size_t k = 31; k < 64; ++k) published[k] /= 10;
   std::copy(band.begin(), band.end(), published.begin() + 31);
-  test::expect_published(Frequencies::llama3({128}, {10, 1, 4, 2048}), published);
+  test::expect_published(Frequencies::llama3({128}, {10.0, 1.0, 4.0, 2048}), published);
 }
 
 TEST(Llama3, BandsMeetAndTheirOrderIsKept) {
   const Powers powers{128, 5e5};
-  const Llama3 llama3{8, 1, 4, 8192};
+  const Llama3 llama3{8.0, 1.0, 4.0, 8192};
   const BasicRates<double> original = power_rates(powers);
   const BasicRates<double> scaled = llama3_rates(powers, llama3);
   for (std::size_t k = 0; k < 64; ++k) {
@@ -271,12 +271,12 @@ TEST(Llama3, BandsMeetAndTheirOrderIsKept) {
   // On an edge the smooth band gives what its neighbour does. One pair, rate 1.
   const double turns = 8192 / 6.283185307179586;
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-  EXPECT_NEAR(llama3_rates(Powers{2}, Llama3{8, turns, 2 * turns, 8192}).rates[0], 0.125, rounding);
-  EXPECT_NEAR(llama3_rates(Powers{2}, Llama3{8, turns / 2, turns, 8192}).rates[0], 1, rounding);
+  EXPECT_NEAR(llama3_rates(Powers{2}, Llama3{8.0, turns, 2 * turns, 8192}).rates[0], 0.125, rounding);
+  EXPECT_NEAR(llama3_rates(Powers{2}, Llama3{8.0, turns / 2, turns, 8192}).rates[0], 1, rounding);
   // Without a band it is a step.
-  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8, turns * 1.01, turns * 1.01, 8192}).rates[0], 0.125);
-  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8, turns / 1.01, turns / 1.01, 8192}).rates[0], 1);
-  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8, turns, turns, 8192}).rates[0], 0.125);
+  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8.0, turns * 1.01, turns * 1.01, 8192}).rates[0], 0.125);
+  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8.0, turns / 1.01, turns / 1.01, 8192}).rates[0], 1);
+  EXPECT_EQ(llama3_rates(Powers{2}, Llama3{8.0, turns, turns, 8192}).rates[0], 0.125);
 }
 
 TEST(Llama3, LinearScaleAndSignComeOnTop) {
@@ -292,11 +292,11 @@ TEST(Llama3, LinearScaleAndSignComeOnTop) {
 
 TEST(Llama3, RefusesWhatHasNoMeaning) {
   const auto message = [](const Llama3& llama3) { return error_of([&] { (void)Frequencies::llama3({8}, llama3); }); };
-  EXPECT_EQ(message({0}), "[rope] llama3 factor must be finite and greater than 0, got 0");
-  EXPECT_EQ(message({8, -1}), "[rope] low freq factor must be finite and not negative, got -1");
-  EXPECT_EQ(message({8, 1, infinity}), "[rope] high freq factor must be finite and not negative, got inf");
-  EXPECT_EQ(message({8, 4, 1}), "[rope] high freq factor must be at least the low freq factor (4), got 1");
-  EXPECT_EQ(message({8, 1, 4, -1}), "[rope] original context must not be negative, got -1");
+  EXPECT_EQ(message({0.0}), "[rope] llama3 factor must be finite and greater than 0, got 0");
+  EXPECT_EQ(message({8.0, -1.0}), "[rope] low freq factor must be finite and not negative, got -1");
+  EXPECT_EQ(message({8.0, 1.0, infinity}), "[rope] high freq factor must be finite and not negative, got inf");
+  EXPECT_EQ(message({8.0, 4.0, 1.0}), "[rope] high freq factor must be at least the low freq factor (4), got 1");
+  EXPECT_EQ(message({8.0, 1.0, 4.0, -1}), "[rope] original context must not be negative, got -1");
   EXPECT_EQ(error_of([] { (void)Frequencies::llama3({7}, {}); }), "[rope] rotary dims must be even, got 7");
 }
 
@@ -308,7 +308,7 @@ TEST(Rates, DerivativesOfDynamicSizePassThroughConstants) {
   BasicPowers<Dynamic> powers = Powers{16, 5e5, 0.25, 1.25}.cast<Dynamic>();
   powers.base = Dynamic(5e5, 1, 0);
   const BasicRates<Dynamic> power = power_rates(powers);
-  const BasicRates<Dynamic> yarn = yarn_rates(powers, Yarn{1, 4096}.cast<Dynamic>());
+  const BasicRates<Dynamic> yarn = yarn_rates(powers, Yarn{1.0, 4096}.cast<Dynamic>());
   const BasicRates<Dynamic> llama3 = llama3_rates(powers, Llama3{}.cast<Dynamic>());
   for (std::size_t k = 0; k < 8; ++k) {
     const double slope = -2 * static_cast<double>(k) / 16 / 5e5;
@@ -319,7 +319,7 @@ TEST(Rates, DerivativesOfDynamicSizePassThroughConstants) {
     ASSERT_EQ(llama3.rates[k].derivatives().size(), 1);
   }
   // By the ends of the ramp alone.
-  BasicYarn<Dynamic> exact = Yarn{1, 4096, 32, 1, RampEnds::exact}.cast<Dynamic>();
+  BasicYarn<Dynamic> exact = Yarn{1.0, 4096, 32.0, 1.0, RampEnds::exact}.cast<Dynamic>();
   exact.beta_slow = Dynamic(1, 1, 0);
   double moved = 0;
   for (const Dynamic& rate : yarn_rates(Powers{16, 5e5, 0.25}.cast<Dynamic>(), exact).rates) {
@@ -329,7 +329,7 @@ TEST(Rates, DerivativesOfDynamicSizePassThroughConstants) {
 }
 
 TEST(Rates, CastKeepsEveryParameterAndDropsDerivatives) {
-  Powers powers{8, 100, 0.5, -2, {1, 2, 3, 4, 5}, {3, 2, 1, 0}, 4};
+  Powers powers{8, 100.0, 0.5, -2, {1, 2, 3, 4, 5}, {3, 2, 1, 0}, 4};
   const Powers back = powers.cast<Dynamic>().cast<double>();
   EXPECT_EQ(back.rotary_dims, 8);
   EXPECT_EQ(back.base, 100);
@@ -338,13 +338,13 @@ TEST(Rates, CastKeepsEveryParameterAndDropsDerivatives) {
   EXPECT_EQ(back.factors, powers.factors);
   EXPECT_EQ(back.exponents, powers.exponents);
   EXPECT_EQ(back.exponent_dims, 4);
-  const Yarn yarn = Yarn{0.5, 7, 3, 2, RampEnds::exact}.cast<DoubleDouble>().cast<double>();
+  const Yarn yarn = Yarn{0.5, 7, 3.0, 2.0, RampEnds::exact}.cast<DoubleDouble>().cast<double>();
   EXPECT_EQ(yarn.ext_factor, 0.5);
   EXPECT_EQ(yarn.original_context, 7);
   EXPECT_EQ(yarn.beta_fast, 3);
   EXPECT_EQ(yarn.beta_slow, 2);
   EXPECT_EQ(yarn.ends, RampEnds::exact);
-  const Llama3 llama3 = Llama3{2, 3, 5, 7}.cast<DoubleDouble>().cast<double>();
+  const Llama3 llama3 = Llama3{2.0, 3.0, 5.0, 7}.cast<DoubleDouble>().cast<double>();
   EXPECT_EQ(llama3.factor, 2);
   EXPECT_EQ(llama3.low_freq_factor, 3);
   EXPECT_EQ(llama3.high_freq_factor, 5);

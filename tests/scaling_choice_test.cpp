@@ -26,12 +26,12 @@ TEST(ScalingChoice, GivesWhatTheFactoryGives) {
   const LongRope longrope{{1, 2, 3, 4}, {5, 6, 7, 8}, 100, 4.0};
   expect_same(frequencies(powers, Unscaled{}), Frequencies::powers(powers));
   expect_same(frequencies(powers, Linear{3}), Frequencies::linear(powers, 3));
-  expect_same(frequencies(powers, Proportional{2, 3}), Frequencies::proportional(powers, {2, 3}));
-  expect_same(frequencies(powers, DynamicNtkScaling{2, 100}, 300), Frequencies::dynamic_ntk(powers, {2, 100}, 300));
+  expect_same(frequencies(powers, Proportional{2.0, 3}), Frequencies::proportional(powers, {2.0, 3}));
+  expect_same(frequencies(powers, DynamicNtkScaling{2.0, 100}, 300), Frequencies::dynamic_ntk(powers, {2.0, 100}, 300));
   expect_same(frequencies(powers, NtkScaling{4, 0.5}), Frequencies::ntk(powers, {4, 0.5}));
-  expect_same(frequencies(powers, HfYarn{4, 100}), Frequencies::hf_yarn(powers, {4, 100}));
-  expect_same(frequencies(powers, Yarn{1, 100}), Frequencies::yarn(powers, {1, 100}));
-  expect_same(frequencies(powers, Llama3{8, 1, 4, 100}), Frequencies::llama3(powers, {8, 1, 4, 100}));
+  expect_same(frequencies(powers, HfYarn{4.0, 100}), Frequencies::hf_yarn(powers, {4.0, 100}));
+  expect_same(frequencies(powers, Yarn{1.0, 100}), Frequencies::yarn(powers, {1.0, 100}));
+  expect_same(frequencies(powers, Llama3{8.0, 1.0, 4.0, 100}), Frequencies::llama3(powers, {8.0, 1.0, 4.0, 100}));
   expect_same(frequencies(powers, longrope, 100), Frequencies::longrope(powers, longrope, 100));
   expect_same(frequencies(powers, longrope, 101), Frequencies::longrope(powers, longrope, 101));
 }

@@ -64,7 +64,7 @@ std::vector<Yarn> every_yarn() {
   return result;
 }
 
-const std::vector<Llama3> every_llama3{{8, 1, 4, 8192}, {32, 0.3, 5.5, 4096}, {0.5, 1, 40, 8192}};
+const std::vector<Llama3> every_llama3{{8.0, 1.0, 4.0, 8192}, {32.0, 0.3, 5.5, 4096}, {0.5, 1.0, 40.0, 8192}};
 
 /// Half an ulp and 2^-75 of what is added up. Without the products inside a term, which only makes it stricter.
 void expect_gradient(double actual, const BasicRates<Real>& derivatives, const RateGradients& gradients, const std::string& name) {
@@ -193,7 +193,7 @@ TEST(ScalingGradients, AreThoseOfTheComplexStep) {
     step.expect(actual.beta_slow, "beta slow", scaling.beta_slow, rates);
   }
 
-  const Llama3 llama3{8, 0.5, 40, 8192};
+  const Llama3 llama3{8.0, 0.5, 40.0, 8192};
   auto scaling = llama3.cast<Complex>();
   const Llama3Gradients actual = llama3_gradients(powers, llama3, gradients);
   const auto rates = [&] { return llama3_rates(step.powers(), scaling); };
@@ -227,7 +227,7 @@ TEST(ScalingGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
     expect_autodiff(actual.beta_slow, "beta slow", scaling.beta_slow, gradients, rates, chain_roundings);
   }
 
-  const Llama3 llama3{8, 0.5, 40, 8192};
+  const Llama3 llama3{8.0, 0.5, 40.0, 8192};
   auto scaling = llama3.cast<Dynamic>();
   const Llama3Gradients actual = llama3_gradients(values, llama3, gradients);
   const auto rates = [&] { return llama3_rates(powers, scaling); };
@@ -238,7 +238,7 @@ TEST(ScalingGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
 }
 
 TEST(ScalingGradients, OfPowersAreTheClosedForms) {
-  const Powers powers{8, 16, 0.5, 3, {1, 2, 4, -1}};
+  const Powers powers{8, 16.0, 0.5, 3, {1, 2, 4, -1}};
   const RateGradients gradients{{1, 10, 100, 1000}, 7};
   // rates: 1/2, 1/8, 1/32, -1/16 (16^(-k/4) = 2^-k)
   const PowersGradients actual = powers_gradients(powers, gradients);
@@ -249,7 +249,7 @@ TEST(ScalingGradients, OfPowersAreTheClosedForms) {
 }
 
 TEST(ScalingGradients, FactorsThatAreNotThereCountAsOne) {
-  Powers powers{8, 100, 0.5};
+  Powers powers{8, 100.0, 0.5};
   const RateGradients gradients = gradients_for(powers);
   const std::vector<double> without = powers_gradients(powers, gradients).factors;
   powers.factors = {1, 1, 1, 1};
@@ -262,7 +262,7 @@ TEST(ScalingGradients, FactorsThatAreNotThereCountAsOne) {
 TEST(ScalingGradients, RoundedEndsDoNotMove) {
   const Powers powers{32, 5e5, 0.25};
   const RateGradients gradients = gradients_for(powers);
-  const Yarn yarn{1, 4096, 31.3, 1.1};
+  const Yarn yarn{1.0, 4096, 31.3, 1.1};
   const YarnGradients actual = yarn_gradients(powers, yarn, gradients);
   EXPECT_EQ(actual.beta_fast, 0);
   EXPECT_EQ(actual.beta_slow, 0);
@@ -283,10 +283,10 @@ TEST(ScalingGradients, EndsAtTheirClampsDoNotMove) {
   const Powers powers{32, 1e4, 0.25};
   const RateGradients gradients = gradients_for(powers);
   // c(32) < 0 for 64 tokens; c(1e-9) > 31.
-  const YarnGradients actual = yarn_gradients(powers, {1, 64, 32, 1e-9, RampEnds::exact}, gradients);
+  const YarnGradients actual = yarn_gradients(powers, {1.0, 64, 32.0, 1e-9, RampEnds::exact}, gradients);
   EXPECT_EQ(actual.beta_fast, 0);
   EXPECT_EQ(actual.beta_slow, 0);
-  const YarnGradients free = yarn_gradients(powers, {1, 4096, 32, 1, RampEnds::exact}, gradients);
+  const YarnGradients free = yarn_gradients(powers, {1.0, 4096, 32.0, 1.0, RampEnds::exact}, gradients);
   EXPECT_NE(free.beta_fast, 0);
   EXPECT_NE(free.beta_slow, 0);
 }
@@ -297,7 +297,7 @@ TEST(ScalingGradients, BetasAndContextsOfZeroAreFinite) {
   for (const Index context : {Index{0}, Index{1}, std::numeric_limits<Index>::max()}) {
     for (const double beta_fast : {0.0, 5e-324, 1.7e308}) {
       for (const double beta_slow : {0.0, 5e-324, 1.7e308}) {
-        const YarnGradients actual = yarn_gradients(powers, {1, context, beta_fast, beta_slow, RampEnds::exact}, gradients);
+        const YarnGradients actual = yarn_gradients(powers, {1.0, context, beta_fast, beta_slow, RampEnds::exact}, gradients);
         for (const double g : {actual.powers.base, actual.powers.linear_scale, actual.ext_factor, actual.beta_fast, actual.beta_slow}) {
           EXPECT_TRUE(std::isfinite(g)) << context << ' ' << beta_fast << ' ' << beta_slow;
         }
@@ -309,14 +309,14 @@ TEST(ScalingGradients, BetasAndContextsOfZeroAreFinite) {
 TEST(ScalingGradients, AtExtFactorZeroTheJumpOfTheMagnitudeIsLeftOut) {
   const Powers powers{32, 1e4, 0.25, 1.5};
   const RateGradients gradients = gradients_for(powers);
-  const YarnGradients at_zero = yarn_gradients(powers, {0, 4096, 32, 1}, gradients);
+  const YarnGradients at_zero = yarn_gradients(powers, {0.0, 4096, 32.0, 1.0}, gradients);
   const PowersGradients plain = powers_gradients(powers, gradients);
   EXPECT_EQ(at_zero.powers.base, plain.base);
   EXPECT_EQ(at_zero.powers.linear_scale, plain.linear_scale);
   EXPECT_EQ(at_zero.powers.attention_factor, plain.attention_factor);
   EXPECT_EQ(at_zero.powers.factors, plain.factors);
   // The rates are linear in ext_factor, so its gradient is the same everywhere.
-  EXPECT_EQ(at_zero.ext_factor, yarn_gradients(powers, {0.5, 4096, 32, 1}, gradients).ext_factor);
+  EXPECT_EQ(at_zero.ext_factor, yarn_gradients(powers, {0.5, 4096, 32.0, 1.0}, gradients).ext_factor);
   EXPECT_NE(at_zero.ext_factor, 0);
 }
 
@@ -368,8 +368,9 @@ TEST(ScalingGradients, RefuseWhatTheRatesRefuseAndOtherCounts) {
               (void)powers_gradients({8, 1e4, 1, 1, {1}}, three);
             }),
             "[rope] frequency factors must be at least one per pair (4), got 1");
-  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, {1, -1}, three); }), "[rope] original context must not be negative, got -1");
-  EXPECT_EQ(error_of([&] { (void)llama3_gradients(powers, {0}, three); }), "[rope] llama3 factor must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, {1.0, -1}, three); }), "[rope] original context must not be negative, got -1");
+  EXPECT_EQ(error_of([&] { (void)llama3_gradients(powers, {0.0}, three); }),
+            "[rope] llama3 factor must be finite and greater than 0, got 0");
 }
 
 }  // namespace

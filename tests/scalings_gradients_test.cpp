@@ -278,7 +278,7 @@ TEST(ScalingsGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
   expect_autodiff(of_yarn.mscale_all_dim, "mscale_all_dim", ramp.mscale_all_dim, gradients, yarn_rates, autodiff_roundings);
   expect_autodiff(of_yarn.extrapolation, "extrapolation", ramp.extrapolation, gradients, yarn_rates, autodiff_roundings);
 
-  const LongRope longrope{std::vector<double>(8, 1.1), std::vector<double>(8, 2.2), 4096, 32};
+  const LongRope longrope{std::vector<double>(8, 1.1), std::vector<double>(8, 2.2), 4096, 32.0};
   auto lists = longrope.cast<Dynamic>();
   const auto longrope_rates_now = [&] { return longrope_rates(powers, lists, 4097); };
   const LongRopeGradients of_longrope = longrope_gradients(values, longrope, 4097, gradients);
@@ -292,7 +292,7 @@ TEST(ScalingsGradients, AreOnePerPair) {
   const RateGradients three{{1, 2, 3}, 0};
   const std::vector<double> ones(4, 1);
   const std::string message = "[rope] the gradients of the rates must be one per pair (4), got 3";
-  EXPECT_EQ(error_of([&] { (void)proportional_gradients(powers, {1, 2}, three); }), message);
+  EXPECT_EQ(error_of([&] { (void)proportional_gradients(powers, {1.0, 2}, three); }), message);
   EXPECT_EQ(error_of([&] { (void)linear_gradients(powers, 1, three); }), message);
   EXPECT_EQ(error_of([&] { (void)dynamic_ntk_gradients(powers, {}, 1, three); }), message);
   EXPECT_EQ(error_of([&] { (void)ntk_gradients(powers, {}, three); }), message);

@@ -57,7 +57,7 @@ TEST(Linear, IsALinearScaleThatNeedNotBeADouble) {
 TEST(Proportional, StopsThePairsBehindTheRotatedOnes) {
   const Powers powers{64, 1e6, 1, 1.25};
   for (const Index rotated : {Index{0}, Index{5}, Index{32}}) {
-    const Frequencies frequencies = Frequencies::proportional(powers, {4, rotated});
+    const Frequencies frequencies = Frequencies::proportional(powers, {4.0, rotated});
     EXPECT_EQ(magnitude(frequencies), 1.25);
     ASSERT_EQ(frequencies.pairs(), 32);
     for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(frequencies, k), k < rotated ? rate(Frequencies::powers(powers), k) / 4 : 0);
@@ -84,7 +84,7 @@ TEST(PartialRotary, IsAWindowWithPowersOfItsOwnWidth) {
 TEST(DynamicNtkBase, IsThePublishedOne) {
   // 128 dims, base 10000, context 2048, factor 10.
   constexpr double fourteen_digits = 1e-14;
-  const DynamicNtkScaling ntk{10, 2048};
+  const DynamicNtkScaling ntk{10.0, 2048};
   for (const Index length : {Index{0}, Index{1}, Index{2047}, Index{2048}}) EXPECT_EQ(dynamic_ntk_base(128, 1e4, ntk, length), 1e4);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 4096), 114267.50052658, fourteen_digits * 114267);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 16384), 759702.231148009, fourteen_digits * 759702);
@@ -95,7 +95,7 @@ TEST(DynamicNtk, StretchesTheSlowestPairAndKeepsTheFastest) {
   const Powers powers{64, 5e5};
   const Frequencies plain = Frequencies::powers(powers);
   for (const Index length : {Index{4097}, Index{5000}, Index{1} << 40}) {
-    const Frequencies stretched = Frequencies::dynamic_ntk(powers, {3, 4096}, length);
+    const Frequencies stretched = Frequencies::dynamic_ntk(powers, {3.0, 4096}, length);
     EXPECT_EQ(rate(stretched, 0), 1);
     const Real stretch = 1 + 3 * (Real(length) - 4096) / 4096;
     const Real last = exactly(plain.rates()[31]) / stretch;
@@ -104,7 +104,7 @@ TEST(DynamicNtk, StretchesTheSlowestPairAndKeepsTheFastest) {
   // vLLM's static rule: one length, factor times the context.
   constexpr double rounding = 64 * epsilon;
   const double fixed = ntk_base(64, 5e5, 4 * 4 - 4 + 1);
-  EXPECT_NEAR(dynamic_ntk_base(64, 5e5, DynamicNtkScaling{4, 4096}, 4 * 4096), fixed, rounding * fixed);
+  EXPECT_NEAR(dynamic_ntk_base(64, 5e5, DynamicNtkScaling{4.0, 4096}, 4 * 4096), fixed, rounding * fixed);
 }
 
 TEST(Ntk, FixedIsTheStretchedBaseAndTheDivision) {
@@ -139,10 +139,10 @@ TEST(Ntk, MixedDividesTheSlowestPairByTheFactorAndAllByItWhereBIsZero) {
 TEST(HfYarn, IsGgmlsWhereTheRampHasAWidth) {
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
     for (const double factor : {4.0, 32.0}) {
-      Powers powers{64, 150000};
-      const Frequencies hugging_face = Frequencies::hf_yarn(powers, {factor, 4096, 32, 1, ends});
+      Powers powers{64, 150000.0};
+      const Frequencies hugging_face = Frequencies::hf_yarn(powers, {factor, 4096, 32.0, 1.0, ends});
       powers.linear_scale = 1 / factor;
-      expect_same(hugging_face, Frequencies::yarn(powers, {1, 4096, 32, 1, ends}));
+      expect_same(hugging_face, Frequencies::yarn(powers, {1.0, 4096, 32.0, 1.0, ends}));
     }
   }
 }
@@ -158,7 +158,7 @@ TEST(HfYarn, EndsOfTheRamp) {
                         Case{64, 1e4, 131072, 32, 22, 35}, Case{64, 1e4, 4096, 32, 10, 23}, Case{256, 1e4, 131072, 32, 90, 139},
                         Case{64, 150000, 4096, 32, 8, 18}}) {
     const Frequencies plain = Frequencies::powers({c.dims, c.base});
-    const Frequencies yarn = Frequencies::hf_yarn({c.dims, c.base}, {4, c.context, c.beta_fast});
+    const Frequencies yarn = Frequencies::hf_yarn({c.dims, c.base}, {4.0, c.context, c.beta_fast});
     for (Index k = 0; k < c.dims / 2; ++k) {
       const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - c.low) / (c.high - c.low)));
       const double expected = rate(plain, k) * (place / 4 + 1 - place);
@@ -171,10 +171,10 @@ TEST(HfYarn, ANegativeEndScalesNothing) {
   // 4 and 5 tokens are less than a turn of the fastest pair: c(1) = -1.57 and -0.79, which is rounded to 0, the first pair.
   const Powers powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  for (const HfYarn& yarn : {HfYarn{4, 4}, HfYarn{4, 4, 32, 1, RampEnds::exact}, HfYarn{4, 5, 32, 1, RampEnds::exact}}) {
+  for (const HfYarn& yarn : {HfYarn{4.0, 4}, HfYarn{4.0, 4, 32.0, 1.0, RampEnds::exact}, HfYarn{4.0, 5, 32.0, 1.0, RampEnds::exact}}) {
     for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(Frequencies::hf_yarn(powers, yarn), k), rate(plain, k)) << "pair " << k;
   }
-  const Frequencies at_zero = Frequencies::hf_yarn(powers, {4, 5});
+  const Frequencies at_zero = Frequencies::hf_yarn(powers, {4.0, 5});
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(at_zero, k), k == 0 ? 1 : rate(plain, k) / 4) << "pair " << k;
 }
 
@@ -182,19 +182,19 @@ TEST(HfYarn, EqualEndsAreAStep) {
   // Both ends 22.51...: up to pair 22 kept, then divided.
   const Powers powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies::hf_yarn(powers, {4, 4096, 1, 1, RampEnds::exact});
+  const Frequencies yarn = Frequencies::hf_yarn(powers, {4.0, 4096, 1.0, 1.0, RampEnds::exact});
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(yarn, k), k <= 22 ? rate(plain, k) : rate(plain, k) / 4) << "pair " << k;
   // An end on a pair: it is kept. c(beta) = log2(turns) / 2 for 16 dims and base 2^16.
   const double beta = 32768 / 16.0 / 6.283185307179586;
-  const Powers sixteen{16, 65536};
-  const double kept = rate(Frequencies::hf_yarn(sixteen, {4, 32768, beta, beta, RampEnds::exact}), 2);
+  const Powers sixteen{16, 65536.0};
+  const double kept = rate(Frequencies::hf_yarn(sixteen, {4.0, 32768, beta, beta, RampEnds::exact}), 2);
   EXPECT_NEAR(kept, rate(Frequencies::powers(sixteen), 2), 1e-11) << "within 0.001 of the end";
 }
 
 TEST(HfYarn, EndsInTheWrongOrderTurnTheRampRound) {
   const Powers powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies::hf_yarn(powers, {4, 4096, 1, 32});  // low 22, high 11
+  const Frequencies yarn = Frequencies::hf_yarn(powers, {4.0, 4096, 1.0, 32.0});  // low 22, high 11
   for (Index k = 0; k < 32; ++k) {
     const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - 22) / (11 - 22)));
     EXPECT_NEAR(rate(yarn, k), rate(plain, k) * (place / 4 + 1 - place), 8 * epsilon * rate(plain, k)) << "pair " << k;
@@ -203,7 +203,7 @@ TEST(HfYarn, EndsInTheWrongOrderTurnTheRampRound) {
 
 TEST(HfYarn, ExtrapolationWeighsTheKeptPart) {
   const Powers powers{64};
-  HfYarn yarn{4, 4096};
+  HfYarn yarn{4.0, 4096};
   yarn.extrapolation = 0;
   const Frequencies none = Frequencies::hf_yarn(powers, yarn);
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(none, k), rate(Frequencies::powers(powers), k) / 4);
@@ -257,7 +257,7 @@ TEST(YarnSoftmaxMultiplier, IsThePublishedOne) {
 
 TEST(LongRope, SwitchesAboveTheOriginalContext) {
   const Powers powers{8, 1e4, 1, 1.5};
-  const LongRope longrope{{1, 2, 3, 4}, {5, 6, 7, 8}, 4096, 32};
+  const LongRope longrope{{1, 2, 3, 4}, {5, 6, 7, 8}, 4096, 32.0};
   Powers short_powers = powers;
   short_powers.factors = longrope.short_factor;
   Powers long_powers = powers;
@@ -273,7 +273,7 @@ TEST(LongRope, SwitchesAboveTheOriginalContext) {
 }
 
 TEST(LongRope, MagnitudeIsOneUpToAFactorOfOneOrAsGiven) {
-  LongRope longrope{{1, 1}, {2, 2}, 4096, 1};
+  LongRope longrope{{1, 1}, {2, 2}, 4096, 1.0};
   EXPECT_EQ(magnitude(Frequencies::longrope({4}, longrope, 0)), 1);
   longrope.factor = 0.25;
   EXPECT_EQ(magnitude(Frequencies::longrope({4}, longrope, 0)), 1);
@@ -284,11 +284,11 @@ TEST(LongRope, MagnitudeIsOneUpToAFactorOfOneOrAsGiven) {
 
 TEST(Axial, IsTwoAxesWithThePowersOfHalfTheHead) {
   // What is no scaling: each axis has positions and a window of its own.
-  Powers powers{16, 100};
+  Powers powers{16, 100.0};
   powers.exponent_dims = 8;
   for (Index k = 0; k < 8; ++k) powers.exponents.push_back(k % 4);
   const Frequencies both = Frequencies::powers(powers);
-  const Frequencies one = Frequencies::powers({8, 100});
+  const Frequencies one = Frequencies::powers({8, 100.0});
   for (Index k = 0; k < 8; ++k) EXPECT_EQ(rate(both, k), rate(one, k % 4));
 }
 
@@ -304,14 +304,14 @@ TEST(Scalings, InDoubleAreThoseInDoubleDouble) {
     EXPECT_NEAR(actual.attention_factor, magnitude(expected), rounding) << what;
   };
   expect(linear_rates(powers, 3.0), Frequencies::linear(powers, 3), "linear");
-  expect(proportional_rates(powers, Proportional{3, 7}), Frequencies::proportional(powers, {3, 7}), "proportional");
-  expect(dynamic_ntk_rates(powers, DynamicNtkScaling{3, 100}, 777), Frequencies::dynamic_ntk(powers, {3, 100}, 777), "dynamic");
+  expect(proportional_rates(powers, Proportional{3.0, 7}), Frequencies::proportional(powers, {3.0, 7}), "proportional");
+  expect(dynamic_ntk_rates(powers, DynamicNtkScaling{3.0, 100}, 777), Frequencies::dynamic_ntk(powers, {3.0, 100}, 777), "dynamic");
   expect(ntk_rates(powers, NtkScaling{3, 0.6}), Frequencies::ntk(powers, {3, 0.6}), "ntk");
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
-    const HfYarn yarn{3, 4096, 31, 1.1, ends, YarnMagnitude::deepseek, 0.8, 0.3, 0.9};
+    const HfYarn yarn{3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, 0.8, 0.3, 0.9};
     expect(hf_yarn_rates(powers, yarn), Frequencies::hf_yarn(powers, yarn), "yarn");
   }
-  const LongRope longrope{divisors, divisors, 100, 3};
+  const LongRope longrope{divisors, divisors, 100, 3.0};
   expect(longrope_rates(powers, longrope, 101), Frequencies::longrope(powers, longrope, 101), "longrope");
 }
 
@@ -321,18 +321,18 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(error_of([&] { (void)Frequencies::linear(powers, 0); }), factor);
   EXPECT_EQ(error_of([&] { (void)Frequencies::linear({7}, 0); }), "[rope] rotary dims must be even, got 7");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::proportional(powers, {1, 3});
+              (void)Frequencies::proportional(powers, {1.0, 3});
             }),
             "[rope] rotated pairs must be from 0 to all of them (2), got 3");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::proportional(powers, {1, -1});
+              (void)Frequencies::proportional(powers, {1.0, -1});
             }),
             "[rope] rotated pairs must be from 0 to all of them (2), got -1");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {0, 1}, 1); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {1, 0}, 1); }), "[rope] original context must be positive, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {1, 1}, -1); }), "[rope] length must not be negative, got -1");
+  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {0.0, 1}, 1); }), factor);
+  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {1.0, 0}, 1); }), "[rope] original context must be positive, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {1.0, 1}, -1); }), "[rope] length must not be negative, got -1");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::dynamic_ntk({2}, {1, 1}, 1);
+              (void)Frequencies::dynamic_ntk({2}, {1.0, 1}, 1);
             }),
             "[rope] rotary dims must be greater than 2 for NTK scaling, got 2");
   EXPECT_EQ(error_of([&] {
@@ -341,15 +341,18 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
             "[rope] length must not be so large that the base overflows, got 1000");
   EXPECT_EQ(error_of([&] { (void)Frequencies::ntk(powers, {0}); }), factor);
   EXPECT_EQ(error_of([&] { (void)Frequencies::ntk(powers, {1, -1}); }), "[rope] mixed_b must be finite and not negative, got -1");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::hf_yarn(powers, {0}); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::hf_yarn(powers, {1, 0}); }), "[rope] original context must be positive, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::hf_yarn(powers, {1, 1, 0}); }), "[rope] beta fast must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies::hf_yarn(powers, {0.0}); }), factor);
+  EXPECT_EQ(error_of([&] { (void)Frequencies::hf_yarn(powers, {1.0, 0}); }), "[rope] original context must be positive, got 0");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::hf_yarn(powers, {1, 1, 1, 0});
+              (void)Frequencies::hf_yarn(powers, {1.0, 1, 0.0});
+            }),
+            "[rope] beta fast must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_of([&] {
+              (void)Frequencies::hf_yarn(powers, {1.0, 1, 1.0, 0.0});
             }),
             "[rope] beta slow must be finite and greater than 0, got 0");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::hf_yarn({4, 1}, {});
+              (void)Frequencies::hf_yarn({4, 1.0}, {});
             }),
             "[rope] base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1");
   HfYarn yarn;
@@ -369,9 +372,9 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(longrope({{1, 0}, {1, 1}}), "[rope] short factor 1 must be finite and not 0, got 0");
   EXPECT_EQ(longrope({{1, 1}, {infinity, 1}}), "[rope] long factor 0 must be finite and not 0, got inf");
   EXPECT_EQ(longrope({{1, 1}, {1, 1}, 0}), "[rope] original context must be positive, got 0");
-  EXPECT_EQ(longrope({{1, 1}, {1, 1}, 4096, 0}), factor);
+  EXPECT_EQ(longrope({{1, 1}, {1, 1}, 4096, 0.0}), factor);
   EXPECT_EQ(longrope({{1, 1}, {1, 1}}, -1), "[rope] length must not be negative, got -1");
-  EXPECT_EQ(longrope({{1, 1}, {1, 1}, 1, 2}),
+  EXPECT_EQ(longrope({{1, 1}, {1, 1}, 1, 2.0}),
             "[rope] original context must be greater than 1 with LongRoPE, whose magnitude divides by its logarithm, got 1");
   EXPECT_EQ(error_of([] {
               (void)Frequencies::longrope({4, 1e4, 1, 1, {1, 1}}, {{1, 1}, {1, 1}}, 1);

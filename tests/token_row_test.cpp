@@ -24,7 +24,7 @@ using test::error_of;
 Frequencies yarn() {
   Powers powers{64};
   powers.linear_scale = 0.25;
-  return Frequencies::yarn(powers, {1, 4096});
+  return Frequencies::yarn(powers, {1.0, 4096});
 }
 
 template <class Scalar>

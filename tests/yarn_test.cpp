@@ -64,7 +64,7 @@ TEST(Yarn, RatesAndMagnitudeAreFinerThanDouble) {
 }
 
 TEST(Yarn, RampOneKeepsTheOriginalAngleAndRampZeroTakesTheScaledOne) {
-  Powers powers{128, 10000, 0.1};
+  Powers powers{128, 10000.0, 0.1};
   const Frequencies original = Frequencies::powers({128});
   const Frequencies scaled = Frequencies::powers(powers);
   const Frequencies blended = Frequencies::yarn(powers, yarn_for(2048));
@@ -79,7 +79,7 @@ TEST(Yarn, RampOneKeepsTheOriginalAngleAndRampZeroTakesTheScaledOne) {
 
 TEST(Yarn, ExtFactorZeroChangesNothing) {
   for (const double scale : {0.1, 1.0, 1.4245}) {
-    const Powers powers{128, 10000, scale, 1.3};
+    const Powers powers{128, 10000.0, scale, 1.3};
     Yarn yarn = yarn_for(4096);
     yarn.ext_factor = 0;
     expect_equal(Frequencies::yarn(powers, yarn), Frequencies::powers(powers));
@@ -87,7 +87,7 @@ TEST(Yarn, ExtFactorZeroChangesNothing) {
 }
 
 TEST(Yarn, WithoutScalingOnlyTheRampIsLeftAndItDoesNothing) {
-  const Powers powers{128, 10000, 1, 1.3};
+  const Powers powers{128, 10000.0, 1, 1.3};
   const Frequencies yarn = Frequencies::yarn(powers, yarn_for(4096));
   const Frequencies plain = Frequencies::powers(powers);
   for (std::size_t k = 0; k < 64; ++k) EXPECT_LE(relative_error(exactly(yarn.rates()[k]), exactly(plain.rates()[k])), rate_bound);
@@ -97,7 +97,7 @@ TEST(Yarn, WithoutScalingOnlyTheRampIsLeftAndItDoesNothing) {
 TEST(Yarn, MagnitudeGrowsWithTheLogarithmOfTheStretch) {
   // The attention factors published for Hugging Face's factors 2, 10 and 20, and with an attention factor of its own.
   const auto magnitude = [](double factor, double attention_factor) {
-    return static_cast<double>(Frequencies::yarn({128, 10000, 1 / factor, attention_factor}, yarn_for(2048)).attention_factor());
+    return static_cast<double>(Frequencies::yarn({128, 10000.0, 1 / factor, attention_factor}, yarn_for(2048)).attention_factor());
   };
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
   EXPECT_NEAR(magnitude(2, 1), 1.0693147180559945, rounding);
@@ -110,9 +110,9 @@ TEST(Yarn, MagnitudeGrowsWithTheLogarithmOfTheStretch) {
 
 TEST(Yarn, MagnitudeDoesNotDependOnHowMuchIsBlended) {
   Yarn yarn = yarn_for(2048);
-  const DoubleDouble full = Frequencies::yarn({128, 10000, 0.1}, yarn).attention_factor();
+  const DoubleDouble full = Frequencies::yarn({128, 10000.0, 0.1}, yarn).attention_factor();
   yarn.ext_factor = 1e-3;
-  EXPECT_EQ(exactly(Frequencies::yarn({128, 10000, 0.1}, yarn).attention_factor()), exactly(full));
+  EXPECT_EQ(exactly(Frequencies::yarn({128, 10000.0, 0.1}, yarn).attention_factor()), exactly(full));
 }
 
 struct Bounds {
@@ -169,12 +169,12 @@ TEST(Yarn, CorrectionDimsAreThoseOfTheFormulaAtEveryMagnitude) {
 }
 
 TEST(Yarn, MatchesHuggingFaceWhereTheTwoRampsAgree) {
-  test::expect_published(Frequencies::yarn({128, 10000, 0.1}, yarn_for(2048)), test::published_yarn);
+  test::expect_published(Frequencies::yarn({128, 10000.0, 0.1}, yarn_for(2048)), test::published_yarn);
 }
 
 TEST(Yarn, MatchesTheNestedGemmaList) {
   // 256 dims, factor 10, original context 131072: unchanged through pair 90, published to five digits from there.
-  const Frequencies yarn = Frequencies::yarn({256, 10000, 0.1}, yarn_for(131072));
+  const Frequencies yarn = Frequencies::yarn({256, 10000.0, 0.1}, yarn_for(131072));
   const auto expect_near = [&](std::size_t pair, double value, double unit) {
     EXPECT_NEAR(static_cast<double>(yarn.rates()[pair]), value, 0.51 * unit) << "pair " << pair;
   };
@@ -194,7 +194,7 @@ TEST(Yarn, ContextZeroPutsBothCorrectionDimsAtMinusInfinity) {
   EXPECT_EQ(dims.low, 0);
   EXPECT_EQ(dims.high, -infinity);
   // The ramp is then a step: 1 in pair 0, 0 from pair 1 on.
-  const Powers powers{128, 10000, 0.25};
+  const Powers powers{128, 10000.0, 0.25};
   const Frequencies yarn = Frequencies::yarn(powers, yarn_for(0));
   const Frequencies scaled = Frequencies::powers(powers);
   expect_finite(yarn);
@@ -207,12 +207,12 @@ TEST(Yarn, BetaZeroPutsItsCorrectionDimAtInfinity) {
   yarn.beta_slow = 0;
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).low, 20);
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).high, 127);
-  expect_finite(Frequencies::yarn({128, 10000, 0.25}, yarn));
+  expect_finite(Frequencies::yarn({128, 10000.0, 0.25}, yarn));
 
   // Both 0, ggml's defaults: the ramp never begins and every pair keeps its rate, up to rounding of scale * 0 + 1.
   yarn.beta_fast = 0;
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).low, infinity);
-  const Frequencies kept = Frequencies::yarn({128, 10000, 0.25}, yarn);
+  const Frequencies kept = Frequencies::yarn({128, 10000.0, 0.25}, yarn);
   const Frequencies original = Frequencies::powers({128});
   expect_finite(kept);
   for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(exactly(kept.rates()[k]), exactly(original.rates()[k]));
@@ -221,7 +221,7 @@ TEST(Yarn, BetaZeroPutsItsCorrectionDimAtInfinity) {
   yarn.original_context = 0;
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).low, 0);
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).high, -infinity);
-  expect_finite(Frequencies::yarn({128, 10000, 0.25}, yarn));
+  expect_finite(Frequencies::yarn({128, 10000.0, 0.25}, yarn));
 }
 
 TEST(Yarn, EveryContextAndBetaGivesFiniteRates) {
@@ -246,7 +246,7 @@ TEST(Yarn, LowEqualToHighMakesAStep) {
   const CorrectionDims dims = yarn_correction_dims(64, 10000, yarn);
   EXPECT_EQ(dims.low, 22);
   EXPECT_EQ(dims.high, 23);
-  const Frequencies step = Frequencies::yarn({64, 10000, 0.25}, yarn);
+  const Frequencies step = Frequencies::yarn({64, 10000.0, 0.25}, yarn);
   const Frequencies original = Frequencies::powers({64});
   for (std::size_t k = 0; k < 32; ++k) {
     EXPECT_EQ(exactly(step.rates()[k]) * (k <= 22 ? 1 : 4), exactly(original.rates()[k])) << "pair " << k;
@@ -255,7 +255,7 @@ TEST(Yarn, LowEqualToHighMakesAStep) {
 
 TEST(Yarn, TakesItsDimsFromTheExponentDims) {
   // Vision: 64 pairs with exponents that restart, dims 64 for the powers and the ramp, which still counts pairs.
-  Powers powers{128, 10000, 0.25};
+  Powers powers{128, 10000.0, 0.25};
   powers.exponent_dims = 64;
   for (Index k = 0; k < 64; ++k) powers.exponents.push_back(k % 32);
   const Frequencies yarn = Frequencies::yarn(powers, yarn_for(4096));
@@ -265,7 +265,7 @@ TEST(Yarn, TakesItsDimsFromTheExponentDims) {
 }
 
 TEST(Yarn, FactorsBeyondThePairsAreIgnored) {
-  Powers powers{8, 10000, 0.25};
+  Powers powers{8, 10000.0, 0.25};
   powers.factors = {1, 2, 3, 4};
   const Frequencies exact_length = Frequencies::yarn(powers, yarn_for(64));
   powers.factors.insert(powers.factors.end(), {5, 6});

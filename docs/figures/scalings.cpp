@@ -73,22 +73,22 @@ std::string linear() {
 std::string ntk() {
   return draw({"NTK-aware scaling",
                Frequencies::powers(powers),
-               {{"dynamic, factor 4, at 8192 tokens", Frequencies::dynamic_ntk(powers, {4, 4096}, 8192)},
-                {"dynamic, factor 4, at 16384 tokens", Frequencies::dynamic_ntk(powers, {4, 4096}, 16384)},
+               {{"dynamic, factor 4, at 8192 tokens", Frequencies::dynamic_ntk(powers, {4.0, 4096}, 8192)},
+                {"dynamic, factor 4, at 16384 tokens", Frequencies::dynamic_ntk(powers, {4.0, 4096}, 16384)},
                 {"fixed, factor 4", Frequencies::ntk(powers, {4})}},
                4096,
                16384});
 }
 
 std::string yarn() {
-  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::hf_yarn(powers, {4, 4096})}}, 4096, 16384});
+  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::hf_yarn(powers, {4.0, 4096})}}, 4096, 16384});
 }
 
 std::string llama3() {
   const rope::Powers llama{128, 500000.0};
   return draw({"Llama 3.1's scaling",
                Frequencies::powers(llama),
-               {{"llama3, factor 8", Frequencies::llama3(llama, {8, 1, 4, 8192})}},
+               {{"llama3, factor 8", Frequencies::llama3(llama, {8.0, 1.0, 4.0, 8192})}},
                8192,
                131072});
 }
@@ -113,7 +113,7 @@ std::string proportional() {
   const rope::Powers gemma{256, 1000000.0};
   return draw({"Proportional scaling",
                Frequencies::powers(gemma),
-               {{"a quarter of the pairs turn, factor 8", Frequencies::proportional(gemma, {8, 32})}},
+               {{"a quarter of the pairs turn, factor 8", Frequencies::proportional(gemma, {8.0, 32})}},
                8192,
                131072});
 }

@@ -2,7 +2,7 @@
 //
 // The frequencies of a growing sequence under dynamic NTK scaling, and whether cached keys are still rotated by them.
 //
-//   rope::DynamicNtk ntk({128}, {10, 2048});                         up to 2048 tokens: the powers themselves
+//   rope::DynamicNtk ntk({128}, {10.0, 2048});                        up to 2048 tokens: the powers themselves
 //   const rope::Frequencies before = ntk.frequencies();
 //   if (ntk.update(length) == rope::CachedKeys::rerotate) rope::rerotate(k, {before, p}, {ntk.frequencies(), p}, rope::half);
 //

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rope/detail/integral.hpp"
+#include "rope/detail/parameter.hpp"
 #include "rope/detail/passive.hpp"
 #include "rope/double_double.hpp"
 #include "rope/error.hpp"
@@ -48,6 +49,18 @@ To scalar_cast(const From& value) {
 /// What every scaling begins with: powers of a base. S is any scalar with + - * / exp and log, made from a double.
 template <class S>
 struct BasicPowers {
+  BasicPowers() = default;
+  /// In the order of the members. Dims are an integer and the base a real number, so that neither can stand for the other: {128, 10000.0}.
+  BasicPowers(detail::Count dims, detail::Real<S> theta = S(10000.0), const S& scale = S(1.0), const S& m = S(1.0),
+              std::vector<S> divisors = {}, std::vector<Index> powers = {}, Index dims_of_exponents = 0)
+      : rotary_dims(dims.value()),
+        base(theta.value()),
+        linear_scale(scale),
+        attention_factor(m),
+        factors(std::move(divisors)),
+        exponents(std::move(powers)),
+        exponent_dims(dims_of_exponents) {}
+
   /// Width of the rotated window (n_dims), even; there are rotary_dims / 2 pairs.
   Index rotary_dims = 0;
   /// freq_base, rope_theta; > 0.
@@ -89,6 +102,12 @@ enum class RampEnds {
 /// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With ext_factor 0 it changes nothing, m included.
 template <class S>
 struct BasicYarn {
+  BasicYarn() = default;
+  /// In the order of the members, real numbers written as such: {1.0, 4096, 32.0, 1.0}.
+  BasicYarn(detail::Real<S> ext, detail::Count context = 0, detail::Real<S> fast = S(32.0), detail::Real<S> slow = S(1.0),
+            RampEnds ramp_ends = RampEnds::rounded)
+      : ext_factor(ext.value()), original_context(context.value()), beta_fast(fast.value()), beta_slow(slow.value()), ends(ramp_ends) {}
+
   S ext_factor = S(1.0);  ///< Weight of the unscaled rates; 0 switches YaRN off.
   /// n_ctx_orig, in tokens. 0 is valid: both correction dims are then -infinity before clamping.
   Index original_context = 0;
@@ -111,6 +130,11 @@ using Yarn = BasicYarn<double>;  ///< Of numbers.
 /// neighbours there. Equal low and high leave a step: pairs with fewer or as many turns are divided, those with more are kept.
 template <class S>
 struct BasicLlama3 {
+  BasicLlama3() = default;
+  /// In the order of the members, real numbers written as such: {8.0, 1.0, 4.0, 8192}.
+  BasicLlama3(detail::Real<S> divisor, detail::Real<S> low = S(1.0), detail::Real<S> high = S(4.0), detail::Count context = 8192)
+      : factor(divisor.value()), low_freq_factor(low.value()), high_freq_factor(high.value()), original_context(context.value()) {}
+
   /// Divides the rates of slow pairs; > 0. linear_scale comes on top: leave it 1 to follow Hugging Face.
   S factor = S(8.0);
   /// Turns within the original context below which a pair is divided fully; >= 0.

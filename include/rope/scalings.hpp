@@ -26,6 +26,10 @@ namespace rope {
 /// Dividing all rates (position interpolation), or those of the first pairs and stopping the rest.
 template <class S>
 struct BasicProportional {
+  BasicProportional() = default;
+  /// In the order of the members, the factor written as a real number: {8.0, 32}.
+  BasicProportional(detail::Real<S> divisor, detail::Count pairs = 0) : factor(divisor.value()), rotated_pairs(pairs.value()) {}
+
   /// > 0.
   S factor = S(1.0);
   /// Pairs that turn, from the first; 0 to rotary_dims / 2. The others have rate 0, cos = m and sin = 0: m applies to them too.
@@ -42,6 +46,11 @@ using Proportional = BasicProportional<double>;  ///< Of numbers.
 /// Dynamic NTK: the base depends on the length of the sequence. As Hugging Face; vLLM's older static rule is length = factor * context.
 template <class S>
 struct BasicDynamicNtkScaling {
+  BasicDynamicNtkScaling() = default;
+  /// In the order of the members, the factor written as a real number: {4.0, 4096}.
+  BasicDynamicNtkScaling(detail::Real<S> stretch, detail::Count context = 2048)
+      : factor(stretch.value()), original_context(context.value()) {}
+
   /// > 0.
   S factor = S(1.0);
   /// Tokens up to which nothing changes (max_position_embeddings); > 0.
@@ -89,6 +98,21 @@ enum class YarnMagnitude {
 /// to fill in.
 template <class S>
 struct BasicHfYarn {
+  BasicHfYarn() = default;
+  /// In the order of the members, real numbers written as such: {4.0, 4096, 32.0, 1.0}.
+  BasicHfYarn(detail::Real<S> divisor, detail::Count context = 4096, detail::Real<S> fast = S(32.0), detail::Real<S> slow = S(1.0),
+              RampEnds ramp_ends = RampEnds::rounded, YarnMagnitude rule = YarnMagnitude::hugging_face, std::optional<S> scale = {},
+              const S& scale_all_dim = S(0.0), const S& kept = S(1.0))
+      : factor(divisor.value()),
+        original_context(context.value()),
+        beta_fast(fast.value()),
+        beta_slow(slow.value()),
+        ends(ramp_ends),
+        magnitude(rule),
+        mscale(std::move(scale)),
+        mscale_all_dim(scale_all_dim),
+        extrapolation(kept) {}
+
   /// > 0. With hugging_face and deepseek m has a kink at 1.
   S factor = S(1.0);
   /// original_max_position_embeddings, in tokens; > 0.
@@ -137,6 +161,16 @@ enum class LongRopeMagnitude {
 /// passes original_context (rerotate.hpp); Hugging Face drops or keeps them as they are.
 template <class S>
 struct BasicLongRope {
+  BasicLongRope() = default;
+  /// In the order of the members, the factor written as a real number: {short, long, 4096, 32.0}.
+  BasicLongRope(std::vector<S> short_divisors, std::vector<S> long_divisors, detail::Count context = 4096, detail::Real<S> stretch = S(1.0),
+                LongRopeMagnitude rule = LongRopeMagnitude::from_factor)
+      : short_factor(std::move(short_divisors)),
+        long_factor(std::move(long_divisors)),
+        original_context(context.value()),
+        factor(stretch.value()),
+        magnitude(rule) {}
+
   /// Exactly one per pair in each; finite and not 0.
   std::vector<S> short_factor{};
   std::vector<S> long_factor{};  ///< For sequences longer than original_context.

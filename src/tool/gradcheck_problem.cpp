@@ -42,20 +42,22 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
     case ScalingKind::yarn:
       powers.linear_scale = 0.25;
       powers.attention_factor = 0.9;
-      parameters.yarn = {0.75, 4096, 32, 1, RampEnds::rounded};
+      parameters.yarn = {0.75, 4096, 32.0, 1.0, RampEnds::rounded};
       break;
     case ScalingKind::yarn_exact:
       powers.base = 150000;
       powers.linear_scale = 0.125;
-      parameters.yarn = {1.0, 4096, 32, 1, RampEnds::exact};
+      parameters.yarn = {1.0, 4096, 32.0, 1.0, RampEnds::exact};
       break;
     case ScalingKind::llama3: break;  // the defaults are the model's
     case ScalingKind::proportional: parameters.proportional = {2.5, 13}; break;
-    case ScalingKind::dynamic: parameters.dynamic = {3, 2048}; break;
+    case ScalingKind::dynamic: parameters.dynamic = {3.0, 2048}; break;
     case ScalingKind::ntk_mixed: parameters.ntk = {3.25, 0.625}; break;
-    case ScalingKind::yarn_hf: parameters.hf_yarn = {4, 4096, 32, 1, RampEnds::rounded, YarnMagnitude::hugging_face, 1.0, 0.5, 1}; break;
+    case ScalingKind::yarn_hf:
+      parameters.hf_yarn = {4.0, 4096, 32.0, 1.0, RampEnds::rounded, YarnMagnitude::hugging_face, 1.0, 0.5, 1};
+      break;
     case ScalingKind::yarn_deepseek:
-      parameters.hf_yarn = {40, 4096, 32, 1, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
+      parameters.hf_yarn = {40.0, 4096, 32.0, 1.0, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
       break;
     case ScalingKind::longrope:
       for (rope::Index k = 0; k < rotary_dims / 2; ++k) {

@@ -47,7 +47,7 @@ Real rate_amplification(const Problem& problem, rope::Index k, Real rate) {
     case ScalingKind::yarn_deepseek: {
       const HfYarn& yarn = parameters.hf_yarn;
       const CorrectionDims ramp =
-          yarn_correction_dims(powers.rotary_dims, powers.base, {1, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
+          yarn_correction_dims(powers.rotary_dims, powers.base, {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
       const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));
       const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
       return (own * (1 + 2 * ext) + ext * place) * std::max(1.0L, 1 / static_cast<Real>(yarn.factor)) * unscaled / std::abs(rate);
