@@ -20,7 +20,8 @@ Needed needed_of(const Target& t, const std::string& scalar, const std::string& 
   const auto name = [&](const std::string& implementation, int threads) {
     return Name{implementation, scalar, pairing, shape, threads}.text();
   };
-  Needed result{name(t.contender, t.threads), name(t.over, 1), "", ""};
+  Needed result{name(t.contender, t.threads), name(t.over, t.over_threads), "", ""};
+  if (!t.or_the_time_of.empty()) result.other_slow = name(t.or_the_time_of, t.threads);
   if (!t.or_that_of.empty()) {
     result.other_slow = name(t.or_that_of, 1);
     result.other_fast = name(t.or_that_of, t.threads);
@@ -51,8 +52,9 @@ Verdict judge(const Target& target, const Needed& needed, const Results& results
   Verdict verdict{Outcome::missed, &target, needed.contender};
   if (target.at_most) {
     verdict.measured = ratio(needed.contender, needed.over);
-    const double factor = needed.other_slow.empty() ? 1 : ratio(needed.other_slow, needed.other_fast);
+    const double factor = needed.other_fast.empty() ? 1 : ratio(needed.other_slow, needed.other_fast);
     verdict.allowed = *target.at_most * factor;
+    if (!target.or_the_time_of.empty()) verdict.allowed = std::max(verdict.allowed, ratio(needed.other_slow, needed.over));
     if (target.limit && verdict.measured <= *target.limit * factor) verdict.outcome = Outcome::within_limit;
     if (verdict.measured <= verdict.allowed) verdict.outcome = Outcome::met;
   } else {
@@ -81,6 +83,8 @@ std::vector<Target> parse_targets(const nlohmann::json& json) {
     if (entry.contains("at_most")) t.at_most = entry.at("at_most").get<double>();
     if (entry.contains("speedup_at_least")) t.speedup_at_least = entry.at("speedup_at_least").get<double>();
     t.or_that_of = entry.value("or_that_of", "");
+    t.or_the_time_of = entry.value("or_the_time_of", "");
+    t.over_threads = entry.value("over_threads", 1);
     if (entry.contains("limit")) t.limit = entry.at("limit").get<double>();
     t.times_that_of = entry.value("times_that_of", "");
     t.times_that_of_over = entry.value("times_that_of_over", "");

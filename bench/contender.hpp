@@ -17,8 +17,8 @@ namespace bench {
 
 using Action = std::function<void()>;
 
-/// `few` is for what takes a hundred times as long as memcpy.
-enum class Repetitions { many, few };
+/// `some` is for groups of many contenders, `few` for what takes a hundred times as long as memcpy.
+enum class Repetitions { many, some, few };
 
 struct Prepared {
   Action run;

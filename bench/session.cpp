@@ -51,6 +51,7 @@ struct Effort {
 };
 
 Effort effort_of(const Entry& entry, Pace pace) {
+  if (entry.repetitions == Repetitions::some) return {pace == Pace::quick ? 5 : is_large(entry) ? 7 : 15, is_large(entry) ? 1e-6 : 0.001};
   if (entry.repetitions == Repetitions::few) return {pace == Pace::quick ? 1 : 3, 1e-6};
   if (pace == Pace::quick) return {5, 0.002};
   return {is_large(entry) ? 31 : 61, is_large(entry) ? 1e-6 : 0.002};
@@ -78,7 +79,7 @@ double seconds_of(const Entry& entry, const Action& action) {
 
 void time_entry(benchmark::State& state, const Entry& entry) {
   if (entry.memcpy) state.counters["memcpy_us"] = seconds_of(entry, entry.memcpy) * 1e6;
-  if (!is_large(entry) && entry.repetitions == Repetitions::many) entry.prepared.run();
+  if (!is_large(entry) && entry.repetitions != Repetitions::few) entry.prepared.run();
   for (auto _ : state) {
     if (is_displaced(entry)) {
       state.SetIterationTime(seconds_of_displaced(entry, entry.prepared.run));

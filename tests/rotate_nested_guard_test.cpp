@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expressions over maps of guarded memory: a rotation alone, and one evaluated in packets, in blocks and by coefficients inside larger
+// Expressions over maps of guarded memory: a rotation alone, and one evaluated in blocks and by way of the temporary inside larger
 // expressions, reads nothing outside x and the table and writes every element of the result and nothing else.
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways into a node, each forced by hand on its evaluator: direct, coefficients, packets, and blocks of every shape, with and without
-// a strided destination. All give the reference's bits.
+// The ways into a node, each forced by hand on its evaluator: direct, blocks of every shape, with and without a strided destination, and
+// the temporary as coefficients, packets, data and blocks. All give the reference's bits.
 #include <gtest/gtest.h>
 
-#include "rope/detail/row_search.hpp"
 #include "rope/reference.hpp"
 #include "rotation_cases.hpp"
 
@@ -109,11 +108,20 @@ void expect_every_path(const Node& node, const Shape& shape, const std::vector<S
   const DefaultDevice device;
   Evaluator evaluator(node, device);
   ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr)) << "nothing to write to, so there is something left to do";
+  const auto by_blocks = [&](const char* when) {
+    if constexpr (Evaluator::BlockAccess) {
+      for (const Destination kind : {Destination::none, Destination::strided, Destination::of_another}) {
+        ASSERT_TRUE(blocks_agree(evaluator, shape, expected, kind)) << when << ", with destination " << static_cast<int>(kind);
+      }
+    }
+  };
+  ASSERT_NO_FATAL_FAILURE(by_blocks("from x"));
+
   const Index size = shape.size();
   std::vector<Scalar> actual(static_cast<std::size_t>(size));
-
   for (Index i = 0; i < size; ++i) actual[static_cast<std::size_t>(i)] = evaluator.coeff(i);
   ASSERT_TRUE(same_rotation(expected.data(), actual.data(), x.data(), shape, c)) << "by coefficients";
+  ASSERT_TRUE(same_rotation(expected.data(), evaluator.data(), x.data(), shape, c)) << "as data";
 
   if constexpr (Evaluator::PacketAccess) {
     constexpr Index lanes = Evaluator::PacketSize;
@@ -121,18 +129,10 @@ void expect_every_path(const Node& node, const Shape& shape, const std::vector<S
     for (Index i = 0; i + lanes <= size; ++i) {
       std::array<Scalar, lanes> packet;
       Eigen::internal::pstoreu(packet.data(), evaluator.template packet<Eigen::Unaligned>(i));
-      if (kImplementationUlps == 0) {
-        ASSERT_TRUE(same_bits(expected.data() + i, packet.data(), lanes)) << "by the packet at " << i;
-      }
-      std::copy(packet.begin(), packet.end(), actual.begin() + i);
-    }
-    ASSERT_TRUE(same_rotation(expected.data(), actual.data(), x.data(), shape, c)) << "by packets";
-  }
-  if constexpr (Evaluator::BlockAccess) {
-    for (const Destination kind : {Destination::none, Destination::strided, Destination::of_another}) {
-      ASSERT_TRUE(blocks_agree(evaluator, shape, expected, kind)) << "with destination " << static_cast<int>(kind);
+      ASSERT_TRUE(same_bits(expected.data() + i, packet.data(), lanes)) << "by the packet at " << i;
     }
   }
+  ASSERT_NO_FATAL_FAILURE(by_blocks("from the temporary"));
   evaluator.cleanup();
 }
 
@@ -194,53 +194,6 @@ TEST(RotatePaths, HalfWithFloatTable) { expect_every_path_of_every_node<Eigen::h
 TEST(RotatePaths, Bfloat16) { expect_every_path_of_every_node<Eigen::bfloat16, Eigen::bfloat16, ColMajor>(); }
 TEST(RotatePaths, LongDouble) { expect_every_path_of_every_node<long double, long double, ColMajor>(); }
 
-/// Places by multiplications are those by divisions, in tensors of every number of axes and tables that vary along any of them.
-TEST(RowSearch, FindsWhatDivisionsFind) {
-  const Shape shapes[] = {{2}, {8, 3}, {128, 4, 5}, {80, 3, 4, 2}, {6, 2, 3, 2, 3, 2}, {10, 3, 2, 2, 2, 2, 2, 3}};
-  for (const Shape& shape : shapes) {
-    const Shape outer = shape.outer();
-    for (unsigned mask = 0; mask < 1U << outer.rank(); ++mask) {
-      SCOPED_TRACE(shape.text() + ", table varies on outer axes " + std::to_string(mask));
-      constexpr Index width = 5;
-      const detail::Strides x = detail::dense_strides(shape[0], outer);
-      const detail::Strides table = detail::table_strides(width, broadcast_outer(outer, mask));
-      const detail::RowSearch search(shape[0], detail::make_walk(outer, x, x, table));
-      ASSERT_TRUE(search.is_fast());
-      for (Index i = 0; i < shape.size(); ++i) {
-        Index place = 0;
-        Index row = i / shape[0];
-        for (int axis = 0; axis < outer.rank(); ++axis) {
-          place += row % outer[axis] * table[static_cast<std::size_t>(axis)];
-          row /= outer[axis];
-        }
-        ASSERT_EQ(search.place_in_row(i), i % shape[0]);
-        ASSERT_EQ(search.fast_place_in_row(i), i % shape[0]);
-        ASSERT_EQ(search.place_in_table(i), place);
-        ASSERT_EQ(search.fast_place_in_table(i), place);
-      }
-    }
-  }
-}
-
-/// At the last multiples of divisors, where the multiplier's error is largest, up to the largest numbers that may be multiplied, and
-/// beyond, where they must be divided.
-TEST(RowSearch, DividesExactly) {
-  constexpr Index limits[] = {Index{1} << 20, Index{1} << 31, Index{1} << 40, Index{1} << 62};
-  for (const Index limit : limits) {
-    for (const Index divisor :
-         {Index{2}, Index{3}, Index{80}, Index{127}, Index{4096}, Index{40 * 96}, Index{1000003}, (Index{1} << 33) + 1}) {
-      const detail::ConstantDivision divide(divisor, limit);
-      const bool fits = static_cast<long double>(divisor) * static_cast<long double>(limit) < 0x1p64L;
-      EXPECT_EQ(divide.is_fast(), fits) << limit << " / " << divisor;
-      const Index last = (limit - 1) / divisor * divisor;
-      for (const Index n : {Index{0}, Index{1}, divisor - 1, divisor, last - 1, last, limit - 1}) {
-        if (n < 0 || n >= limit) continue;
-        EXPECT_EQ(divide(n), n / divisor) << n << " / " << divisor;
-      }
-    }
-  }
-}
-
 /// What decides which path Eigen takes.
 template <class Expression, class TableScalar>
 using Flags = EvaluatorOf<RotateOp<const Expression, TableScalar>>;
@@ -249,32 +202,34 @@ using Tensor3 = Eigen::Tensor<Scalar, 3>;
 template <class Scalar>
 using Doubled = decltype(std::declval<const Tensor3<Scalar>&>() * Scalar());
 
-TEST(RotatePaths, FlagsOfFloatAndDouble) {
+template <class Evaluator>
+struct Facts {
+  static constexpr bool RawAccess = Evaluator::RawAccess;
+  static constexpr bool BlockAccess = Evaluator::BlockAccess;
+  static constexpr bool PreferBlockAccess = Evaluator::PreferBlockAccess;
+};
+
+/// One mechanism, whatever x is: blocks of rows where Eigen evaluates in blocks, one temporary everywhere else.
+TEST(RotatePaths, FlagsOfPlainScalars) {
   EXPECT_TRUE((Flags<Tensor3<float>, float>::PacketAccess));
   EXPECT_TRUE((Flags<Tensor3<double>, double>::PacketAccess));
-  EXPECT_TRUE((Flags<Eigen::TensorMap<const Tensor3<float>>, float>::PacketAccess));
-  // Wide packets beat blocks where x is raw; elsewhere each packet of x would be computed twice.
-  constexpr bool wide_packets = sizeof(Flags<Tensor3<float>, float>::PacketReturnType) > 32;
-  EXPECT_EQ((Flags<Tensor3<float>, float>::PreferBlockAccess), !wide_packets);
-  EXPECT_EQ((Flags<Tensor3<double>, double>::PreferBlockAccess), !wide_packets);
-  EXPECT_TRUE((Flags<Doubled<float>, float>::PreferBlockAccess));
-  EXPECT_TRUE((Flags<Tensor3<Eigen::half>, float>::PreferBlockAccess));
-  EXPECT_FALSE((Flags<Tensor3<float>, float>::RawAccess));
+  EXPECT_TRUE((Flags<Tensor3<float>, double>::PacketAccess));
+  EXPECT_FALSE((Flags<Tensor3<long double>, long double>::PacketAccess));
   // A stride has no blocks to take rows from.
   using Strided = decltype(std::declval<const Tensor3<float>&>().stride(std::declval<const Eigen::array<Index, 3>&>()));
-  EXPECT_FALSE((Flags<Strided, float>::BlockAccess));
-  EXPECT_FALSE((Flags<Strided, float>::PreferBlockAccess));
-}
-
-/// Packets round in between for 16-bit scalars, and do not know two scalars at once.
-TEST(RotatePaths, FlagsOfOtherScalars) {
-  EXPECT_FALSE((Flags<Tensor3<Eigen::half>, Eigen::half>::PacketAccess));
-  EXPECT_FALSE((Flags<Tensor3<Eigen::half>, float>::PacketAccess));
-  EXPECT_FALSE((Flags<Tensor3<Eigen::bfloat16>, Eigen::bfloat16>::PacketAccess));
-  EXPECT_FALSE((Flags<Tensor3<float>, double>::PacketAccess));
-  EXPECT_FALSE((Flags<Tensor3<long double>, long double>::PacketAccess));
-  EXPECT_TRUE((Flags<Tensor3<Eigen::half>, float>::BlockAccess));
-  EXPECT_TRUE((Flags<Tensor3<long double>, long double>::BlockAccess));
+  const auto expect_all = [](auto flags) {
+    using F = decltype(flags);
+    EXPECT_TRUE(F::RawAccess);
+    EXPECT_TRUE(F::BlockAccess);
+    EXPECT_TRUE(F::PreferBlockAccess);
+  };
+  expect_all(Facts<Flags<Tensor3<float>, float>>());
+  expect_all(Facts<Flags<Tensor3<double>, double>>());
+  expect_all(Facts<Flags<Doubled<float>, float>>());
+  expect_all(Facts<Flags<Strided, float>>());
+  expect_all(Facts<Flags<Tensor3<Eigen::half>, float>>());
+  expect_all(Facts<Flags<Tensor3<long double>, long double>>());
+  expect_all(Facts<Flags<Eigen::TensorMap<const Tensor3<float>>, float>>());
 }
 
 }  // namespace

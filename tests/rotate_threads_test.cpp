@@ -49,12 +49,7 @@ void for_each_pool(Check&& check) {
   }
 }
 
-/// Packets may be fused where the compiled kernels are not, and Eigen splits work where it likes.
-::testing::AssertionResult equal(const Tensor& expected, const Tensor& actual) {
-  if (kImplementationUlps == 0) return same_bits(expected, actual);
-  const std::vector<long double> magnitudes(static_cast<std::size_t>(expected.size()), 8.0L);
-  return within_ulps(expected.data(), actual.data(), magnitudes, kImplementationUlps);
-}
+::testing::AssertionResult equal(const Tensor& expected, const Tensor& actual) { return same_bits(expected, actual); }
 
 TEST(RotateThreads, Direct) {
   for_each_pool([](const Case& c, const Tensor& x, const auto& table, const auto& device) {

@@ -1,25 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How Eigen evaluates a RotateOp: four ways to the same bits.
+// How Eigen evaluates a RotateOp. The row kernels do all of it, in one of three places:
 //
-//   direct   the node is the whole right-hand side and x has raw data: row kernels straight into the destination
-//   blocks   nested: row kernels into a scratch of some rows, from x itself or from whole rows of x evaluated into scratch
-//   packets  nested with raw x, where Eigen's packets are wide, or in an expression that cannot be tiled; float and double; see packets.hpp
-//   coeff    everything else, and the reference for the three above
+//   direct      the node is the whole right-hand side and x has raw data: into the destination
+//   block       Eigen evaluates the statement in blocks: whole rows into the block, from x itself
+//   temporary   whatever else surrounds the node (coefficients, packets, data(), blocks that cut a
+//               row): all of it once, in memory of the device, before Eigen writes anything
 //
-// Evaluators are shared between threads: nothing here changes after evalSubExprsIfNeeded.
+// So every way gives the same bits, and x is read before the elements computed from it are written:
+// a statement is right wherever it is right with the rotation left out (`x = x * 2` is, so
+// `x = rotate(x, ...) * 2` is; `x = x.shuffle(...)` is not). Copies of an evaluator share its state.
 #pragma once
 
-#include <optional>
+#include <atomic>
+#include <memory>
 #include <type_traits>
 
-#include "rope/detail/coefficient.hpp"
 #include "rope/detail/node.hpp"
 #include "rope/detail/overlap.hpp"
-#include "rope/detail/packets.hpp"
+#include "rope/detail/temporary.hpp"
 #include "rope/device.hpp"
 
+// Of the one branch in Eigen's loops that is taken once. A compiler that thinks it likelier, or that what it calls may write memory,
+// keeps the loop's sums in memory for its sake.
+#define ROPE_NEVER(condition) __builtin_expect_with_probability(condition, 0, 1.0)
+#define ROPE_COLD_AND_PURE __attribute__((cold, noinline, pure))
+
+namespace rope::detail {
+
+template <class X>
+inline constexpr bool is_rotation = false;
+template <class X, class TableScalar>
+inline constexpr bool is_rotation<RotateOp<X, TableScalar>> = true;
+
+}  // namespace rope::detail
+
 namespace Eigen {
+namespace internal {
+
+// A destination of another scalar is refused in one sentence, by evalSubExprsIfNeeded: neither packets nor blocks may be tried before.
+template <class Device, class Y, class X, class TableScalar>
+struct IsVectorizable<Device, const TensorAssignOp<Y, const rope::RotateOp<X, TableScalar>>> {
+  using Evaluator = TensorEvaluator<const TensorAssignOp<Y, const rope::RotateOp<X, TableScalar>>, Device>;
+  static constexpr bool fits = std::is_same_v<typename Y::Scalar, typename rope::RotateOp<X, TableScalar>::Scalar>;
+  static constexpr bool value = fits && bool(Evaluator::PacketAccess);
+};
+template <class Device, class Y, class X, class TableScalar>
+struct IsTileable<Device, const TensorAssignOp<Y, const rope::RotateOp<X, TableScalar>>> {
+  using Evaluator = TensorEvaluator<const TensorAssignOp<Y, const rope::RotateOp<X, TableScalar>>, Device>;
+  static constexpr bool fits = IsVectorizable<Device, const TensorAssignOp<Y, const rope::RotateOp<X, TableScalar>>>::fits;
+  static constexpr bool blocks = fits && bool(Evaluator::BlockAccess) && bool(Evaluator::PreferBlockAccess);
+  static constexpr TiledEvaluation value = blocks ? TiledEvaluation::On : TiledEvaluation::Off;
+};
+
+}  // namespace internal
 
 template <class X, class TableScalar, class Device>
 struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
@@ -38,14 +72,12 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
 
   static constexpr int Layout = Argument::Layout;
   static constexpr bool IsAligned = false;
-  static constexpr bool PacketAccess =
-      bool(Argument::PacketAccess) && rope::detail::has_packet_rotation<XScalar, TableScalar, Scalar, PacketReturnType>;
+  static constexpr bool PacketAccess = PacketSize > 1;
   // Blocks are raw memory, filled without constructors.
-  static constexpr bool BlockAccess = bool(Argument::BlockAccess) && rope::detail::is_plain<XScalar> && rope::detail::is_plain<TableScalar>;
-  // Measured (docs/design.md): what it takes to find its row pays for a packet of 64 bytes, not for one of 16.
-  static constexpr bool PreferBlockAccess = BlockAccess && !(PacketAccess && bool(Argument::RawAccess) && sizeof(PacketReturnType) > 32);
+  static constexpr bool BlockAccess = rope::detail::is_plain<XScalar> && rope::detail::is_plain<TableScalar>;
+  static constexpr bool PreferBlockAccess = BlockAccess;
   static constexpr bool CoordAccess = false;
-  static constexpr bool RawAccess = false;
+  static constexpr bool RawAccess = true;
 
   using TensorBlockDesc = internal::TensorBlockDescriptor<NumDims, Index>;
   using TensorBlockScratch = internal::TensorBlockScratchAllocator<Device>;
@@ -53,29 +85,38 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   using TensorBlock = std::conditional_t<BlockAccess, internal::TensorMaterializedBlock<Scalar, NumDims, Layout, Index>,
                                          internal::TensorBlockNotImplemented>;
 
-  TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(&op.parameters()), device_(device) {
+  TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(op.parameters()), device_(device) {
     for (rope::detail::AxisNumber i{0}; i.value < NumDims; ++i.value) dimensions_[i] = x_.dimensions()[i];
   }
 
   const Dimensions& dimensions() const { return dimensions_; }
 
-  // Inlined down to its constants where the node is nested and has no destination.
-  EIGEN_ALWAYS_INLINE bool evalSubExprsIfNeeded(EvaluatorPointerType destination) {
-    if (destination == nullptr) {
-      x_.evalSubExprsIfNeeded(nullptr);
+  bool evalSubExprsIfNeeded(EvaluatorPointerType destination) {
+    refuse_overlap(destination);
+    x_.evalSubExprsIfNeeded(nullptr);
+    if (destination == nullptr || raw_x() == nullptr) {
       prepare();
       return true;
     }
-    return evaluate_into(destination);
+    const DirectRotation rotation = make_direct(destination);
+    rope::Device(device_).for_range(rotation.walk.rows, bytes_per_row(),
+                                    [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
+    return false;
+  }
+
+  template <class Other, std::enable_if_t<!std::is_same_v<Other, Scalar>, int> = 0>
+  bool evalSubExprsIfNeeded(Other*) {
+    static_assert(
+        std::is_same_v<Other, Scalar>,
+        "[rope] the destination must have the rotation's scalar: cast the rotation, as in y = rope::rotate(x, ...).cast<double>()");
+    return false;
   }
 
 #ifdef EIGEN_USE_THREADS
   template <class Done>
   void evalSubExprsIfNeededAsync(EvaluatorPointerType destination, Done done) {
     refuse_overlap(destination);
-    // The node is gone with the statement, perhaps before x is evaluated.
-    x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done, parameters = *parameters_](bool) {
-      parameters_ = &parameters;
+    x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done](bool) {
       if (destination == nullptr || raw_x() == nullptr) {
         prepare();
         return done(true);
@@ -88,112 +129,86 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   }
 #endif
 
-  void cleanup() { x_.cleanup(); }
+  void cleanup() {
+    if (nested_ != nullptr) nested_->release(device_);
+    x_.cleanup();
+  }
 
-  CoeffReturnType coeff(Index index) const { return rope::detail::rotated_coefficient<Scalar, XScalar>(*plan_, x_, index); }
+  EIGEN_ALWAYS_INLINE CoeffReturnType coeff(Index index) const { return whole()[index]; }
 
   template <int LoadMode>
   EIGEN_ALWAYS_INLINE PacketReturnType packet(Index index) const {
-    return rope::detail::rotated_packet<PacketReturnType>(*plan_, x_, index);
+    return internal::ploadu<PacketReturnType>(whole() + index);
   }
 
-  TensorOpCost costPerCoeff(bool vectorized) const {
-    // Partners and table rows have just been read: they cost cycles, not memory. Other arguments than raw ones are evaluated twice.
-    const double cycles = vectorized ? 9 : 15;
-    const TensorOpCost rotation(0, 0, cycles, vectorized, PacketSize);
-    const TensorOpCost argument = x_.costPerCoeff(vectorized);
-    return bool(Argument::RawAccess) ? argument + rotation : argument + argument + rotation;
-  }
+  /// What Eigen reads from the temporary. The rotation itself is done by then.
+  TensorOpCost costPerCoeff(bool vectorized) const { return TensorOpCost(sizeof(Scalar), 0, 0, vectorized, PacketSize); }
 
-  // A block and its rows of x should fill the first-level cache, to spread what Eigen spends on one; but where memory sets the pace, x, the
-  // destination and whatever else the expression reads must advance together, a few rows at a time (docs/design.md).
+  // A block, its rows of x, and what the expression reads and writes beside them fill most of the first-level cache (docs/design.md).
   internal::TensorBlockResourceRequirements getResourceRequirements() const {
-    constexpr std::size_t small_block = Argument::RawAccess ? 2048 : 8192;
-    const std::size_t cache = device_.firstLevelCacheSize();
-    const bool is_small = static_cast<std::size_t>(dimensions_.TotalSize()) * sizeof(Scalar) <= 8 * cache;
     const std::size_t row = static_cast<std::size_t>(row_length()) * sizeof(Scalar);
-    return internal::TensorBlockResourceRequirements::merge(
-        internal::TensorBlockResourceRequirements::skewed<Scalar>(numext::maxi(row, is_small ? cache / 2 : small_block)),
-        x_.getResourceRequirements());
+    const std::size_t size = numext::maxi(row, static_cast<std::size_t>(device_.firstLevelCacheSize()) / 6);
+    constexpr auto shape = internal::TensorBlockShapeType::kSkewedInnerDims;
+    const TensorOpCost cost(0, 0, 0.2);  // in the caches; what Eigen would add for memory is already counted for what surrounds the node
+    const auto requirements = internal::TensorBlockResourceRequirements::withShapeAndSize<Scalar>(shape, size, cost);
+    if constexpr (bool(Argument::BlockAccess)) {
+      return internal::TensorBlockResourceRequirements::merge(requirements, x_.getResourceRequirements());
+    } else {
+      return requirements;
+    }
   }
 
   TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch, bool root_of_expr_ast = false) const {
     static_assert(BlockAccess, "[rope] this scalar has no block access");
     // The destination is ours only as the whole right-hand side: a cast around us hands down one of another scalar.
     if (!root_of_expr_ast) descriptor.DropDestinationBuffer();
-    const rope::Shape shape = rope::detail::shape_of<Layout>(descriptor.dimensions());
-    if (shape[0] != row_length()) return block_of_coefficients(descriptor, shape, scratch);
-
-    const OuterAxes outer = rope::detail::outer_axes_of<Layout>(descriptor.dimensions());
-    OuterAxes x_strides;
-    const XScalar* x = raw_x();
-    if (x != nullptr) {
-      x += descriptor.offset();
-      x_strides = strides_;
-    } else {
-      x = rows_of_argument(descriptor, scratch);
-      x_strides = rope::detail::dense_strides<NumDims>(shape[0], outer);
+    constexpr rope::detail::AxisNumber feature_axis{Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1};
+    const bool cuts_rows = descriptor.dimensions()[feature_axis] != row_length();  // their other elements are not in the block
+    if (cuts_rows || nested_->is_made()) {
+      return TensorBlock::materialize(whole(), dimensions_, descriptor, scratch);
     }
-
     const auto storage = TensorBlock::prepareStorage(descriptor, scratch, /*allow_strided_storage=*/true);
-    const OuterAxes y_strides = rope::detail::outer_axes_of<Layout>(storage.strides());
-
-    // The table keeps its own extents; only where the block begins in it, and how far it runs, differ.
-    const Index table = plan_->search.place_in_table(descriptor.offset());
-    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(outer, x_strides, y_strides, table_strides_);
-    rope::detail::rotate_walk(plan_->row, walk, x, storage.data(), plan_->cos + table, plan_->sin + table, 0, walk.rows);
+    rotate_box(descriptor, storage.data(), rope::detail::outer_axes_of<Layout>(storage.strides()), scratch);
     return storage.AsTensorMaterializedBlock();
   }
 
-  EvaluatorPointerType data() const { return nullptr; }
+  EvaluatorPointerType data() const { return nested_ == nullptr ? nullptr : const_cast<Scalar*>(whole()); }
 
  private:
   using Parameters = typename XprType::Parameters;
-  using Plan = std::conditional_t<PacketAccess, rope::detail::PacketPlan<TableScalar>, rope::detail::CoefficientPlan<TableScalar>>;
   using OuterAxes = rope::detail::OuterAxes<NumDims>;
 
-  const XScalar* raw_x() const { return x_.data(); }
+  /// What is known once x has been evaluated and the node turns out to be nested.
+  struct Nested : rope::detail::Temporary<Scalar> {
+    const XScalar* raw_x;
+    OuterAxes strides;  // of rows
+    rope::detail::Walk walk;
+  };
 
-  static EIGEN_DONT_INLINE Plan make_plan(const Parameters& parameters, const OuterAxes& extents, const OuterAxes& strides) {
-    bool empty = parameters.plan.row_length == 0;
-    for (int axis = 0; axis < NumDims - 1; ++axis) empty = empty || extents[static_cast<std::size_t>(axis)] == 0;
-    if (empty) return Plan();
-    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, strides, strides, parameters.table_strides);
-    const rope::detail::RowSearch search(parameters.plan.row_length, walk);
-    return Plan(rope::detail::CoefficientPlan<TableScalar>{parameters.plan, parameters.cos, parameters.sin, search});
-  }
-
-  /// What construction does not need: Eigen also makes evaluators only to ask for dimensions. From copies: Eigen's loop holds the evaluator
-  /// in a local variable, of which compilers lose sight once its address is passed to a function.
-  EIGEN_ALWAYS_INLINE void prepare() {
-    const Parameters parameters = *parameters_;
-    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
-    const OuterAxes strides = rope::detail::dense_strides<NumDims>(parameters.plan.row_length, extents);
-    const Plan plan = make_plan(parameters, extents, strides);
-    strides_ = strides;
-    table_strides_ = parameters.table_strides;
-    plan_.emplace(plan);
-  }
-
-  EIGEN_DONT_INLINE bool evaluate_into(EvaluatorPointerType destination) {
-    refuse_overlap(destination);
-    x_.evalSubExprsIfNeeded(nullptr);
-    if (raw_x() == nullptr) {
-      prepare();
-      return true;
+  /// A rotation's own data would be the temporary that blocks of it do without.
+  const XScalar* raw_x() const {
+    if constexpr (rope::detail::is_rotation<std::remove_const_t<X>>) {
+      return nullptr;
+    } else {
+      return x_.data();
     }
-    const DirectRotation rotation = make_direct(destination);
-    rope::Device(device_).for_range(rotation.walk.rows, bytes_per_row(),
-                                    [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
-    return false;
+  }
+
+  void prepare() {
+    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
+    const OuterAxes strides = rope::detail::dense_strides<NumDims>(row_length(), extents);
+    nested_ = std::make_shared<Nested>();
+    nested_->raw_x = raw_x();
+    nested_->strides = strides;
+    nested_->walk = rope::detail::make_walk<NumDims>(extents, strides, strides, parameters_.table_strides);
   }
 
   void refuse_overlap(const Scalar* destination) const {
     if (destination == nullptr) return;
     const Index size = dimensions_.TotalSize();
     rope::detail::refuse_partial_overlap(raw_x(), destination, size);
-    rope::detail::refuse_table_overlap(parameters_->cos, parameters_->table_size, destination, size);
-    rope::detail::refuse_table_overlap(parameters_->sin, parameters_->table_size, destination, size);
+    rope::detail::refuse_table_overlap(parameters_.cos, parameters_.table_size, destination, size);
+    rope::detail::refuse_table_overlap(parameters_.sin, parameters_.table_size, destination, size);
   }
 
   Index row_length() const { return dimensions_[Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1]; }
@@ -214,59 +229,139 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   DirectRotation make_direct(Scalar* destination) const {
     const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
     const OuterAxes dense = rope::detail::dense_strides<NumDims>(row_length(), extents);
-    const Parameters& parameters = *parameters_;
-    DirectRotation rotation{parameters.plan, raw_x(),
-                            destination,     parameters.cos,
-                            parameters.sin,  rope::detail::make_walk<NumDims>(extents, dense, dense, parameters.table_strides)};
+    DirectRotation rotation{parameters_.plan, raw_x(),
+                            destination,      parameters_.cos,
+                            parameters_.sin,  rope::detail::make_walk<NumDims>(extents, dense, dense, parameters_.table_strides)};
     const double bytes = static_cast<double>(rotation.walk.rows) * bytes_per_row();
     rotation.walk.stores = rope::detail::stores_for(rotation.x, rotation.y, bytes);
     return rotation;
   }
 
-  /// The argument's rows under the block, dense, in scratch or wherever the argument already has them.
-  const XScalar* rows_of_argument(const TensorBlockDesc& descriptor, TensorBlockScratch& scratch) const {
-    TensorBlockDesc of_argument(descriptor.offset(), descriptor.dimensions());
+  /// All elements, one after another. Eigen's loops ask for each of them anew.
+  EIGEN_ALWAYS_INLINE const Scalar* whole() const {
+    constexpr auto order = rope::detail::has_pool<Device> ? std::memory_order_acquire : std::memory_order_relaxed;
+    const Scalar* elements = whole_.elements.load(order);
+    return ROPE_NEVER(elements == nullptr) ? whole_of(this) : elements;
+  }
+
+  /// Pure to its callers, to whom it returns one address and nothing else. Without memory for the result the program ends.
+  ROPE_COLD_AND_PURE static const Scalar* whole_of(const TensorEvaluator* evaluator) noexcept(BlockAccess) {
+    return evaluator->keep_whole();
+  }
+
+  EIGEN_DONT_INLINE const Scalar* keep_whole() const {
+    const Scalar* elements = make_whole();
+    whole_.elements.store(elements, std::memory_order_release);
+    return elements;
+  }
+
+  const Scalar* make_whole() const {
+    const Index size = dimensions_.TotalSize();
+    if constexpr (BlockAccess && bool(Argument::BlockAccess)) {
+      if (nested_->raw_x == nullptr) {
+        using Mapper = internal::TensorBlockMapper<NumDims, Layout, Index>;
+        const Mapper boxes(dimensions_, getResourceRequirements());
+        const OuterAxes strides = nested_->strides;
+        return nested_->make(device_, size, size == 0 ? 0 : boxes.blockCount(), [this, &boxes, &strides](Scalar* y, Index part) {
+          TensorBlockScratch scratch(device_);
+          const TensorBlockDesc box = boxes.blockDescriptor(part);
+          rotate_box(box, y + box.offset(), strides, scratch);
+        });
+      }
+    }
+    constexpr Index bytes_of_part = 1 << 20;  // enough to pay for waking a thread
+    const Index rows = nested_->walk.rows;
+    const Index rows_of_part = bytes_of_part / (static_cast<Index>(bytes_per_row()) + 1) + 1;
+    rope::detail::Walk walk = nested_->walk;
+    walk.stores =
+        rope::detail::stores_for(nested_->raw_x, static_cast<const Scalar*>(nullptr), static_cast<double>(rows) * bytes_per_row());
+    if (nested_->raw_x == nullptr) walk.stores = rope::detail::Stores::cached;  // rotated in place
+    return nested_->make(device_, size, (rows + rows_of_part - 1) / rows_of_part, [this, &walk, rows, rows_of_part](Scalar* y, Index part) {
+      rotate_rows(walk, y, part * rows_of_part, numext::mini(rows, (part + 1) * rows_of_part));
+    });
+  }
+
+  /// Rows begin..end-1 of the whole result.
+  void rotate_rows(const rope::detail::Walk& walk, Scalar* y, Index begin, Index end) const {
+    if (nested_->raw_x != nullptr) {
+      rope::detail::rotate_walk(parameters_.plan, walk, nested_->raw_x, y, parameters_.cos, parameters_.sin, begin, end);
+    } else {
+      const Index length = row_length();
+      evaluate_argument(begin * length, (end - begin) * length, y + begin * length);
+      rope::detail::rotate_walk(parameters_.plan, walk, static_cast<const Scalar*>(y), y, parameters_.cos, parameters_.sin, begin, end);
+    }
+  }
+
+  /// The rows of a box that cuts none.
+  void rotate_box(const TensorBlockDesc& box, Scalar* y, const OuterAxes& y_strides, TensorBlockScratch& scratch) const {
+    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(box.dimensions());
+    OuterAxes x_strides = nested_->strides;
+    const XScalar* x = nested_->raw_x;
+    if (x != nullptr) {
+      x += box.offset();
+    } else if constexpr (bool(Argument::BlockAccess)) {
+      x = rows_of_argument(box, scratch);
+      x_strides = rope::detail::dense_strides<NumDims>(row_length(), extents);
+    } else {
+      rows_of_argument_by_coefficients(box, y, y_strides);
+      x = y;
+      x_strides = y_strides;
+    }
+    // The table keeps its own extents; only where the box begins in it, and how far it runs, differ.
+    const Index table = rope::detail::place_of_row(nested_->walk, box.offset() / row_length()).table;
+    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, x_strides, y_strides, parameters_.table_strides);
+    rope::detail::rotate_walk(parameters_.plan, walk, x, y, parameters_.cos + table, parameters_.sin + table, 0, walk.rows);
+  }
+
+  /// The argument's rows under the box, dense, in scratch or wherever the argument already has them.
+  const XScalar* rows_of_argument(const TensorBlockDesc& box, TensorBlockScratch& scratch) const {
+    TensorBlockDesc of_argument(box.offset(), box.dimensions());
     ArgTensorBlock argument = x_.block(of_argument, scratch);
     const XScalar* rows = argument.data();
     if (rows == nullptr) {
-      auto* memory = static_cast<XScalar*>(scratch.allocate(static_cast<std::size_t>(descriptor.size()) * sizeof(XScalar)));
+      auto* memory = static_cast<XScalar*>(scratch.allocate(static_cast<std::size_t>(box.size()) * sizeof(XScalar)));
       using Assignment = internal::TensorBlockAssignment<XScalar, NumDims, typename ArgTensorBlock::XprType, Index>;
-      Assignment::Run(Assignment::target(descriptor.dimensions(), internal::strides<Layout>(descriptor.dimensions()), memory),
-                      argument.expr());
+      Assignment::Run(Assignment::target(box.dimensions(), internal::strides<Layout>(box.dimensions()), memory), argument.expr());
       rows = memory;
     }
     argument.cleanup();
     return rows;
   }
 
-  /// A block that cuts the feature axis has partners outside itself.
-  TensorBlock block_of_coefficients(TensorBlockDesc& descriptor, const rope::Shape& shape, TensorBlockScratch& scratch) const {
-    const rope::Shape whole = rope::detail::shape_of<Layout>(dimensions_);
-    const Index offset = descriptor.offset();
-    const auto storage = TensorBlock::prepareStorage(descriptor, scratch);
-    const Index size = shape.size();
-    for (Index i = 0; i < size; ++i) {
-      Index rest = i;
-      Index index = offset;
-      Index stride = 1;
-      for (int axis = 0; axis < shape.rank(); ++axis) {
-        index += rest % shape[axis] * stride;
-        rest /= shape[axis];
-        stride *= whole[axis];
-      }
-      storage.data()[i] = coeff(index);
+  /// The same to y, for an argument that has no blocks.
+  void rows_of_argument_by_coefficients(const TensorBlockDesc& box, Scalar* y, const OuterAxes& y_strides) const {
+    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(box.dimensions());
+    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, nested_->strides, y_strides, OuterAxes{});
+    for (Index row = 0; row < walk.rows; ++row) {
+      const rope::detail::RowPlace place = rope::detail::place_of_row(walk, row);
+      evaluate_argument(box.offset() + place.x, row_length(), y + place.y);
     }
-    return storage.AsTensorMaterializedBlock();
+  }
+
+  /// `count` elements of x from linear `index` on.
+  void evaluate_argument(Index index, Index count, Scalar* y) const {
+    Index i = 0;
+    if constexpr (bool(Argument::PacketAccess) && std::is_same_v<XScalar, Scalar> && PacketSize > 1) {
+      for (; i + PacketSize <= count; i += PacketSize) internal::pstoreu(y + i, x_.template packet<Unaligned>(index + i));
+    }
+    for (; i < count; ++i) y[i] = rope::detail::converted<Scalar>(x_.coeff(index + i));
   }
 
   Argument x_;
   Dimensions dimensions_;
-  // Of the expression, which an asynchronous evaluation outlives: what is needed after evalSubExprsIfNeeded is copied there.
-  const Parameters* parameters_;
-  std::optional<Plan> plan_;  // this and the next two only where the node is nested
-  OuterAxes strides_;         // of x's rows
-  OuterAxes table_strides_;
+  Parameters parameters_;  // copied: some of Eigen's operations (argmax) and asynchronous evaluations outlive the expression
+  std::shared_ptr<Nested> nested_;
+  /// Where all elements are, once this evaluator has asked for them.
+  struct Whole {
+    std::atomic<const Scalar*> elements{nullptr};
+    Whole() = default;
+    Whole(const Whole& other) : elements(other.elements.load(std::memory_order_acquire)) {}
+  };
+  mutable Whole whole_;
   const Device EIGEN_DEVICE_REF device_;
 };
 
 }  // namespace Eigen
+
+#undef ROPE_NEVER
+#undef ROPE_COLD_AND_PURE

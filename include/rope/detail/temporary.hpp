@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole result of a nested rotation in memory of the device, made once by whoever needs it first.
+//
+//   Teamwork    one piece of work in parts, which every thread that comes along helps to finish
+//   Temporary   the memory and the work that fills it
+//
+// An expression around the rotation may ask for its first coefficient inside a task of the device's
+// own threads, where waiting for other tasks would stop them all. Whoever asks therefore does parts
+// of the work as long as there are any, and waits only for parts that another thread has begun.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "rope/detail/scalars.hpp"
+#include "rope/shape.hpp"
+
+namespace rope::detail {
+
+/// Thread safety: any number of threads may join and wait at the same time, once begin() has returned.
+class Teamwork {
+ public:
+  void begin(Index parts) { parts_ = parts; }
+
+  /// Calls part(i) for every i in [0, parts) that no thread has begun yet. A thread that comes too late calls nothing.
+  template <class Part>
+  void join(const Part& part) {
+    for (Index i = next_.fetch_add(1); i < parts_; i = next_.fetch_add(1)) {
+      const Finished finished{done_};
+      part(i);
+    }
+  }
+
+  /// Returns when the parts that other threads have begun are done, too.
+  void wait() const {
+    while (done_.load(std::memory_order_acquire) < parts_) std::this_thread::yield();
+  }
+
+ private:
+  /// A part that throws is over as well: nobody may wait for it for ever.
+  struct Finished {
+    std::atomic<Index>& done;
+    ~Finished() { done.fetch_add(1, std::memory_order_release); }
+  };
+
+  Index parts_ = 0;
+  std::atomic<Index> next_{0};
+  std::atomic<Index> done_{0};
+};
+
+template <class EigenDevice, class = void>
+inline constexpr bool has_pool = false;
+template <class EigenDevice>
+inline constexpr bool has_pool<EigenDevice, std::void_t<decltype(std::declval<const EigenDevice&>().getPool())>> = true;
+
+/// Shared by the copies of an evaluator, and by helpers that the device's threads may begin when nobody needs them any more.
+template <class Scalar>
+class Temporary : public std::enable_shared_from_this<Temporary<Scalar>> {
+ public:
+  bool is_made() const { return made_.load(std::memory_order_acquire) != nullptr; }
+
+  /// Returns all `size` elements, which part(memory, i) fills for every i in [0, parts). Every call must come with equal arguments.
+  template <class EigenDevice, class Part>
+  const Scalar* make(const EigenDevice& device, Index size, Index parts, const Part& part) {
+    if (const Scalar* elements = made_.load(std::memory_order_acquire)) return elements;
+    if constexpr (has_pool<EigenDevice>) {
+      const auto fill = [this, &part](Index i) { part(memory_, i); };
+      begin(device, size, parts, fill);
+      work_.join(fill);
+      work_.wait();
+    } else {
+      allocate(device, size);
+      for (Index i = 0; i < parts; ++i) part(memory_, i);
+    }
+    made_.store(memory_, std::memory_order_release);
+    return memory_;
+  }
+
+  /// Gives the memory back, when nobody reads or makes the elements any more.
+  template <class EigenDevice>
+  void release(const EigenDevice& device) {
+    if (memory_ == nullptr) return;
+    if constexpr (!is_plain<Scalar>) std::destroy_n(memory_, size_);
+    device.deallocate_temp(memory_);
+    memory_ = nullptr;
+  }
+
+ private:
+  template <class EigenDevice>
+  void allocate(const EigenDevice& device, Index size) {
+    auto* memory = static_cast<Scalar*>(device.allocate_temp(static_cast<std::size_t>(std::max<Index>(size, 1)) * sizeof(Scalar)));
+    if constexpr (!is_plain<Scalar>) std::uninitialized_default_construct_n(memory, size);
+    memory_ = memory;
+    size_ = size;
+  }
+
+  /// What the first thread does for all: memory, and helpers, which nobody waits for.
+  template <class EigenDevice, class Fill>
+  void begin(const EigenDevice& device, Index size, Index parts, const Fill& fill) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (memory_ != nullptr) return;
+    allocate(device, size);
+    work_.begin(parts);
+    const Index helpers = std::min<Index>(device.numThreads(), parts) - 1;
+    for (Index i = 0; i < helpers; ++i) {
+      // One that comes too late finds no part left, and does not look at `fill`, which is gone by then.
+      device.getPool()->Schedule([self = this->shared_from_this(), &fill] { self->work_.join(fill); });
+    }
+  }
+
+  std::atomic<const Scalar*> made_{nullptr};
+  std::mutex mutex_;
+  Scalar* memory_ = nullptr;
+  Index size_ = 0;
+  Teamwork work_;
+};
+
+}  // namespace rope::detail
