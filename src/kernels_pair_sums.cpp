@@ -27,9 +27,9 @@ HWY_INLINE Two<V> load_members(const T* a, const T* b) {
   const D d;
   if constexpr (std::is_same_v<T, double>) {
     if constexpr (members == Members::separate) return {hn::LoadU(d, a), hn::LoadU(d, b)};
-    Two<V> both;
-    hn::LoadInterleaved2(d, a, both.first, both.second);
-    return both;
+    V even, odd;
+    hn::LoadInterleaved2(d, a, even, odd);
+    return {even, odd};
   } else {
     const hn::Rebind<float, D> floats;
     if constexpr (members == Members::separate) return {hn::PromoteTo(d, load(floats, a)), hn::PromoteTo(d, load(floats, b))};
@@ -39,7 +39,7 @@ HWY_INLINE Two<V> load_members(const T* a, const T* b) {
   }
 }
 
-/// A running sum of products of T.
+/// A running sum of products of T. Made of values only: what the compiler writes to make one of nothing lacks the target's attribute.
 template <class T>
 struct Sum {
   V value;
@@ -75,10 +75,15 @@ struct SumPair {
   static HWY_INLINE SumPair load(const double* values, const double* rests, Index A, Index B) {
     if constexpr (members == Members::separate) return {load_sum<T>(values, rests, A), load_sum<T>(values, rests, B)};
     const D d;
-    SumPair pair;
-    hn::LoadInterleaved2(d, values + A, pair.a.value, pair.b.value);
-    if constexpr (std::is_same_v<T, double>) hn::LoadInterleaved2(d, rests + A, pair.a.rest, pair.b.rest);
-    return pair;
+    V value_a, value_b;
+    hn::LoadInterleaved2(d, values + A, value_a, value_b);
+    if constexpr (std::is_same_v<T, double>) {
+      V rest_a, rest_b;
+      hn::LoadInterleaved2(d, rests + A, rest_a, rest_b);
+      return {{value_a, rest_a}, {value_b, rest_b}};
+    } else {
+      return {{value_a}, {value_b}};
+    }
   }
 
   HWY_INLINE void store(double* values, [[maybe_unused]] double* rests, Index A, Index B) const {
@@ -110,10 +115,13 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
   using Pair = SumPair<out, T>;
   const auto place = [](Index first, std::size_t column) { return first + static_cast<Index>(column) * g_width; };
   Pair crossed[] = {Pair::load(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i))...};
-  Pair direct[sizeof...(i)];
-  if constexpr (products == Products::all) {
-    ((direct[i] = Pair::load(sums.direct(), sums.direct_rest(), place(A, i), place(B, i))), ...);
-  }
+  const auto load_direct = [&](std::size_t column) HWY_ATTR {
+    if constexpr (products == Products::all)
+      return Pair::load(sums.direct(), sums.direct_rest(), place(A, column), place(B, column));
+    else
+      return crossed[column];  // not used
+  };
+  Pair direct[] = {load_direct(i)...};
   const auto add = [](const Two<V>& u, const Two<V>& g, Pair& across, [[maybe_unused]] Pair& along) HWY_ATTR {
     across.a.add(u.second, g.first);
     across.b.add(u.first, g.second);
