@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
   --all    every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset asan-ubsan, Clang), which counts the lines they reach,
-           at least 95 % of include and src (out/coverage.txt); the tests with threads under ThreadSanitizer; form (check_style.sh), clang-tidy
-           and cppcheck; packages and compilers, and tests of what GCC makes for users (check_packages.sh --eigen-5); the tool under valgrind,
+           at least 95 % of include and src (out/coverage.txt); the tests with threads under ThreadSanitizer; tests at -O3
+           -march=native, and for 64-bit ARM under qemu (cross.sh --quick); form (check_style.sh), clang-tidy and cppcheck; packages and compilers, and tests of what GCC makes for users (check_packages.sh --eigen-5); the tool under valgrind,
            the site (docs.sh --check), a minute of fuzzing for each target; two of them at a time, each shown when it has ended; prints what
            each took"
 all=0
@@ -58,6 +58,18 @@ threads() {
   cmake --build --preset tsan --target "${programs[@]}" || die "the build failed; the compiler's messages are above"
   for program in "${programs[@]}"; do
     "build/tsan/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
+  done
+}
+
+# Optimised for this processor, which may fuse products and sums: the bits are to be those of other flags.
+native() {
+  local programs=(rotate_tests gradient_tests onnx_tests) program
+  say "configuring build/native"
+  configure native -DROPE_BUILD_BENCH=OFF
+  say "building"
+  cmake --build --preset native --target "${programs[@]}" || die "the build failed; the compiler's messages are above"
+  for program in "${programs[@]}"; do
+    "build/native/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
   done
 }
 
@@ -128,6 +140,8 @@ other_chain() {
   timed scripts/check_packages.sh --eigen-5
   timed scripts/valgrind.sh build/packages/g++-static/bin/rope
   timed threads
+  timed native
+  timed scripts/cross.sh --quick
   timed scripts/docs.sh --check
 }
 

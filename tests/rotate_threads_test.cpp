@@ -49,8 +49,6 @@ void for_each_pool(Check&& check) {
   }
 }
 
-::testing::AssertionResult equal(const Tensor& expected, const Tensor& actual) { return same_bits(expected, actual); }
-
 TEST(RotateThreads, Direct) {
   for_each_pool([](const Case& c, const Tensor& x, const auto& table, const auto& device) {
     const Tensor expected = rotation(x, table, c.pairing, c.direction);
@@ -69,10 +67,10 @@ TEST(RotateThreads, Nested) {
     const Tensor expected = rotation(x, table, c.pairing, c.direction) * 2.f + b;
     Tensor actual(x.dimensions());
     actual.device(device) = rotation(x, table, c.pairing, c.direction) * 2.f + b;
-    ASSERT_TRUE(equal(expected, actual));
+    ASSERT_TRUE(same_bits(expected, actual));
     const Tensor expected_of_scaled = rotation(x * 2.f, table, c.pairing, c.direction);
     actual.device(device) = rotation(x * 2.f, table, c.pairing, c.direction);
-    ASSERT_TRUE(equal(expected_of_scaled, actual));
+    ASSERT_TRUE(same_bits(expected_of_scaled, actual));
   });
 }
 
@@ -134,13 +132,13 @@ TEST(RotateThreads, Asynchronous) {
     Gate nested;
     actual.device(device, [&nested] { nested.open(); }) = rotation(x, table, c.pairing, c.direction) * 2.f + x;
     nested.wait();
-    ASSERT_TRUE(equal(expected_sum, actual));
+    ASSERT_TRUE(same_bits(expected_sum, actual));
 
     const Tensor expected_of_scaled = rotation(x * 2.f, table, c.pairing, c.direction);
     Gate of_expression;
     actual.device(device, [&of_expression] { of_expression.open(); }) = rotation(x * 2.f, table, c.pairing, c.direction);
     of_expression.wait();
-    ASSERT_TRUE(equal(expected_of_scaled, actual));
+    ASSERT_TRUE(same_bits(expected_of_scaled, actual));
   });
 }
 
@@ -179,7 +177,7 @@ TEST(RotateThreads, Composed) {
       const auto table = random_table<float>(c.width(), Shape{1, 32}, 2);
       const Tensor expected = rotation(x, table, c.pairing, c.direction);
       const Tensor actual = composed::rotate(x, table, c.pairing, c.direction, device);
-      ASSERT_TRUE(equal(expected, actual));
+      ASSERT_TRUE(same_bits(expected, actual));
     }
   }
 }

@@ -6,8 +6,9 @@
 //
 // The angle is the outer product of positions and rates, formed in double-double and reduced in turns, whatever the scalar. Error of
 // every entry against the real-number formula: at most half an ulp of the stored value + |position| * 2^-63 * max(1, |m|), for every
-// kind of Frequencies and |position| <= 2^31; larger positions lose nothing but that second term's growth. Not a rotation, and not a
-// table that grows: it is immutable, so any number of threads may read it.
+// kind of Frequencies and |position| <= 2^31; larger positions lose nothing but that second term's growth. Where long double has 113 bits
+// (64-bit ARM) its entries, here and in every other table, are off by 2^-83 max(1, |m|) more: they are formed in double-double. Not a
+// rotation, and not a table that grows: it is immutable, so any number of threads may read it.
 #pragma once
 
 #include <string>

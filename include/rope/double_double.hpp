@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rope/detail/rounded.hpp"
 #include "rope/export.hpp"
 
 namespace rope {
@@ -44,7 +45,7 @@ inline DoubleDouble quick_two_sum(double a, double b) {
 
 /// a * b without error.
 inline DoubleDouble two_product(double a, double b) {
-  const double p = a * b;
+  const double p = detail::rounded_product(a, b);
   return {p, std::fma(a, b, -p)};
 }
 
@@ -69,7 +70,7 @@ inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b);
 /// To about 2^-102 of the product.
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble p = two_product(a.high, b.high);
-  return quick_two_sum(p.high, p.low + (a.high * b.low + a.low * b.high));
+  return quick_two_sum(p.high, p.low + detail::rounded_sum_of_products(a.high, b.low, a.low, b.high));
 }
 
 /// To about 2^-100 of the quotient.

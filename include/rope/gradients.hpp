@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rope/detail/backward.hpp"
+#include "rope/detail/rounded.hpp"
 #include "rope/rotate_strided.hpp"
 #include "rope/table_gradient.hpp"
 
@@ -97,17 +98,17 @@ class GradientRow {
         const Sum cos_b = converted<Sum>(cos[slots.B]);
         const Sum sin_a = converted<Sum>(sin[slots.A]);
         const Sum sin_b = converted<Sum>(sin[slots.B]);
-        const Sum turned_a = cos_a * sums.crossed(slots.A) + sin_a * sums.direct(slots.A);
-        const Sum turned_b = cos_b * sums.crossed(slots.B) - sin_b * sums.direct(slots.B);
-        const Sum grown_a = cos_a * sums.direct(slots.A) - sin_a * sums.crossed(slots.A);
-        const Sum grown_b = cos_b * sums.direct(slots.B) + sin_b * sums.crossed(slots.B);
+        const Sum turned_a = rounded_sum_of_products<Sum>(cos_a, sums.crossed(slots.A), sin_a, sums.direct(slots.A));
+        const Sum turned_b = rounded_sum_of_products<Sum>(cos_b, sums.crossed(slots.B), -sin_b, sums.direct(slots.B));
+        const Sum grown_a = rounded_sum_of_products<Sum>(cos_a, sums.direct(slots.A), -sin_a, sums.crossed(slots.A));
+        const Sum grown_b = rounded_sum_of_products<Sum>(cos_b, sums.direct(slots.B), sin_b, sums.crossed(slots.B));
         put(row, k, turned_b - turned_a, grown_a + grown_b);
       } else {
         const Sum c = converted<Sum>(cos[k]);
         const Sum s = converted<Sum>(sin[k]);
         const Sum dcos = sums.dot(slots);
         const Sum dsin = sums.cross(slots);
-        put(row, k, c * dsin - s * dcos, c * dcos + s * dsin);
+        put(row, k, rounded_sum_of_products<Sum>(c, dsin, -s, dcos), rounded_sum_of_products<Sum>(c, dcos, s, dsin));
       }
     });
   }
@@ -127,9 +128,9 @@ class GradientRow {
       const Sum log_magnitude = sums.dot(slots);
       const Sum c = converted<Sum>(table_.cos[row * table_.width + k]);
       const Sum s = converted<Sum>(table_.sin[row * table_.width + k]);
-      const Sum m2 = c * c + s * s;
-      result_.cos[place(row * table_.width + k)] = (c * log_magnitude - s * angle) / m2;
-      result_.sin[place(row * table_.width + k)] = (c * angle + s * log_magnitude) / m2;
+      const Sum m2 = rounded_sum_of_products(c, c, s, s);
+      result_.cos[place(row * table_.width + k)] = rounded_sum_of_products<Sum>(c, log_magnitude, -s, angle) / m2;
+      result_.sin[place(row * table_.width + k)] = rounded_sum_of_products(c, angle, s, log_magnitude) / m2;
     });
   }
 

@@ -25,6 +25,7 @@
 #include "rope/detail/integral.hpp"
 #include "rope/detail/parameter.hpp"
 #include "rope/detail/passive.hpp"
+#include "rope/detail/rounded.hpp"
 #include "rope/double_double.hpp"
 #include "rope/error.hpp"
 #include "rope/export.hpp"
@@ -289,8 +290,8 @@ S llama3_rate(const S& rate, const BasicLlama3<S>& llama3) {
   const S band = llama3.high_freq_factor - llama3.low_freq_factor;
   const S kept = above / band;
   const S rest = S(1.0) - kept;
-  const S slow = divided * rest;
-  const S fast = rate * kept;
+  const S slow = rounded_product(divided, rest);
+  const S fast = rounded_product(rate, kept);
   S sum = slow + fast;
   return sum;
 }
@@ -329,9 +330,9 @@ BasicRates<S> yarn_rates(const BasicPowers<S>& powers, const BasicYarn<S>& yarn)
   for (std::size_t k = 0; k < rates.size(); ++k) {
     const S place = detail::place_in_ramp(static_cast<double>(k), ramp);
     const S ramp_at_pair = S(1.0) - place;
-    const S mix = ramp_at_pair * yarn.ext_factor;
+    const S mix = detail::rounded_product(ramp_at_pair, yarn.ext_factor);
     const S rest = S(1.0) - mix;
-    const S scaled = powers.linear_scale * rest;
+    const S scaled = detail::rounded_product(powers.linear_scale, rest);
     const S blend = scaled + mix;
     const S rate = rates[k] * blend;
     rates[k] = rate;

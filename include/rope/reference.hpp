@@ -11,6 +11,7 @@
 
 #include "rope/detail/determinant.hpp"
 #include "rope/detail/plan.hpp"
+#include "rope/detail/rounded.hpp"
 #include "rope/detail/scalars.hpp"
 #include "rope/detail/walk.hpp"
 #include "rope/direction.hpp"
@@ -77,7 +78,7 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
         result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, A, sin_B, B));
         result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, B, -sin_A, A));
       } else {
-        const C determinant = cos_A * cos_B + sin_A * sin_B;
+        const C determinant = detail::rounded_sum_of_products(cos_A, cos_B, sin_A, sin_B);
         result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B / determinant, A, sin_A / determinant, B));
         result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A / determinant, B, -sin_B / determinant, A));
       }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "rope/detail/rounded.hpp"
 #include "rope/export.hpp"
 #include "rope/rates.hpp"
 
@@ -351,7 +352,7 @@ BasicRates<S> hf_yarn_rates(const BasicPowers<S>& powers, const BasicHfYarn<S>& 
   for (std::size_t k = 0; k < result.rates.size(); ++k) {
     const S interpolated = detail::place_between(static_cast<double>(k), ramp);
     const S rest = S(1.0) - interpolated;
-    const S kept = rest * yarn.extrapolation;
+    const S kept = detail::rounded_product(rest, yarn.extrapolation);
     // vLLM: (1 - kept) / factor + kept, which for an extrapolation of 1 is Hugging Face's.
     const S divided_share = S(1.0) - kept;
     const S divided = divided_share / yarn.factor;

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "rope/detail/rounded.hpp"
 #include "rope/error.hpp"
 #include "rope/rotate_strided.hpp"
 #include "rope/table.hpp"
@@ -59,8 +60,8 @@ class TangentTable {
       const C s = detail::converted<C>(table.sin[i]);
       const C dt = angle.empty() ? detail::converted<C>(0.0) : detail::converted<C>(angle[i]);
       const C du = log_magnitude.empty() ? detail::converted<C>(0.0) : detail::converted<C>(log_magnitude[i]);
-      const C dcos = c * du - s * dt;
-      const C dsin = s * du + c * dt;
+      const C dcos = detail::rounded_sum_of_products<C>(c, du, -s, dt);
+      const C dsin = detail::rounded_sum_of_products<C>(s, du, c, dt);
       cos_[i] = detail::converted<Scalar>(dcos);
       sin_[i] = detail::converted<Scalar>(dsin);
     }

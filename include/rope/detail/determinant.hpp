@@ -11,6 +11,7 @@
 
 #include "rope/detail/passive.hpp"
 #include "rope/detail/plan.hpp"
+#include "rope/detail/rounded.hpp"
 #include "rope/detail/scalars.hpp"
 #include "rope/error.hpp"
 #include "rope/table.hpp"
@@ -56,7 +57,8 @@ void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table
       for (Index k = 0; k < run.count; ++k) {
         const Index a = run.table_a + k * run.table_step;
         const Index b = run.table_b + k * run.table_step;
-        const C determinant = converted<C>(cos[a]) * converted<C>(cos[b]) + converted<C>(sin[a]) * converted<C>(sin[b]);
+        const C determinant =
+            rounded_sum_of_products(converted<C>(cos[a]), converted<C>(cos[b]), converted<C>(sin[a]), converted<C>(sin[b]));
         if (is_zero(determinant)) fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
       }
     }

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rope/detail/rounded.hpp"
 #include "rope/detail/rows.hpp"
 #include "rope/export.hpp"
 
@@ -108,7 +109,7 @@ template <class U, class G, class C>
 void add_pairs_plainly(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>& sums) {
   using Sum = SumScalar<C>;
   const auto add = [](Sum* sum, [[maybe_unused]] Sum* rest, Index slot, const C& a, const C& b) {
-    const Sum term = static_cast<Sum>(a) * static_cast<Sum>(b);
+    const Sum term = rounded_product(static_cast<Sum>(a), static_cast<Sum>(b));
     if constexpr (is_compensated<C>) {
       add_compensated(sum[slot], rest[slot], term);
     } else {
@@ -129,9 +130,8 @@ void add_pairs_plainly(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>
           const C g_b = converted<C>(g[B]);
           if constexpr (std::is_same_v<C, float>) {
             if (sums.products() == Products::difference) {
-              const float first = u_a * g_b;
-              const float second = u_b * g_a;
-              sums.crossed()[B] += static_cast<double>(first - second);
+              const float difference = rounded_sum_of_products(u_a, g_b, -u_b, g_a);
+              sums.crossed()[B] += static_cast<double>(difference);
               continue;
             }
           }

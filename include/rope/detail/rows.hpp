@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rope/detail/plan.hpp"
+#include "rope/detail/rounded.hpp"
 #include "rope/detail/scalars.hpp"
 #include "rope/export.hpp"
 
@@ -58,7 +59,7 @@ inline void rotate_pair(const C& a, const C& b, const C& cos_a, const C& cos_b, 
     out_a = sum_of_products<XScalar, C>(cos_a, a, sin_b, b);
     out_b = sum_of_products<XScalar, C>(cos_b, b, -sin_a, a);
   } else {
-    const C determinant = cos_a * cos_b + sin_a * sin_b;
+    const C determinant = rounded_sum_of_products(cos_a, cos_b, sin_a, sin_b);
     out_a = sum_of_products<XScalar, C>(cos_b / determinant, a, sin_a / determinant, b);
     out_b = sum_of_products<XScalar, C>(cos_a / determinant, b, -sin_b / determinant, a);
   }

@@ -20,6 +20,7 @@
 
 #include "rope/detail/integral.hpp"
 #include "rope/detail/passive.hpp"
+#include "rope/detail/rounded.hpp"
 #include "rope/detail/rounding.hpp"
 
 namespace rope::detail {
@@ -86,7 +87,7 @@ C sum_of_products(const C& p, const C& a, const C& q, const C& b) {
     const float second = q * b;
     return static_cast<float>(to_odd_double(two_sum(static_cast<double>(p) * static_cast<double>(a), static_cast<double>(second))));
   } else {
-    return p * a + q * b;
+    return rounded_sum_of_products(p, a, q, b);
   }
 }
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prints a line for each result that has the same bits on every processor, for scripts/cross.sh; to standard error, the kernels' target.
+#include <cinttypes>
+#include <cstdio>
+
+#include "flags/results.hpp"
+#include "rope/kernel_target.hpp"
+
+int main() {
+  std::fprintf(stderr, "kernels: %s\n", rope::kernel_target().c_str());
+  for (const rope::test::Result& result : rope::test::results_with_the_tests_flags()) {
+    if (result.reach == rope::test::Reach::every_processor) std::printf("%016" PRIx64 " %s\n", fingerprint(result), result.name.c_str());
+  }
+}
