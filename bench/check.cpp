@@ -69,9 +69,45 @@ Verdict judge(const Target& target, const Needed& needed, const Results& results
 
 }  // namespace
 
+namespace {
+
+/// An entry for each of its `operations`, `flags` and `threads_of_both`: names are written *_nested, of which the star is the operation,
+/// and the flags are appended.
+std::vector<nlohmann::json> expanded(const nlohmann::json& entry) {
+  if (!entry.contains("operations")) return {entry};
+  std::vector<nlohmann::json> entries;
+  for (const std::string& operation : entry.at("operations").get<std::vector<std::string>>()) {
+    for (const std::string& flags : entry.at("flags").get<std::vector<std::string>>()) {
+      for (const int threads : entry.at("threads_of_both").get<std::vector<int>>()) {
+        nlohmann::json one = entry;
+        one["threads"] = one["over_threads"] = threads;
+        for (const char* key : {"contender", "over", "or_the_time_of"}) {
+          if (!entry.contains(key)) continue;
+          std::string name = entry.at(key);
+          const std::size_t star = name.find('*');
+          if (star == std::string::npos) throw std::runtime_error(fmt::format("{}: no star in {}", entry.at("target").dump(), name));
+          one[key] = name.replace(star, 1, operation) + flags;
+        }
+        entries.push_back(std::move(one));
+      }
+    }
+  }
+  return entries;
+}
+
+std::vector<nlohmann::json> all_entries(const nlohmann::json& json) {
+  std::vector<nlohmann::json> entries;
+  for (const nlohmann::json& entry : json.at("targets")) {
+    for (nlohmann::json& one : expanded(entry)) entries.push_back(std::move(one));
+  }
+  return entries;
+}
+
+}  // namespace
+
 std::vector<Target> parse_targets(const nlohmann::json& json) {
   std::vector<Target> targets;
-  for (const nlohmann::json& entry : json.at("targets")) {
+  for (const nlohmann::json& entry : all_entries(json)) {
     Target t;
     t.title = entry.at("target");
     t.contender = entry.at("contender");

@@ -5,7 +5,8 @@
 // targets.json says, for each target, whose time (`contender`) may be at most `at_most` times whose (`over`), for which scalars, pairings
 // and shapes; or how much faster two threads must be (`speedup_at_least`), unless two threads copy no better (`or_that_of`: the
 // implementation whose own gain is enough). `times_that_of` and `times_that_of_over` name two contenders by whose quotient at_most is
-// multiplied: what memory asks of anyone. `or_the_time_of` names a contender that it is enough to be as fast as. A contender that was not measured is a miss: renaming one must not pass unseen.
+// multiplied: what memory asks of anyone. `or_the_time_of` names a contender that it is enough to be as fast as. A contender that was not
+// measured is a miss: renaming one must not pass unseen.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

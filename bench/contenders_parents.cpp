@@ -165,7 +165,7 @@ void run_parents_of(Session& session, const ParentShape& shape) {
   run("shuffle", Tensor(), [](Parents&) { return [](const auto& r) { return r.shuffle(Array3{2, 1, 0}); }; });
   run("slice", Tensor(), [=](Parents&) { return [=](const auto& r) { return r.slice(Array3{0, H / 2, 0}, Array3{128, H - H / 2, S}); }; });
   run("stride", Tensor(), [](Parents&) { return [](const auto& r) { return r.stride(Array3{1, 2, 1}); }; });
-  run("chip", Eigen::Tensor<float, 2>(), [=](Parents&) { return [=](const auto& r) { return r.chip(H / 2, 1); }; });
+  run("chip", Eigen::Tensor<float, 2>(), [=](Parents&) { return [=](const auto& r) { return r.template chip<1>(H / 2); }; });
   run("reverse", Tensor(), [](Parents&) { return [](const auto& r) { return r.reverse(Eigen::array<bool, 3>{false, true, false}); }; });
   run("pad", Tensor(), [](Parents&) {
     return [](const auto& r) {

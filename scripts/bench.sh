@@ -7,9 +7,9 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/bench.sh [--check] [--quick] [--filter REGEX]
   installs what is missing, builds the preset release, measures, prints the ratios to memcpy, and writes out/bench/: Google Benchmark's
-  JSON, table.txt and plots; about 5 minutes, on an otherwise idle machine
+  JSON, table.txt and plots; about 12 minutes, on an otherwise idle machine
   --check         measure only what bench/targets.json needs, print every target with what was measured, exit 1 naming each miss;
-                  about 3 minutes
+                  about 8 minutes
   --quick         few repetitions, no large tensors: a look, not a measurement
   --filter REGEX  measure only names rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n> that match; no compile times"
 check=() filter=() pace=()
@@ -38,7 +38,7 @@ require_packages "${build_packages[@]}" libbenchmark-dev libcli11-dev nlohmann-j
 say "configuring build/release"
 configure release -DROPE_BUILD_BENCH=ON
 say "building"
-cmake --build --preset release --target rotate_bench rotate_bench_native rotate_report ||
+cmake --build --preset release --target rotate_bench rotate_bench_native parents_bench parents_bench_avx2 parents_bench_native rotate_report ||
   die "the build failed; the compiler's messages are above"
 
 out=out/bench
@@ -61,8 +61,9 @@ measure() {
   esac
   [ ! -e "$out/$2" ] || results+=("$out/$2")
 }
-measure rotate_bench rotate.json
-measure rotate_bench_native rotate_native.json
+programs=(rotate_bench rotate_bench_native parents_bench parents_bench_native)
+grep -qw avx2 /proc/cpuinfo && programs+=(parents_bench_avx2)
+for program in "${programs[@]}"; do measure "$program" "$program.json"; done
 [ ${#results[@]} -gt 0 ] || die "nothing was measured"
 if [ ${#filter[@]} -eq 0 ]; then
   say "measuring compile times"
@@ -84,8 +85,7 @@ for round in 1 2; do
   filter=(--filter "$(cat "$out/missed.txt")")
   results_so_far=("${results[@]}")
   results=()
-  measure rotate_bench "again_$round.json"
-  measure rotate_bench_native "again_${round}_native.json"
+  for program in "${programs[@]}"; do measure "$program" "again_${round}_$program.json"; done
   again+=("${results[@]}")
   results=("${results_so_far[@]}")
   report

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "check.hpp"
 #include "plot_data.hpp"
@@ -258,6 +259,43 @@ TEST(BenchPlots, ShowRatiosAndShares) {
   ASSERT_EQ(plots.count("plot_f32_half.dat"), 1U);
   EXPECT_THAT(plots.at("plot_f32_half.dat"), HasSubstr("2.0000"));
   EXPECT_EQ(target_plot(check(targets, results)), "\"a target\" 0.5000 0.5000\n");
+}
+
+/// One line of the file stands for each operation, each program's flags and each number of threads.
+TEST(BenchCheck, LinesForSeveralOperations) {
+  json one = target("*_nested", "*_two");
+  one["or_the_time_of"] = "*_eval";
+  one["operations"] = {"sum", "slice"};
+  one["flags"] = {"", "_native"};
+  one["threads_of_both"] = {1, 2};
+  one["at_most"] = 1.05;
+  const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
+  ASSERT_EQ(targets.size(), 8U);
+  const std::set<std::string> names = needed_names(targets);
+  EXPECT_EQ(names.size(), 24U);
+  for (const char* needed : {"sum_nested", "sum_two_native", "slice_eval"}) {
+    EXPECT_EQ(names.count(name(needed)), 1U) << needed;
+    EXPECT_EQ(names.count(name(needed, 2)), 1U) << needed;
+  }
+  one["over"] = "two";
+  EXPECT_THROW(parse_targets({{"targets", json::array({one})}}), std::runtime_error);
+}
+
+/// It is enough to be as fast as the contender named so; the time of `over` is that with as many threads.
+TEST(BenchCheck, OrTheTimeOfAnother) {
+  json one = target("nested", "two");
+  one["or_the_time_of"] = "eval";
+  one["at_most"] = 1.05;
+  one["threads"] = one["over_threads"] = 2;
+  const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
+  const auto outcome_of = [&](double nested, double eval) {
+    return only(targets, results_of({{name("nested", 2), {{nested}, {}}}, {name("two", 2), {{10}, {}}}, {name("eval", 2), {{eval}, {}}}}))
+        .outcome;
+  };
+  EXPECT_EQ(outcome_of(10.4, 5), Outcome::met);
+  EXPECT_EQ(outcome_of(10.6, 5), Outcome::missed);
+  EXPECT_EQ(outcome_of(13, 14), Outcome::met);
+  EXPECT_EQ(outcome_of(14.5, 14), Outcome::missed);
 }
 
 }  // namespace
