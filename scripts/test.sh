@@ -51,7 +51,7 @@ coverage() {
 
 # Those that start threads; programs by themselves, as ctest would miss the others.
 threads() {
-  local programs=(thread_tests decode_table_tests gradient_tests) program
+  local programs=(thread_tests decode_table_tests gradient_tests nested_tests) program
   say "configuring build/tsan"
   configure tsan -DROPE_BUILD_BENCH=OFF
   say "building"
@@ -63,7 +63,7 @@ threads() {
 
 # Optimised for this processor, which may fuse products and sums: the bits are to be those of other flags.
 native() {
-  local programs=(rotate_tests gradient_tests onnx_tests) program
+  local programs=(rotate_tests gradient_tests onnx_tests same_region_tests) program
   say "configuring build/native"
   configure native -DROPE_BUILD_BENCH=OFF
   say "building"

@@ -10,8 +10,9 @@
 // shape. The table broadcasts as table.hpp says. What is outside the pairing's window is copied bit for bit.
 //
 // Assigned directly (`y = rotate(x, ...)`, also `.device(pool) =`), the compiled row kernel writes straight into y. Inside a larger
-// expression the node gives packets where they are wide and x has raw data, and blocks of rows elsewhere. Not here: tables, checks of
-// aliasing that Eigen hides (rotate_to), strided views (rotate_inplace).
+// expression it writes the rows of each block that Eigen evaluates, or the whole result into one temporary of the device where Eigen
+// asks for anything else than blocks of rows (reductions, contractions, shuffles). All ways give the same bits. Not here: tables, checks
+// of aliasing that Eigen hides (rotate_to), strided views (rotate_inplace).
 #pragma once
 
 #include <type_traits>
@@ -33,9 +34,10 @@ namespace rope {
 /// \param pairing  which elements form a pair, and the rotated window
 /// \throws rope::Error if the window does not fit D, the table does not fit x, or a table or TensorMap with elements has no data
 ///
-/// Aliasing: x and the destination may be the same memory (`x = rotate(x, ...)`); a destination that overlaps x otherwise, or the table,
-/// throws. Inside a larger expression the node never sees the destination: `x = rotate(x, ...) * 2` is WRONG and cannot be detected; nor
-/// can a destination that owns the table's memory and is resized (`cos = rotate(x, table_of(cos, sin), ...)`).
+/// Aliasing: a statement is right wherever it is right with the rotation left out: `x = rotate(x, ...)`, `x = rotate(x, ...) * 2`,
+/// `x += rotate(x, ...)`, the same slice on both sides; not `x = rotate(x, ...).shuffle(...)`. Where the rotation is the whole right-hand
+/// side and the destination is memory in one piece, one that overlaps x otherwise, or the table, throws. A destination that owns the
+/// table's memory and is resized (`cos = rotate(x, table_of(cos, sin), ...)`) is WRONG and cannot be detected.
 /// Thread safety: the expression has no mutable state. Error: at most 1.5 ulp of the pair's magnitude max(|y_A|, |y_B|, ...) beyond the
 /// table's own, where magnitude is sqrt(a^2 + b^2) m. Complexity: one pass over x.
 template <class X, class Table>

@@ -388,7 +388,7 @@ BasicRates<S> longrope_rates(const BasicPowers<S>& powers, const BasicLongRope<S
   detail::require_valid(values);
   detail::require_valid(longrope.template cast<double>(), values, length);
   BasicPowers<S> divided = powers;
-  divided.factors = length > longrope.original_context ? longrope.long_factor : longrope.short_factor;
+  divided.factors = std::vector<S>(length > longrope.original_context ? longrope.long_factor : longrope.short_factor);
   BasicRates<S> result = power_rates(divided);
   if (longrope.magnitude == LongRopeMagnitude::given || detail::passive(longrope.factor) <= 1) return result;
   const S log_factor = log(longrope.factor);

@@ -130,7 +130,7 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
 #endif
 
   void cleanup() {
-    if (nested_ != nullptr) nested_->release(device_);
+    if (temporary_ != nullptr) temporary_->release();
     x_.cleanup();
   }
 
@@ -164,7 +164,7 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     if (!root_of_expr_ast) descriptor.DropDestinationBuffer();
     constexpr rope::detail::AxisNumber feature_axis{Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1};
     const bool cuts_rows = descriptor.dimensions()[feature_axis] != row_length();  // their other elements are not in the block
-    if (cuts_rows || nested_->is_made()) {
+    if (cuts_rows || (temporary_ != nullptr && temporary_->is_made())) {
       return TensorBlock::materialize(whole(), dimensions_, descriptor, scratch);
     }
     const auto storage = TensorBlock::prepareStorage(descriptor, scratch, /*allow_strided_storage=*/true);
@@ -172,18 +172,13 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     return storage.AsTensorMaterializedBlock();
   }
 
-  EvaluatorPointerType data() const { return nested_ == nullptr ? nullptr : const_cast<Scalar*>(whole()); }
+  EvaluatorPointerType data() const { return is_nested_ ? const_cast<Scalar*>(whole()) : nullptr; }
 
  private:
   using Parameters = typename XprType::Parameters;
   using OuterAxes = rope::detail::OuterAxes<NumDims>;
 
-  /// What is known once x has been evaluated and the node turns out to be nested.
-  struct Nested : rope::detail::Temporary<Scalar> {
-    const XScalar* raw_x;
-    OuterAxes strides;  // of rows
-    rope::detail::Walk walk;
-  };
+  using Temporary = rope::detail::Temporary<Scalar, Device>;
 
   /// A rotation's own data would be the temporary that blocks of it do without.
   const XScalar* raw_x() const {
@@ -194,13 +189,11 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     }
   }
 
+  /// x has been evaluated, and the node turns out to be nested. What threads share must be there before they are.
   void prepare() {
-    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
-    const OuterAxes strides = rope::detail::dense_strides<NumDims>(row_length(), extents);
-    nested_ = std::make_shared<Nested>();
-    nested_->raw_x = raw_x();
-    nested_->strides = strides;
-    nested_->walk = rope::detail::make_walk<NumDims>(extents, strides, strides, parameters_.table_strides);
+    is_nested_ = true;
+    raw_x_ = raw_x();
+    if constexpr (rope::detail::has_pool<Device>) temporary_ = std::make_shared<Temporary>(device_);
   }
 
   void refuse_overlap(const Scalar* destination) const {
@@ -211,6 +204,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
     rope::detail::refuse_table_overlap(parameters_.sin, parameters_.table_size, destination, size);
   }
 
+  OuterAxes outer_extents() const { return rope::detail::outer_axes_of<Layout>(dimensions_); }
+  OuterAxes dense_strides() const { return rope::detail::dense_strides<NumDims>(row_length(), outer_extents()); }
   Index row_length() const { return dimensions_[Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1]; }
   double bytes_per_row() const { return static_cast<double>(row_length()) * (sizeof(XScalar) + sizeof(Scalar)); }
 
@@ -227,8 +222,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   };
 
   DirectRotation make_direct(Scalar* destination) const {
-    const OuterAxes extents = rope::detail::outer_axes_of<Layout>(dimensions_);
-    const OuterAxes dense = rope::detail::dense_strides<NumDims>(row_length(), extents);
+    const OuterAxes extents = outer_extents();
+    const OuterAxes dense = dense_strides();
     DirectRotation rotation{parameters_.plan, raw_x(),
                             destination,      parameters_.cos,
                             parameters_.sin,  rope::detail::make_walk<NumDims>(extents, dense, dense, parameters_.table_strides)};
@@ -256,13 +251,14 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   }
 
   const Scalar* make_whole() const {
+    if (temporary_ == nullptr) temporary_ = std::make_shared<Temporary>(device_);
     const Index size = dimensions_.TotalSize();
     if constexpr (BlockAccess && bool(Argument::BlockAccess)) {
-      if (nested_->raw_x == nullptr) {
+      if (raw_x_ == nullptr) {
         using Mapper = internal::TensorBlockMapper<NumDims, Layout, Index>;
         const Mapper boxes(dimensions_, getResourceRequirements());
-        const OuterAxes strides = nested_->strides;
-        return nested_->make(device_, size, size == 0 ? 0 : boxes.blockCount(), [this, &boxes, &strides](Scalar* y, Index part) {
+        const OuterAxes strides = dense_strides();
+        return temporary_->make(size, size == 0 ? 0 : boxes.blockCount(), [this, &boxes, &strides](Scalar* y, Index part) {
           TensorBlockScratch scratch(device_);
           const TensorBlockDesc box = boxes.blockDescriptor(part);
           rotate_box(box, y + box.offset(), strides, scratch);
@@ -270,21 +266,22 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
       }
     }
     constexpr Index bytes_of_part = 1 << 20;  // enough to pay for waking a thread
-    const Index rows = nested_->walk.rows;
+    const OuterAxes strides = dense_strides();
+    rope::detail::Walk walk = rope::detail::make_walk<NumDims>(outer_extents(), strides, strides, parameters_.table_strides);
+    const Index rows = walk.rows;
     const Index rows_of_part = bytes_of_part / (static_cast<Index>(bytes_per_row()) + 1) + 1;
-    rope::detail::Walk walk = nested_->walk;
-    walk.stores =
-        rope::detail::stores_for(nested_->raw_x, static_cast<const Scalar*>(nullptr), static_cast<double>(rows) * bytes_per_row());
-    if (nested_->raw_x == nullptr) walk.stores = rope::detail::Stores::cached;  // rotated in place
-    return nested_->make(device_, size, (rows + rows_of_part - 1) / rows_of_part, [this, &walk, rows, rows_of_part](Scalar* y, Index part) {
+    if (raw_x_ != nullptr) {  // otherwise it is rotated in place
+      walk.stores = rope::detail::stores_for(raw_x_, static_cast<const Scalar*>(nullptr), static_cast<double>(rows) * bytes_per_row());
+    }
+    return temporary_->make(size, (rows + rows_of_part - 1) / rows_of_part, [this, &walk, rows, rows_of_part](Scalar* y, Index part) {
       rotate_rows(walk, y, part * rows_of_part, numext::mini(rows, (part + 1) * rows_of_part));
     });
   }
 
   /// Rows begin..end-1 of the whole result.
   void rotate_rows(const rope::detail::Walk& walk, Scalar* y, Index begin, Index end) const {
-    if (nested_->raw_x != nullptr) {
-      rope::detail::rotate_walk(parameters_.plan, walk, nested_->raw_x, y, parameters_.cos, parameters_.sin, begin, end);
+    if (raw_x_ != nullptr) {
+      rope::detail::rotate_walk(parameters_.plan, walk, raw_x_, y, parameters_.cos, parameters_.sin, begin, end);
     } else {
       const Index length = row_length();
       evaluate_argument(begin * length, (end - begin) * length, y + begin * length);
@@ -295,8 +292,8 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   /// The rows of a box that cuts none.
   void rotate_box(const TensorBlockDesc& box, Scalar* y, const OuterAxes& y_strides, TensorBlockScratch& scratch) const {
     const OuterAxes extents = rope::detail::outer_axes_of<Layout>(box.dimensions());
-    OuterAxes x_strides = nested_->strides;
-    const XScalar* x = nested_->raw_x;
+    OuterAxes x_strides = dense_strides();
+    const XScalar* x = raw_x_;
     if (x != nullptr) {
       x += box.offset();
     } else if constexpr (bool(Argument::BlockAccess)) {
@@ -308,9 +305,21 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
       x_strides = y_strides;
     }
     // The table keeps its own extents; only where the box begins in it, and how far it runs, differ.
-    const Index table = rope::detail::place_of_row(nested_->walk, box.offset() / row_length()).table;
+    const Index table = place_in_table(box.offset() / row_length());
     const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, x_strides, y_strides, parameters_.table_strides);
     rope::detail::rotate_walk(parameters_.plan, walk, x, y, parameters_.cos + table, parameters_.sin + table, 0, walk.rows);
+  }
+
+  /// Where the table row of the row with linear index `row` begins.
+  Index place_in_table(Index row) const {
+    const OuterAxes extents = outer_extents();
+    Index place = 0;
+    for (std::size_t axis = 0; axis + 1 < static_cast<std::size_t>(NumDims); ++axis) {
+      const Index next = row / extents[axis];
+      place += (row - next * extents[axis]) * parameters_.table_strides[axis];
+      row = next;
+    }
+    return place;
   }
 
   /// The argument's rows under the box, dense, in scratch or wherever the argument already has them.
@@ -331,7 +340,7 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   /// The same to y, for an argument that has no blocks.
   void rows_of_argument_by_coefficients(const TensorBlockDesc& box, Scalar* y, const OuterAxes& y_strides) const {
     const OuterAxes extents = rope::detail::outer_axes_of<Layout>(box.dimensions());
-    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, nested_->strides, y_strides, OuterAxes{});
+    const rope::detail::Walk walk = rope::detail::make_walk<NumDims>(extents, dense_strides(), y_strides, OuterAxes{});
     for (Index row = 0; row < walk.rows; ++row) {
       const rope::detail::RowPlace place = rope::detail::place_of_row(walk, row);
       evaluate_argument(box.offset() + place.x, row_length(), y + place.y);
@@ -350,7 +359,9 @@ struct TensorEvaluator<const rope::RotateOp<X, TableScalar>, Device> {
   Argument x_;
   Dimensions dimensions_;
   Parameters parameters_;  // copied: some of Eigen's operations (argmax) and asynchronous evaluations outlive the expression
-  std::shared_ptr<Nested> nested_;
+  bool is_nested_ = false;
+  const XScalar* raw_x_ = nullptr;  // where the node is nested
+  mutable std::shared_ptr<Temporary> temporary_;
   /// Where all elements are, once this evaluator has asked for them.
   struct Whole {
     std::atomic<const Scalar*> elements{nullptr};

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rope/detail/temporary.hpp"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include <cstdint>
+
+namespace rope::detail {
+
+void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef __linux__
+  constexpr std::size_t large = std::size_t{16} << 20;
+  constexpr std::uintptr_t page = 4096;
+  if (bytes < large) return;
+  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  // Advice: a system with other pages refuses it, and nothing is lost.
+  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+#endif
+}
+
+}  // namespace rope::detail
