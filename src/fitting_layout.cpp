@@ -67,6 +67,7 @@ bool broadcasts(const Shape& x_outer, const Shape& table_outer) {
 /// Without the axes of extent 1 at the end.
 std::vector<Index> essence(const Shape& shape) {
   std::vector<Index> extents;
+  extents.reserve(static_cast<std::size_t>(shape.rank()));
   for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
   while (!extents.empty() && extents.back() == 1) extents.pop_back();
   return extents;

@@ -14,10 +14,9 @@ void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size
   constexpr std::size_t large = std::size_t{16} << 20;
   constexpr std::uintptr_t page = 4096;
   if (bytes < large) return;
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  const std::uintptr_t to_page = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
   // Advice: a system with other pages refuses it, and nothing is lost.
-  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+  static_cast<void>(madvise(static_cast<char*>(memory) + to_page, (bytes - to_page) / page * page, MADV_HUGEPAGE));
 #endif
 }
 

@@ -2,6 +2,7 @@
 //
 // A child that is forked while another thread of its parent grows the cache can read and grow it.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,11 +38,16 @@ bool grows_rightly(const GrowingCache<double>& cache) {
   return std::memcmp(view.cos, expected().cos(), bytes) == 0 && std::memcmp(view.sin, expected().sin(), bytes) == 0;
 }
 
+/// Ends a child as the system does it: ThreadSanitizer's _exit fails where threads of the parent are missing.
+[[noreturn]] void leave(int code) {
+  for (;;) syscall(SYS_exit_group, code);
+}
+
 /// In the child. Nothing but the cache is touched, and a child that hangs is killed by its alarm.
 [[noreturn]] void run_child(const GrowingCache<double>& cache) {
   alarm(10);
   const bool right = grows_rightly(cache) && grows_rightly(cache) && cache.bytes() > 0;
-  _exit(right ? 0 : 1);
+  leave(right ? 0 : 1);
 }
 
 int status_of(pid_t child) {
@@ -83,7 +89,7 @@ TEST(GrowingCacheFork, GrandchildrenToo) {
     if (grandchild == 0) run_child(cache);
     int status = -1;
     waitpid(grandchild, &status, 0);
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+    leave(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
   }
   ASSERT_GT(child, 0);
   EXPECT_EQ(status_of(child), 0);

@@ -89,10 +89,7 @@ void every_form(const Row& row, const Shape& outer, const Device& device) {
     SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(kind) << ", rows of " << row.length);
     const auto table = random_table<TableScalar>(row.dims / 2, Shape{1, outer[1]}, 7);
     const auto rotated = [&](const auto& e) { return rope::rotate(e, table, pairing); };
-    const auto copied = [&](const auto& e) -> Tensor<Scalar> {
-      const Tensor<Scalar> x = e;
-      return rope::rotate(x, table, pairing);
-    };
+    const auto copied = [&](const auto& e) -> Tensor<Scalar> { return rope::rotate(Tensor<Scalar>(e), table, pairing); };
 
     const Tensor<Scalar> x = values<Scalar>(shape, 1);
     const Tensor<Scalar> larger = values<Scalar>(around, 2);

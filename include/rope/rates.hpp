@@ -52,7 +52,8 @@ template <class S>
 struct BasicPowers {
   BasicPowers() = default;
   /// In the order of the members. Dims are an integer and the base a real number, so that neither can stand for the other: {128, 10000.0}.
-  BasicPowers(detail::Count dims, detail::Real<S> theta = S(10000.0), const S& scale = S(1.0), const S& m = S(1.0),
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicPowers(detail::Count dims, const detail::Real<S>& theta = S(10000.0), const S& scale = S(1.0), const S& m = S(1.0),
               std::vector<S> divisors = {}, std::vector<Index> powers = {}, Index dims_of_exponents = 0)
       : rotary_dims(dims.value()),
         base(theta.value()),
@@ -105,8 +106,9 @@ template <class S>
 struct BasicYarn {
   BasicYarn() = default;
   /// In the order of the members, real numbers written as such: {1.0, 4096, 32.0, 1.0}.
-  BasicYarn(detail::Real<S> ext, detail::Count context = 0, detail::Real<S> fast = S(32.0), detail::Real<S> slow = S(1.0),
-            RampEnds ramp_ends = RampEnds::rounded)
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicYarn(const detail::Real<S>& ext, detail::Count context = 0, const detail::Real<S>& fast = S(32.0),
+            const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded)
       : ext_factor(ext.value()), original_context(context.value()), beta_fast(fast.value()), beta_slow(slow.value()), ends(ramp_ends) {}
 
   S ext_factor = S(1.0);  ///< Weight of the unscaled rates; 0 switches YaRN off.
@@ -133,7 +135,9 @@ template <class S>
 struct BasicLlama3 {
   BasicLlama3() = default;
   /// In the order of the members, real numbers written as such: {8.0, 1.0, 4.0, 8192}.
-  BasicLlama3(detail::Real<S> divisor, detail::Real<S> low = S(1.0), detail::Real<S> high = S(4.0), detail::Count context = 8192)
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicLlama3(const detail::Real<S>& divisor, const detail::Real<S>& low = S(1.0), const detail::Real<S>& high = S(4.0),
+              detail::Count context = 8192)
       : factor(divisor.value()), low_freq_factor(low.value()), high_freq_factor(high.value()), original_context(context.value()) {}
 
   /// Divides the rates of slow pairs; > 0. linear_scale comes on top: leave it 1 to follow Hugging Face.

@@ -29,7 +29,8 @@ template <class S>
 struct BasicProportional {
   BasicProportional() = default;
   /// In the order of the members, the factor written as a real number: {8.0, 32}.
-  BasicProportional(detail::Real<S> divisor, detail::Count pairs = 0) : factor(divisor.value()), rotated_pairs(pairs.value()) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicProportional(const detail::Real<S>& divisor, detail::Count pairs = 0) : factor(divisor.value()), rotated_pairs(pairs.value()) {}
 
   /// > 0.
   S factor = S(1.0);
@@ -49,7 +50,8 @@ template <class S>
 struct BasicDynamicNtkScaling {
   BasicDynamicNtkScaling() = default;
   /// In the order of the members, the factor written as a real number: {4.0, 4096}.
-  BasicDynamicNtkScaling(detail::Real<S> stretch, detail::Count context = 2048)
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicDynamicNtkScaling(const detail::Real<S>& stretch, detail::Count context = 2048)
       : factor(stretch.value()), original_context(context.value()) {}
 
   /// > 0.
@@ -101,9 +103,11 @@ template <class S>
 struct BasicHfYarn {
   BasicHfYarn() = default;
   /// In the order of the members, real numbers written as such: {4.0, 4096, 32.0, 1.0}.
-  BasicHfYarn(detail::Real<S> divisor, detail::Count context = 4096, detail::Real<S> fast = S(32.0), detail::Real<S> slow = S(1.0),
-              RampEnds ramp_ends = RampEnds::rounded, YarnMagnitude rule = YarnMagnitude::hugging_face, std::optional<S> scale = {},
-              const S& scale_all_dim = S(0.0), const S& kept = S(1.0))
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicHfYarn(const detail::Real<S>& divisor, detail::Count context = 4096, const detail::Real<S>& fast = S(32.0),
+              const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded,
+              YarnMagnitude rule = YarnMagnitude::hugging_face, std::optional<S> scale = {}, const S& scale_all_dim = S(0.0),
+              const S& kept = S(1.0))
       : factor(divisor.value()),
         original_context(context.value()),
         beta_fast(fast.value()),
@@ -164,8 +168,8 @@ template <class S>
 struct BasicLongRope {
   BasicLongRope() = default;
   /// In the order of the members, the factor written as a real number: {short, long, 4096, 32.0}.
-  BasicLongRope(std::vector<S> short_divisors, std::vector<S> long_divisors, detail::Count context = 4096, detail::Real<S> stretch = S(1.0),
-                LongRopeMagnitude rule = LongRopeMagnitude::from_factor)
+  BasicLongRope(std::vector<S> short_divisors, std::vector<S> long_divisors, detail::Count context = 4096,
+                const detail::Real<S>& stretch = S(1.0), LongRopeMagnitude rule = LongRopeMagnitude::from_factor)
       : short_factor(std::move(short_divisors)),
         long_factor(std::move(long_divisors)),
         original_context(context.value()),
