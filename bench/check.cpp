@@ -95,9 +95,9 @@ std::vector<nlohmann::json> expanded(const nlohmann::json& entry) {
   return entries;
 }
 
-std::vector<nlohmann::json> all_entries(const nlohmann::json& json) {
+std::vector<nlohmann::json> all_entries(const nlohmann::json& file) {
   std::vector<nlohmann::json> entries;
-  for (const nlohmann::json& entry : json.at("targets")) {
+  for (const nlohmann::json& entry : file.at("targets")) {
     for (nlohmann::json& one : expanded(entry)) entries.push_back(std::move(one));
   }
   return entries;
