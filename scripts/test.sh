@@ -49,29 +49,24 @@ coverage() {
   tail -n 1 out/coverage.txt
 }
 
-# Those that start threads; programs by themselves, as ctest would miss the others.
-threads() {
-  local programs=(thread_tests decode_table_tests gradient_tests nested_tests) program
-  say "configuring build/tsan"
-  configure tsan -DROPE_BUILD_BENCH=OFF
+# programs_of PRESET PROGRAM...: builds and runs these alone, by themselves, as ctest would miss the others
+programs_of() {
+  local preset=$1 program
+  shift
+  say "configuring build/$preset"
+  configure "$preset" -DROPE_BUILD_BENCH=OFF
   say "building"
-  cmake --build --preset tsan --target "${programs[@]}" || die "the build failed; the compiler's messages are above"
-  for program in "${programs[@]}"; do
-    "build/tsan/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
+  cmake --build --preset "$preset" --target "$@" || die "the build failed; the compiler's messages are above"
+  for program in "$@"; do
+    "build/$preset/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
   done
 }
 
+# Those that start threads.
+threads() { programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests; }
+
 # Optimised for this processor, which may fuse products and sums: the bits are to be those of other flags.
-native() {
-  local programs=(rotate_tests gradient_tests onnx_tests same_region_tests) program
-  say "configuring build/native"
-  configure native -DROPE_BUILD_BENCH=OFF
-  say "building"
-  cmake --build --preset native --target "${programs[@]}" || die "the build failed; the compiler's messages are above"
-  for program in "${programs[@]}"; do
-    "build/native/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
-  done
-}
+native() { programs_of native rotate_tests gradient_tests onnx_tests same_region_tests; }
 
 # with_checks CHECKS: a line for clang-tidy for each source it is told
 with_checks() { sed "s|^|--checks=$1 |"; }
