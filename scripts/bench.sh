@@ -7,9 +7,9 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/bench.sh [--check] [--quick] [--filter REGEX]
   installs what is missing, builds the preset release, measures, prints the ratios to memcpy, and writes out/bench/: Google Benchmark's
-  JSON, table.txt and plots; about 12 minutes, on an otherwise idle machine
+  JSON, table.txt and plots; about 25 minutes, on an otherwise idle machine
   --check         measure only what bench/targets.json needs, print every target with what was measured, exit 1 naming each miss;
-                  about 8 minutes
+                  about 20 minutes
   --quick         few repetitions, no large tensors: a look, not a measurement
   --filter REGEX  measure only names rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n> that match; no compile times"
 check=() filter=() pace=()

@@ -4,6 +4,7 @@
 // expressions, reads nothing outside x and the table and writes every element of the result and nothing else.
 #include <gtest/gtest.h>
 
+#include "cache_sides.hpp"
 #include "guarded_table.hpp"
 #include "rope/reference.hpp"
 #include "rotation_cases.hpp"
@@ -73,9 +74,11 @@ void nest_guarded() {
   }
 }
 
-TEST(RotateNestedGuard, Float) { nest_guarded<float>(); }
-TEST(RotateNestedGuard, Double) { nest_guarded<double>(); }
-TEST(RotateNestedGuard, Half) { nest_guarded<Eigen::half>(); }
+ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateNestedGuard);
+
+TEST_P(RotateNestedGuard, Float) { nest_guarded<float>(); }
+TEST_P(RotateNestedGuard, Double) { nest_guarded<double>(); }
+TEST_P(RotateNestedGuard, Half) { nest_guarded<Eigen::half>(); }
 
 }  // namespace
 }  // namespace rope::test

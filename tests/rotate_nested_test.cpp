@@ -5,6 +5,7 @@
 // Every operation of Eigen around one: rotate_parents_test.cpp. Both sides the same memory: rotate_same_region_test.cpp.
 #include <gtest/gtest.h>
 
+#include "cache_sides.hpp"
 #include "rope/reference.hpp"
 #include "rotation_cases.hpp"
 
@@ -54,7 +55,9 @@ void for_each_setting(Check&& check) {
   }
 }
 
-TEST(RotateNested, ScaledAndShifted) {
+ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateNested);
+
+TEST_P(RotateNested, ScaledAndShifted) {
   for_each_setting([](const Setting& s) {
     const Tensor b = random_tensor<float, 3>(s.shape, 3);
     const Tensor alone = s.rotated(s.x);
@@ -64,7 +67,7 @@ TEST(RotateNested, ScaledAndShifted) {
   });
 }
 
-TEST(RotateNested, OfAScaledTensor) {
+TEST_P(RotateNested, OfAScaledTensor) {
   for_each_setting([](const Setting& s) {
     const Tensor scaled = s.x * 2.f;
     const Tensor expected = s.rotated(scaled);
@@ -77,7 +80,7 @@ TEST(RotateNested, OfAScaledTensor) {
 }
 
 /// Slices that have raw data (a run of tokens) and slices that have none (some heads), from a larger tensor.
-TEST(RotateNested, OfASlice) {
+TEST_P(RotateNested, OfASlice) {
   for_each_setting([](const Setting& s) {
     for (const Shape& around :
          {Shape{s.shape[0], kHeads, kTokens + 4}, Shape{s.shape[0], kHeads + 5, kTokens}, Shape{s.shape[0] + 3, kHeads, kTokens}}) {
@@ -91,7 +94,7 @@ TEST(RotateNested, OfASlice) {
   });
 }
 
-TEST(RotateNested, OfAShuffle) {
+TEST_P(RotateNested, OfAShuffle) {
   for_each_setting([](const Setting& s) {
     // Tokens inside heads, as attention wants them.
     const Tensor heads_outside = random_tensor<float, 3>(Shape{s.shape[0], kTokens, kHeads}, 5);
@@ -104,7 +107,7 @@ TEST(RotateNested, OfAShuffle) {
 }
 
 /// Uniform blocks, which cut the feature axis.
-TEST(RotateNested, Shuffled) {
+TEST_P(RotateNested, Shuffled) {
   for_each_setting([](const Setting& s) {
     const Eigen::array<int, 3> order{2, 0, 1};
     const Tensor alone = s.rotated(s.x * 2.f);
@@ -115,7 +118,7 @@ TEST(RotateNested, Shuffled) {
 }
 
 /// Uniform blocks that hold whole rows but not all of their neighbours: nothing but the whole expression may use the destination's strides.
-TEST(RotateNested, OfAReversal) {
+TEST_P(RotateNested, OfAReversal) {
   constexpr Index many = 45;
   for (const Case& c : cases_of(std::array<Row, 2>{{{10, 0, 10}, {12, 3, 8}}})) {
     SCOPED_TRACE(c.text());
@@ -130,7 +133,7 @@ TEST(RotateNested, OfAReversal) {
   }
 }
 
-TEST(RotateNested, OfARotation) {
+TEST_P(RotateNested, OfARotation) {
   for_each_setting([](const Setting& s) {
     const Tensor once = s.rotated(s.x);
     const Tensor expected = rope::transpose(once, s.table, s.c.pairing);
@@ -139,7 +142,7 @@ TEST(RotateNested, OfARotation) {
   });
 }
 
-TEST(RotateNested, OfABroadcast) {
+TEST_P(RotateNested, OfABroadcast) {
   for_each_setting([](const Setting& s) {
     const Tensor one_head = random_tensor<float, 3>(Shape{s.shape[0], 1, kTokens}, 6);
     const Eigen::array<Index, 3> repeats{1, kHeads, 1};
@@ -151,7 +154,7 @@ TEST(RotateNested, OfABroadcast) {
 }
 
 /// Two nodes, and a broadcast beside one: evaluated in blocks though x is raw.
-TEST(RotateNested, BesideABroadcast) {
+TEST_P(RotateNested, BesideABroadcast) {
   for_each_setting([](const Setting& s) {
     const Tensor bias = random_tensor<float, 3>(Shape{s.shape[0], 1, 1}, 7);
     const Eigen::array<Index, 3> repeats{1, kHeads, kTokens};
@@ -164,7 +167,7 @@ TEST(RotateNested, BesideABroadcast) {
 }
 
 /// Beside a constant or a stride, which know no blocks, Eigen takes packets, or coefficients where a packet does not fit.
-TEST(RotateNested, BesideAConstant) {
+TEST_P(RotateNested, BesideAConstant) {
   for_each_setting([](const Setting& s) {
     const Tensor alone = s.rotated(s.x);
     const Tensor expected = alone + 0.25f;
@@ -180,7 +183,7 @@ TEST(RotateNested, BesideAConstant) {
 }
 
 /// Into heads (no raw destination) and into tokens (a raw one) of a larger tensor; the rest stays.
-TEST(RotateNested, IntoASlice) {
+TEST_P(RotateNested, IntoASlice) {
   for_each_setting([](const Setting& s) {
     for (const Shape& around :
          {Shape{s.shape[0], kHeads, kTokens + 4}, Shape{s.shape[0], kHeads + 5, kTokens}, Shape{s.shape[0] + 3, kHeads, kTokens}}) {
@@ -195,7 +198,7 @@ TEST(RotateNested, IntoASlice) {
   });
 }
 
-TEST(RotateNested, SlicedAndReshaped) {
+TEST_P(RotateNested, SlicedAndReshaped) {
   for_each_setting([](const Setting& s) {
     const Tensor alone = s.rotated(s.x);
     const Sizes offset(0, 2, 3);
@@ -211,7 +214,7 @@ TEST(RotateNested, SlicedAndReshaped) {
 }
 
 /// Scores q k^T of one head, both rotated on the way into the product.
-TEST(RotateNested, InAContraction) {
+TEST_P(RotateNested, InAContraction) {
   for (const Case& c : cases_of(rows)) {
     SCOPED_TRACE(c.text());
     using Matrix = Eigen::Tensor<float, 2>;
@@ -230,7 +233,7 @@ TEST(RotateNested, InAContraction) {
 }
 
 /// Raw data behind other types than Tensor.
-TEST(RotateNested, OfMapsAndConstants) {
+TEST_P(RotateNested, OfMapsAndConstants) {
   for_each_setting([](const Setting& s) {
     const Tensor expected = s.rotated(s.x);
     const Eigen::TensorMap<const Tensor> map_of_const(s.x.data(), s.x.dimensions());
@@ -244,7 +247,7 @@ TEST(RotateNested, OfMapsAndConstants) {
 }
 
 /// The last axis of x left out, and put back: x as a part of another tensor.
-TEST(RotateNested, OfAChip) {
+TEST_P(RotateNested, OfAChip) {
   for_each_setting([](const Setting& s) {
     const Eigen::Tensor<float, 4> batch = random_tensor<float, 4>(Shape{s.shape[0], kHeads, kTokens, 3}, 12);
     const Tensor chip = batch.chip(1, 3);
@@ -255,7 +258,7 @@ TEST(RotateNested, OfAChip) {
 }
 
 /// A rotation in float stored as half, from raw floats and from an expression; and one in float of halves.
-TEST(RotateNested, Casts) {
+TEST_P(RotateNested, Casts) {
   using HalfTensor = Eigen::Tensor<Eigen::half, 3>;
   for_each_setting([](const Setting& s) {
     const Tensor alone = s.rotated(s.x);
@@ -277,7 +280,7 @@ TEST(RotateNested, Casts) {
   });
 }
 
-TEST(RotateNested, DoubleInRowMajor) {
+TEST_P(RotateNested, DoubleInRowMajor) {
   using RowTensor = Eigen::Tensor<double, 3, RowMajor>;
   for (const Case& c : cases_of(rows)) {
     SCOPED_TRACE(c.text());
@@ -297,7 +300,7 @@ TEST(RotateNested, DoubleInRowMajor) {
 }
 
 /// Rows longer than a block: it must take partners from beyond itself.
-TEST(RotateNested, RowsLongerThanABlock) {
+TEST_P(RotateNested, RowsLongerThanABlock) {
   constexpr Index length = 50000;
   for (const Case& c : cases_of(std::array<Row, 2>{{{length, 0, length}, {length, 6, length - 10}}})) {
     SCOPED_TRACE(c.text());
@@ -326,9 +329,9 @@ void nest_one_row() {
   }
 }
 
-TEST(RotateNested, OneRowOfFloat) { nest_one_row<float, Eigen::ColMajor>(); }
-TEST(RotateNested, OneRowOfDoubleRowMajor) { nest_one_row<double, Eigen::RowMajor>(); }
-TEST(RotateNested, OneRowOfHalf) { nest_one_row<Eigen::half, Eigen::ColMajor>(); }
+TEST_P(RotateNested, OneRowOfFloat) { nest_one_row<float, Eigen::ColMajor>(); }
+TEST_P(RotateNested, OneRowOfDoubleRowMajor) { nest_one_row<double, Eigen::RowMajor>(); }
+TEST_P(RotateNested, OneRowOfHalf) { nest_one_row<Eigen::half, Eigen::ColMajor>(); }
 
 }  // namespace
 }  // namespace rope::test

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cache_sides.hpp"
 #include "rotation_cases.hpp"
 
 namespace rope::test::rotate_parents_tests {
@@ -113,11 +114,13 @@ void for_each_size(const Argument& argument, const Check& check) {
 
 constexpr auto itself = [](const Tensor& x) -> const Tensor& { return x; };
 
-TEST(RotateParents, OnTheCallingThread) {
+ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateParents);
+
+TEST_P(RotateParents, OnTheCallingThread) {
   for_each_size(itself, [](const auto& node, const Tensor& alone) { every_parent(Eigen::DefaultDevice(), node, alone); });
 }
 
-TEST(RotateParents, OnOneAndThreeThreads) {
+TEST_P(RotateParents, OnOneAndThreeThreads) {
   for (const int threads : {1, 3}) {
     SCOPED_TRACE(std::to_string(threads) + " threads");
     Eigen::ThreadPool pool(threads);
@@ -127,7 +130,7 @@ TEST(RotateParents, OnOneAndThreeThreads) {
 }
 
 /// The temporary is made of whatever x is: an expression in blocks, one that has none, and another rotation.
-TEST(RotateParents, OfArgumentsWithoutData) {
+TEST_P(RotateParents, OfArgumentsWithoutData) {
   Eigen::ThreadPool pool(3);
   const Eigen::ThreadPoolDevice device(&pool, 3);
   const auto check = [&](const auto& node, const Tensor& alone) {

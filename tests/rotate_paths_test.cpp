@@ -4,6 +4,7 @@
 // the temporary as coefficients, packets, data and blocks. All give the reference's bits.
 #include <gtest/gtest.h>
 
+#include "cache_sides.hpp"
 #include "rope/reference.hpp"
 #include "rotation_cases.hpp"
 
@@ -186,12 +187,14 @@ void expect_every_path_of_every_node() {
   }
 }
 
-TEST(RotatePaths, Float) { expect_every_path_of_every_node<float, float, ColMajor>(); }
-TEST(RotatePaths, FloatRowMajor) { expect_every_path_of_every_node<float, float, RowMajor>(); }
-TEST(RotatePaths, Double) { expect_every_path_of_every_node<double, double, ColMajor>(); }
-TEST(RotatePaths, HalfWithFloatTable) { expect_every_path_of_every_node<Eigen::half, float, RowMajor>(); }
-TEST(RotatePaths, Bfloat16) { expect_every_path_of_every_node<Eigen::bfloat16, Eigen::bfloat16, ColMajor>(); }
-TEST(RotatePaths, LongDouble) { expect_every_path_of_every_node<long double, long double, ColMajor>(); }
+ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotatePaths);
+
+TEST_P(RotatePaths, Float) { expect_every_path_of_every_node<float, float, ColMajor>(); }
+TEST_P(RotatePaths, FloatRowMajor) { expect_every_path_of_every_node<float, float, RowMajor>(); }
+TEST_P(RotatePaths, Double) { expect_every_path_of_every_node<double, double, ColMajor>(); }
+TEST_P(RotatePaths, HalfWithFloatTable) { expect_every_path_of_every_node<Eigen::half, float, RowMajor>(); }
+TEST_P(RotatePaths, Bfloat16) { expect_every_path_of_every_node<Eigen::bfloat16, Eigen::bfloat16, ColMajor>(); }
+TEST_P(RotatePaths, LongDouble) { expect_every_path_of_every_node<long double, long double, ColMajor>(); }
 
 /// What decides which path Eigen takes.
 template <class Expression, class TableScalar>
@@ -209,7 +212,7 @@ struct Facts {
 };
 
 /// One mechanism, whatever x is: blocks of rows where Eigen evaluates in blocks, one temporary everywhere else.
-TEST(RotatePaths, FlagsOfPlainScalars) {
+TEST_P(RotatePaths, FlagsOfPlainScalars) {
   EXPECT_TRUE((Flags<Tensor3<float>, float>::PacketAccess));
   EXPECT_TRUE((Flags<Tensor3<double>, double>::PacketAccess));
   EXPECT_TRUE((Flags<Tensor3<float>, double>::PacketAccess));

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cache_sides.hpp"
 #include "rotation_cases.hpp"
 
 // After the Tensor module, which it needs.
@@ -175,24 +176,67 @@ void small_and_many() {
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<Scalar>({64, 0, 64}, Shape{16, 40}));
 }
 
-TEST(RotateSameRegion, Float) { small_and_many<float>(); }
-TEST(RotateSameRegion, Double) { small_and_many<double>(); }
-TEST(RotateSameRegion, Half) { small_and_many<Eigen::half>(); }
-TEST(RotateSameRegion, Bfloat16) { small_and_many<Eigen::bfloat16>(); }
-TEST(RotateSameRegion, LongDouble) { small_and_many<long double>(); }
-TEST(RotateSameRegion, Differentiable) {
+ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateSameRegion);
+
+TEST_P(RotateSameRegion, Float) { small_and_many<float>(); }
+TEST_P(RotateSameRegion, Double) { small_and_many<double>(); }
+TEST_P(RotateSameRegion, Half) { small_and_many<Eigen::half>(); }
+TEST_P(RotateSameRegion, Bfloat16) { small_and_many<Eigen::bfloat16>(); }
+TEST_P(RotateSameRegion, LongDouble) { small_and_many<long double>(); }
+TEST_P(RotateSameRegion, Differentiable) {
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<Differentiable>({12, 3, 8}, Shape{3, 4}));
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<Differentiable>({16, 0, 16}, Shape{8, 40}));
 }
 
 /// The blocks that Eigen gives to four threads cut these rows: a row's elements are read by one thread and written by another.
-TEST(RotateSameRegion, RowsLongerThanABlock) {
+TEST_P(RotateSameRegion, RowsLongerThanABlock) {
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<float>({65536, 0, 65536}, Shape{1, 2}));
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<double>({70002, 6, 65536}, Shape{1, 1}));
 }
 
+/// A concatenation, and a select without packets, write elements of x before they ask for the rotation's first. With threads, and within
+/// the caches, it is made before that; beyond, on the calling thread, such a statement is refused if it is not right.
+template <class Device>
+void select_and_concatenate(const Device& device, bool may_be_refused) {
+  const Row row{64, 0, 64};
+  const Shape shape{row.length, 16, 40};
+  const auto table = random_table<float>(32, Shape{1, 40}, 7);
+  const Tensor<float> x = values<float>(shape, 1);
+  const Tensor<float> r = rope::rotate(x, table, half);
+  Tensor<float> mask(x.dimensions());
+  for (Index i = 0; i < mask.size(); ++i) mask.data()[i] = i < 100 || i % 3 == 0 ? 0.F : 1.F;
+  const Sizes whole(0, 0, 0);
+  const Sizes first(64, 16, 7);
+  const Sizes rest(64, 16, 33);
+  const Sizes behind(0, 0, 7);
+  const Tensor<float> selected = (mask > 0.5F).select(r, x * 3.F);
+  const Tensor<float> concatenated = (x.slice(whole, first) * 3.F).concatenate(r.slice(behind, rest), 2);
+  Tensor<float> t = x;
+  const auto select = [&] { t.device(device) = (mask > 0.5F).select(rope::rotate(t, table, half), t * 3.F); };
+  const auto concatenate = [&] {
+    t.device(device) = (t.slice(whole, first) * 3.F).concatenate(rope::rotate(t, table, half).slice(behind, rest), 2);
+  };
+  const auto right_or_refused = [&](const auto& statement, const Tensor<float>& expected, const char* form) {
+    t = x;
+    try {
+      statement();
+      expect_same(expected, t, form);
+    } catch (const Error&) {
+      EXPECT_TRUE(may_be_refused) << form;
+    }
+  };
+  right_or_refused(select, selected, "select");
+  right_or_refused(concatenate, concatenated, "concatenation");
+}
+
+TEST_P(RotateSameRegion, SelectedAndConcatenated) {
+  select_and_concatenate(Eigen::DefaultDevice(), GetParam() == CacheSide::beyond);
+  Eigen::ThreadPool pool(3);
+  select_and_concatenate(Eigen::ThreadPoolDevice(&pool, 3), false);
+}
+
 /// Parts of one tensor that overlap without being the same are seen where they are memory in one piece.
-TEST(RotateSameRegion, OtherOverlapsAreRefused) {
+TEST_P(RotateSameRegion, OtherOverlapsAreRefused) {
   Tensor<float> t = values<float>(Shape{8, 3, 6}, 4);
   const Tensor<float> before = t;
   const auto table = random_table<float>(4, Shape{}, 5);

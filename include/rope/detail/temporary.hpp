@@ -75,12 +75,19 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() { release(); }
 
-  bool is_made() const { return made_.load(std::memory_order_acquire) != nullptr; }
+  /// All elements, nullptr before they are made.
+  const Scalar* made() const {
+    if constexpr (has_pool<EigenDevice>) {
+      return made_.load(std::memory_order_acquire);
+    } else {
+      return made_;
+    }
+  }
 
   /// Returns all `size` elements, which part(memory, i) fills for every i in [0, parts). Every call must come with equal arguments.
   template <class Part>
   const Scalar* make(Index size, Index parts, const Part& part) {
-    if (const Scalar* elements = made_.load(std::memory_order_acquire)) return elements;
+    if (const Scalar* elements = made()) return elements;
     if constexpr (has_pool<EigenDevice>) {
       const auto fill = [this, &part](Index i) { part(memory_, i); };
       begin(size, parts, fill);
@@ -90,7 +97,7 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
       allocate(size);
       for (Index i = 0; i < parts; ++i) part(memory_, i);
     }
-    made_.store(memory_, std::memory_order_release);
+    made_ = memory_;
     return memory_;
   }
 
@@ -101,6 +108,9 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
     device_.deallocate_temp(memory_);
     memory_ = nullptr;
   }
+
+ protected:
+  const EigenDevice& device() const { return device_; }
 
  private:
   void allocate(Index size) {
@@ -126,8 +136,11 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
     }
   }
 
+  /// Volatile, so that a loop which asks again sees what it has made meanwhile: its compiler takes the making for pure.
+  using Made = std::conditional_t<has_pool<EigenDevice>, std::atomic<const Scalar*>, const Scalar* volatile>;
+
   const EigenDevice& device_;
-  std::atomic<const Scalar*> made_{nullptr};
+  Made made_{nullptr};
   std::mutex mutex_;
   Scalar* memory_ = nullptr;
   Index size_ = 0;
