@@ -16,10 +16,10 @@ Done; for
 .BR verify " and " gradcheck :
 everything passed; for
 .BR compare :
-nothing differs.
+equal within the tolerance.
 .TP
 .B 1
-A check failed, or what was compared differs.
+A check failed, or what was compared differs by more.
 .TP
 .B 2
 The input or the command line cannot be used. One sentence on standard error says why; nothing has been written.
@@ -32,7 +32,13 @@ The instructions to use instead of the best ones this processor has: AVX3, AVX2,
 From how many bytes, read and written together, a rotation bypasses the cache; measured where it is not set.
 .TP
 .B NO_COLOR
-Set to anything: no colours, also on a terminal.
+Set to anything but nothing: no colours, also on a terminal.
+.TP
+.B TERM
+Where it is dumb or not set: no colours either.
+.TP
+.B COLUMNS
+How wide reports are where standard output is no terminal; 120 where it is not set.
 .SH EXAMPLES
 What a model's configuration means, with a picture of it:
 .PP
@@ -47,6 +53,14 @@ Two scalings against each other:
 .RS 4
 .nf
 rope compare config.json yarn:dims=128,base=10000,factor=4,original=4096
+.fi
+.RE
+.PP
+In a script: whether a converted model still rotates as before, to a thousandth of a radian:
+.PP
+.RS 4
+.nf
+rope compare config.json model.gguf \-\-tolerance 1e\-3 \-\-json \- > differences.json || exit
 .fi
 .RE
 .PP
