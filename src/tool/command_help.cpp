@@ -11,10 +11,10 @@
 namespace rope::tool {
 
 Command add_help(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("help", "Print what this program or one of its commands takes.");
   const auto about = std::make_shared<const CLI::App*>(&app);
   std::vector<std::pair<std::string, const CLI::App*>> commands;
-  for (const CLI::App* command : app.get_subcommands({})) commands.emplace_back(command->get_name(), command);
-  CLI::App* command = app.add_subcommand("help", "Print what this program or one of its commands takes.");
+  for (const CLI::App* one : app.get_subcommands({})) commands.emplace_back(one->get_name(), one);
   add_choice<const CLI::App*>(*command, "COMMAND", *about, commands, "Which (default: the program)");
   return {command, [&app, about] {
             // Not app.help(), which is this command's own once it is parsed.

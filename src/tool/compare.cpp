@@ -312,9 +312,10 @@ class Comparer {
   const InspectOptions& options_;
 };
 
+/// Where the other one says it.
 std::string silent_about_layers(const Operand& operand, const char* which) {
   // A scaling from the command line is its own name, and has no layers.
-  if (operand.model.architecture == operand.name || kinds_of_layers(operand.model)) return "";
+  if (operand.model.architecture == operand.name) return "";
   return fmt::format("{} does not say which of its layers rotate: kinds of layers are compared, not layers", which);
 }
 
@@ -348,9 +349,8 @@ Comparison compare(const Operand& a, const Operand& b, const InspectOptions& opt
     comparer.compare_layer_by_layer(*kinds_a, *kinds_b);
   } else {
     comparer.compare_kinds();
-    for (std::string note : {silent_about_layers(a, "a"), silent_about_layers(b, "b")}) {
-      if (!note.empty()) result.notes.push_back(std::move(note));
-    }
+    const std::string note = kinds_a ? silent_about_layers(b, "b") : kinds_b ? silent_about_layers(a, "a") : "";
+    if (!note.empty()) result.notes.push_back(note);
   }
   return result;
 }

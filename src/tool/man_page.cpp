@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "terminal.hpp"
+
 namespace rope::tool {
 namespace {
 
@@ -26,7 +28,8 @@ The input or the command line cannot be used. One sentence on standard error say
 .SH ENVIRONMENT
 .TP
 .B ROPE_KERNEL_TARGET
-The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, NEON or SCALAR. Results are the same bits.
+The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, NEON or SCALAR.
+Results are the same bits.
 .TP
 .B ROPE_STREAM_BYTES
 From how many bytes, read and written together, a rotation bypasses the cache; measured where it is not set.
@@ -91,6 +94,13 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+/// Lines of at most 100 columns, which man fills anew.
+std::string filled(const std::string& text) {
+  std::string lines = escaped(wrapped(text, 100, ""));
+  lines.pop_back();
+  return lines;
+}
+
 std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
 std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
 
@@ -107,7 +117,7 @@ std::string option_head(const OptionOutline& option) {
 std::string options_text(const CommandOutline& command) {
   std::string text;
   for (const OptionOutline& option : command.options) {
-    text += fmt::format(".TP\n{}\n{}\n", option_head(option), escaped(option.description));
+    text += fmt::format(".TP\n{}\n{}\n", option_head(option), filled(option.description));
   }
   return text;
 }
@@ -122,7 +132,7 @@ std::string synopsis(const CommandOutline& program, const CommandOutline& comman
 
 /// Footers are laid out for a terminal: they keep their lines.
 std::string command_text(const CommandOutline& program, const CommandOutline& command) {
-  std::string text = fmt::format(".SS {}\n{}\n.PP\n{}\n", escaped(command.name), synopsis(program, command), escaped(command.description));
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n{}\n", escaped(command.name), synopsis(program, command), filled(command.description));
   text += options_text(command);
   if (!command.footer.empty()) text += fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(command.footer));
   return text;
@@ -136,7 +146,7 @@ std::string man_page(const CommandOutline& program, const std::string& version) 
   for (const CommandOutline& command : program.commands) text += synopsis(program, command) + "\n.br\n";
   text += fmt::format("{} [{}]\n", bold(program.name), italic("option"));
   text +=
-      fmt::format(".SH DESCRIPTION\n.B {}\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n", program.name, escaped(introduction), options_text(program));
+      fmt::format(".SH DESCRIPTION\n.B {}\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n", program.name, filled(introduction), options_text(program));
   for (const CommandOutline& command : program.commands) text += command_text(program, command);
   return text + after_commands;
 }

@@ -182,11 +182,11 @@ TEST(Compare, KindsOfLayersAreMatchedByNameWhereTheyAreNotListed) {
   models::ModelRope turned = listless;
   std::swap(turned.layers[0], turned.layers[1]);
   EXPECT_TRUE(compare(operand(listless), operand(turned), {}).equal());
-  EXPECT_TRUE(compare(operand(test::two_kinds()), operand(turned), {}).equal());
+  const Comparison half_listed = compare(operand(test::two_kinds()), operand(turned), {});
+  EXPECT_TRUE(half_listed.equal());
+  EXPECT_THAT(half_listed.notes, ElementsAre("b does not say which of its layers rotate: kinds of layers are compared, not layers"));
   turned.layers[0].layer_type = "chunked_attention";
   const Comparison other = compare(operand(listless), operand(turned), {});
-  EXPECT_THAT(other.notes, ElementsAre("a does not say which of its layers rotate: kinds of layers are compared, not layers",
-                                       "b does not say which of its layers rotate: kinds of layers are compared, not layers"));
   EXPECT_EQ(other.layers.size(), 1U);
   EXPECT_EQ(other.layers[0].layer_type, "full_attention");
   ASSERT_EQ(other.differences.size(), 2U);
