@@ -10,6 +10,7 @@
 #include "byte_files.hpp"
 #include "file_error.hpp"
 #include "files.hpp"
+#include "tool/model_files.hpp"
 #include "tool/run_tool.hpp"
 
 namespace rope::tool {
@@ -55,6 +56,26 @@ TEST(Streams, ADashIsStandardOutputWithoutTheReport) {
     }
     EXPECT_FALSE(std::filesystem::exists(folder / "-"));
   }
+}
+
+TEST(Streams, AConversionReportsToStandardOutputOnceItIsThere) {
+  const TemporaryFolder folder;
+  test::TestModel model;
+  for (const char* name : {"q_proj", "k_proj"}) {
+    model.push_back({std::string("model.layers.0.self_attn.") + name + ".weight", {"F32", {8, 8}, std::string(256, '\0')}});
+  }
+  test::write_bytes(folder / "in.safetensors", test::file_of(model));
+  const std::string convert = "convert in.safetensors new.safetensors --from half --to interleaved --heads 1 --head-dims 8 ";
+  const Outcome planned = bash(folder, tool + convert + "--dry-run --json -");
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  EXPECT_TRUE(is_json(planned.out)) << planned.out;
+  const Outcome refused = bash(folder, tool + convert + "--json /dev/fd/9");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder / "new.safetensors"));
+  const Outcome done = bash(folder, tool + convert + "--json -");
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(is_json(done.out)) << done.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "new.safetensors"));
 }
 
 TEST(Streams, APipeGetsTheJsonAndStandardOutputTheReport) {
