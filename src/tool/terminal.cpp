@@ -11,18 +11,20 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 namespace rope::tool {
 namespace {
 
 bool reports_left_out = false;
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
+/// Empty where it is not set.
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
 }
 
-bool obeys_escape_sequences() { return is_set("TERM") && std::strcmp(std::getenv("TERM"), "dumb") != 0; }
+bool wants_colours() { return variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb"; }
 
 /// The end of as much of the text, from `begin`, as fits these columns; at least one character.
 std::size_t end_of_columns(const std::string& text, std::size_t begin, std::size_t columns) {
@@ -55,7 +57,7 @@ TextOptions text_options_for(std::FILE* file) {
   if (::isatty(descriptor) == 1) {
     winsize size{};
     if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
-    if (!is_set("NO_COLOR") && obeys_escape_sequences()) options.colour = Colour::ansi;
+    if (wants_colours()) options.colour = Colour::ansi;
   }
   options.width = std::max(40, options.width);
   return options;

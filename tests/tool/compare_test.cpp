@@ -404,6 +404,63 @@ TEST(CompareJson, NumbersRoundTrip) {
   }
 }
 
+struct Converted {
+  const char* gguf;
+  const char* config;
+};
+
+std::ostream& operator<<(std::ostream& out, const Converted& converted) { return out << converted.gguf; }
+
+/// A configuration and what llama.cpp's files say of the same model: pairing words, names and roundings differ.
+class ComparePublished : public testing::TestWithParam<Converted> {
+ protected:
+  ComparePublished() : config_((folder_ / "config.json").string()) { test::write_bytes(config_, GetParam().config); }
+  int compared_with(const std::string& config, const std::string& options) const {
+    return run_tool("compare '" + config + "' '" ROPE_TEST_DATA "/models/gguf/" + GetParam().gguf + ".gguf' " + options).code;
+  }
+
+  TemporaryFolder folder_;
+  std::string config_;
+};
+
+TEST_P(ComparePublished, AConfigurationAndItsGgufAreEqual) {
+  const std::string output = run_tool("compare '" + config_ + "' '" ROPE_TEST_DATA "/models/gguf/" + GetParam().gguf + ".gguf'").out;
+  EXPECT_EQ(compared_with(config_, ""), 0) << output;
+  EXPECT_EQ(compared_with(config_, "--tolerance 0.005"), 0) << output;
+}
+
+TEST_P(ComparePublished, AnotherBaseIsADifference) {
+  Json other = Json::parse(GetParam().config);
+  other["rope_theta"] = other["rope_theta"].get<double>() * 1.01;
+  test::write_bytes(folder_ / "other.json", other.dump());
+  EXPECT_EQ(compared_with((folder_ / "other.json").string(), ""), 1);
+  // A layer more that rotates.
+  other = Json::parse(GetParam().config);
+  other["num_hidden_layers"] = other["num_hidden_layers"].get<int>() + 1;
+  test::write_bytes(folder_ / "other.json", other.dump());
+  EXPECT_EQ(compared_with((folder_ / "other.json").string(), ""), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, ComparePublished,
+    testing::Values(
+        Converted{"llama_factors", R"({"model_type": "llama", "hidden_size": 128, "num_attention_heads": 8, "num_key_value_heads": 2,
+          "num_hidden_layers": 4, "max_position_embeddings": 131072, "rope_theta": 500000.0, "rope_scaling": {"rope_type": "llama3",
+          "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}})"},
+        Converted{"gemma3_sliding", R"({"model_type": "gemma3_text", "hidden_size": 256, "head_dim": 32, "num_attention_heads": 8,
+          "num_key_value_heads": 2, "num_hidden_layers": 7, "max_position_embeddings": 131072, "rope_theta": 1000000.0,
+          "rope_local_base_freq": 10000.0, "sliding_window_pattern": 6, "sliding_window": 512,
+          "rope_scaling": {"rope_type": "linear", "factor": 8.0}})"},
+        Converted{"phi3_longrope", R"({"model_type": "phi3", "hidden_size": 128, "num_attention_heads": 8, "num_key_value_heads": 2,
+          "num_hidden_layers": 4, "partial_rotary_factor": 0.75, "max_position_embeddings": 131072,
+          "original_max_position_embeddings": 4096, "rope_theta": 10000.0, "rope_scaling": {"type": "longrope",
+          "short_factor": [1.0, 1.02, 1.1, 1.25, 1.9, 2.8], "long_factor": [1.0, 1.1, 1.9, 5.3, 21.7, 64.1]}})"},
+        Converted{"deepseek2_yarn", R"({"model_type": "deepseek_v2", "hidden_size": 2048, "num_attention_heads": 16,
+          "num_key_value_heads": 16, "num_hidden_layers": 3, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+          "max_position_embeddings": 163840, "rope_theta": 10000.0, "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.707,
+          "mscale_all_dim": 0.707, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 4096}})"}),
+    [](const auto& test) { return std::string(test.param.gguf); });
+
 TEST(CompareProgram, TheExitCodeIsThatOfDiff) {
   const TemporaryFolder folder;
   const std::string json = (folder / "all.json").string(), plot = (folder / "all.png").string();
