@@ -374,7 +374,8 @@ TEST(GradcheckProgram, WrongUsageIsTwo) {
 
 TEST(GradcheckProgram, FilesThatCannotBeWrittenAreTwo) {
   const std::string few = "gradcheck --pairing half --scaling linear --scalar f32 --layout tnd ";
-  EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").err, "[rope] /nowhere/at/all.json: cannot be written: there is no folder /nowhere/at\n");
+  EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").err,
+            "[rope] /nowhere/at/all.json: cannot be written: there is no folder /nowhere/at\n");
   EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").code, 2);
   EXPECT_EQ(run_tool(few + "--plot /nowhere/at/all.svg").code, 2);
 }
