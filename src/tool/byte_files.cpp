@@ -269,6 +269,11 @@ void Draft::publish() {
   bring_to_disk(destination_.has_parent_path() ? destination_.parent_path() : fs::path("."));
 }
 
+void TextDraft::publish() {
+  if (draft_) return draft_->publish();
+  write_stream(stream_, text_);
+}
+
 TextDraft::TextDraft(fs::path destination, std::string_view text) {
   if (is_stream(destination)) {
     require_stream(destination);
@@ -280,11 +285,6 @@ TextDraft::TextDraft(fs::path destination, std::string_view text) {
   OutputFile file(draft_->path());
   file.write(reinterpret_cast<const std::byte*>(text.data()), text.size());
   file.close();
-}
-
-void TextDraft::publish() {
-  if (draft_) return draft_->publish();
-  write_stream(stream_, text_);
 }
 
 void bring_to_disk(const fs::path& path) {
