@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "file_error.hpp"
 #include "inspect.hpp"
+#include "inspect_plot.hpp"
 #include "inspect_report.hpp"
 #include "tool/published_models.hpp"
 
@@ -58,6 +60,8 @@ TEST(LayerKinds, InspectSaysWhichLayersDoNotRotate) {
   const std::string still = text_of(inspect(model, {}), Rows::all, {});
   EXPECT_THAT(still, HasSubstr("\nno layer of this model rotates\n"));
   EXPECT_THAT(still, testing::Not(HasSubstr("turns within")));
+  EXPECT_THAT([&] { draw(inspect(model, {}), "still.svg"); },
+              testing::ThrowsMessage<FileError>("[rope] still.svg: there is nothing to draw: no layer rotates"));
 }
 
 }  // namespace
