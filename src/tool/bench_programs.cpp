@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "byte_files.hpp"
 #include "child_process.hpp"
 #include "files.hpp"
 
@@ -40,13 +41,17 @@ class WorkFolder {
 
 bool has_program(const fs::path& folder, const char* name) { return ::access((folder / name).c_str(), X_OK) == 0; }
 
+Prints prints_of(const BenchOptions& options) {
+  return !options.json.empty() && is_standard_output(options.json) ? Prints::to_standard_error : Prints::to_standard_output;
+}
+
 /// The file of results, or nothing where the program had nothing to do; sets `differed` where a result was not the reference's.
 std::optional<fs::path> measure(const fs::path& program, const fs::path& out, const BenchOptions& options, bool& differed) {
   std::vector<std::string> words{program.string(), "--out", out.string()};
   if (options.pace == BenchPace::quick) words.push_back("--quick");
   if (!options.filter.empty()) words.insert(words.end(), {"--filter", options.filter});
   if (!options.targets.empty()) words.insert(words.end(), {"--targets", options.targets.string()});
-  const int code = run_program(words).exit_code;
+  const int code = run_program(words, prints_of(options)).exit_code;
   if (code == 1) differed = true;
   if (code < 0 || code > 2) refuse(program.string(), fmt::format("the benchmark must end by itself, got exit code {}", code));
   std::error_code ignored;
@@ -83,7 +88,7 @@ BenchOutcome run_bench(const fs::path& folder, const BenchOptions& options) {
   }
   if (report.size() == words_without_results) return BenchOutcome::nothing;
   if (!options.targets.empty()) report.insert(report.end(), {"--check", "--targets", options.targets.string()});
-  const int code = run_program(report).exit_code;
+  const int code = run_program(report, prints_of(options)).exit_code;
   if (code != 0 && code != 1) refuse(report.front(), "the results could not be read");
   if (!options.json.empty()) write_whole(options.json, text_of(work.path() / "results.json"));
   return differed || code == 1 ? BenchOutcome::failed : BenchOutcome::measured;

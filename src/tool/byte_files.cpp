@@ -3,17 +3,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "file_error.hpp"
+#include "file_kind.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -65,7 +69,76 @@ std::vector<fs::path> remove_abandoned_drafts(const fs::path& destination) {
   return removed;
 }
 
+/// The descriptor of this program that a name stands for.
+std::optional<int> descriptor_of(const std::string& name) {
+  if (name == "-" || name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (name.compare(0, folder.size(), folder) != 0) continue;
+    int descriptor = -1;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + folder.size(), end, descriptor);
+    if (error == std::errc() && stop == end && descriptor >= 0) return descriptor;
+  }
+  return {};
+}
+
+/// Open for writing, and this program's to close.
+int open_stream(const fs::path& path) {
+  const std::optional<int> own = descriptor_of(path.string());
+  const int descriptor = own ? ::dup(*own) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(path.string(), fmt::format("cannot be written: {}", reason()));
+  return descriptor;
+}
+
+void write_stream(const fs::path& path, std::string_view text) {
+  std::fflush(stdout);
+  const int descriptor = open_stream(path);
+  while (!text.empty()) {
+    const ssize_t done = ::write(descriptor, text.data(), std::min(text.size(), largest_call));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0 && errno == EAGAIN) {
+      pollfd wait{descriptor, POLLOUT, 0};
+      ::poll(&wait, 1, -1);
+      continue;
+    }
+    if (done < 0) {
+      const std::string why = reason();
+      ::close(descriptor);
+      refuse(path.string(), fmt::format("cannot be written: {}", why));
+    }
+    text.remove_prefix(static_cast<std::size_t>(done));
+  }
+  ::close(descriptor);
+}
+
 }  // namespace
+
+bool is_stream(const fs::path& path) {
+  std::error_code error;
+  return descriptor_of(path.string()).has_value() || fs::is_other(path, error);
+}
+
+bool is_standard_output(const fs::path& path) {
+  const std::optional<int> own = descriptor_of(path.string());
+  if (own == STDOUT_FILENO) return true;
+  if (!is_stream(path)) return false;
+  struct stat there {
+  }, standard{};
+  const bool known = (own ? ::fstat(*own, &there) : ::stat(path.c_str(), &there)) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0;
+  return known && there.st_dev == standard.st_dev && there.st_ino == standard.st_ino;
+}
+
+void require_stream(const fs::path& path) {
+  const std::optional<int> own = descriptor_of(path.string());
+  if (own) {
+    const int flags = ::fcntl(*own, F_GETFL);
+    if (flags < 0) refuse(path.string(), fmt::format("cannot be written: {}", reason()));
+    if ((flags & O_ACCMODE) == O_RDONLY) refuse(path.string(), "cannot be written: it is open for reading");
+  } else if (::access(path.c_str(), W_OK) != 0) {
+    refuse(path.string(), fmt::format("cannot be written: {}", reason()));
+  }
+}
 
 void catch_interrupts() {
   struct sigaction action {};
@@ -89,6 +162,15 @@ InputFile::InputFile(fs::path path) : path_(std::move(path)) {
   size_ = static_cast<std::uint64_t>(status.st_size);
   seconds_ = status.st_mtim.tv_sec;
   nanoseconds_ = status.st_mtim.tv_nsec;
+  if (!has_model_extension(path_)) return;
+  char beginning[telling_bytes];
+  const ssize_t got = ::pread(descriptor_, beginning, sizeof beginning, 0);
+  try {
+    refuse_other_kinds(path_, {beginning, static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
 }
 
 InputFile::~InputFile() {
@@ -187,8 +269,20 @@ void Draft::publish() {
   bring_to_disk(destination_.has_parent_path() ? destination_.parent_path() : fs::path("."));
 }
 
-TextDraft::TextDraft(fs::path destination, std::string_view text) : draft_(std::move(destination), DraftKind::file) {
-  OutputFile file(draft_.path());
+void TextDraft::publish() {
+  if (draft_) return draft_->publish();
+  write_stream(stream_, text_);
+}
+
+TextDraft::TextDraft(fs::path destination, std::string_view text) {
+  if (is_stream(destination)) {
+    require_stream(destination);
+    stream_ = std::move(destination);
+    text_ = text;
+    return;
+  }
+  draft_.emplace(std::move(destination), DraftKind::file);
+  OutputFile file(draft_->path());
   file.write(reinterpret_cast<const std::byte*>(text.data()), text.size());
   file.close();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files larger than memory: bytes read at a place, and a new file or folder that is complete or not there.
+// Files larger than memory: bytes read at a place, and a new file or folder that is complete or not there. Texts also go to streams:
+// standard output, pipes and devices, which have no draft.
 //
 // A draft is written under another name beside its destination and brought to the disk; publish() renames it and brings the new name to
 // the disk. Until then the destination is what it was, however the program ends. A killed program leaves its draft; the next draft of the
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +25,8 @@ inline constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
 /// A limit on the size of files is then an error of writing, like a full disk, and no signal.
 void catch_interrupts();
 
-/// A regular file, open for reading. Several threads may read.
+/// A regular file, open for reading; a model's file by its name is none if it is a Git LFS pointer or an HTML page (file_kind.hpp). Several
+/// threads may read.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
@@ -86,14 +89,26 @@ class Draft {
   bool published_ = false;
 };
 
-/// Makes `destination` a file with this content, or leaves it as it was.
+/// Whether a name stands for something that is written to as it is: - (standard output), /dev/stdout and other descriptors of this program
+/// (/dev/fd/63, which a shell makes of >(command)), a pipe, a device.
+bool is_stream(const std::filesystem::path& path);
+
+/// Whether writing to it would be writing to standard output: -, or what descriptor 1 is.
+bool is_standard_output(const std::filesystem::path& path);
+
+/// Refuses what cannot be written to, for the reason, before there is anything to write.
+void require_stream(const std::filesystem::path& path);
+
+/// Makes `destination` a file with this content, or leaves it as it was. A stream gets the content when it is published.
 class TextDraft {
  public:
   TextDraft(std::filesystem::path destination, std::string_view text);
-  void publish() { draft_.publish(); }
+  void publish();
 
  private:
-  Draft draft_;
+  std::filesystem::path stream_{};
+  std::string text_{};
+  std::optional<Draft> draft_{};
 };
 
 /// A file's content, or a folder's list of names, is on the disk when this returns; nothing happens where a file system has no such thing.

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "suggestion.hpp"
+
 namespace rope::tool {
 
 /// Without the option `variable` stays as it is. Any other word is a CLI::ValidationError that names them all.
@@ -26,7 +28,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable,
         return;
       }
     }
-    throw CLI::ValidationError(fmt::format("{} must be one of {}, got {}", name, fmt::join(words, ", "), got));
+    throw CLI::ValidationError(fmt::format("{} must be one of {}, got {}{}", name, fmt::join(words, ", "), got, did_you_mean(got, words)));
   };
   return command.add_option_function<std::string>(name, choose, description)->option_text(fmt::format("{}", fmt::join(words, "|")));
 }

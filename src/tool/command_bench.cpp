@@ -60,7 +60,10 @@ Command add_bench(CLI::App& app) {
       ->option_text("REGEX");
   command->add_option("--targets", arguments->targets, "Measure what this file needs (bench/targets.json) and compare with it")
       ->option_text("FILE");
-  command->add_option("--json", arguments->json, "Write all results to this file")->option_text("FILE");
+  command
+      ->add_option("--json", arguments->json,
+                   "Write all results to this file, or with - to standard output, and the report to standard error")
+      ->option_text("FILE");
   command->footer(
       "On an otherwise idle machine; everything takes about 5 minutes.\n"
       "Exit code: 0 measured, 1 a result differs from the reference or a target was missed, 2 unusable.");

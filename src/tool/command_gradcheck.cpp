@@ -45,7 +45,10 @@ Command add_gradcheck(CLI::App& app) {
   filter("--scalar", arguments->filters.scalar, "f64, f32, f16, bf16");
   filter("--layout", arguments->filters.layout, "bsnd, bnsd, sbnd, tnd");
   command->add_option("--seed", arguments->seed, "Of the random numbers (default 1)")->option_text("N");
-  command->add_option("--json", arguments->json, "Write all checks: error, bound, place, method")->option_text("FILE");
+  command
+      ->add_option("--json", arguments->json,
+                   "Write all checks: error, bound, place, method; - for standard output, in place of the report")
+      ->option_text("FILE");
   command->add_option("--plot", arguments->plot, "Draw a heat map with gnuplot, .svg or .png")->option_text("FILE");
   command->footer(gradcheck_help());
   return {command, [arguments] { return run(*arguments); }};

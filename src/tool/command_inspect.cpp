@@ -35,7 +35,7 @@ int run(const InspectArguments& arguments) {
 Command add_inspect(CLI::App& app) {
   const auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model's configuration makes of its rotation, pair by pair.");
-  command->add_option("MODEL", arguments->model, "config.json, a folder with one, a GGUF file, or a scaling (below)")
+  command->add_option("MODEL", arguments->model, "config.json (- for standard input), a folder with one, a GGUF file, or a scaling (below)")
       ->required()
       ->option_text("(required)");
   add_model_options(*command, arguments->options,

@@ -40,7 +40,8 @@ Command add_verify(CLI::App& app) {
       *command, "--precision", arguments->precision,
       {{"exact", PrecisionChoice::exact}, {"float-recurrence", PrecisionChoice::float_recurrence}, {"both", PrecisionChoice::both}},
       "How ggml's cases run (default both: each must pass)");
-  command->add_option("--json", arguments->json, "Write all results to this file")->option_text("FILE");
+  command->add_option("--json", arguments->json, "Write all results to this file, or with - to standard output in place of the report")
+      ->option_text("FILE");
   command->add_flag("--quiet", arguments->quiet, "Print only failing cases and the last line");
   command->footer("Exit code: 0 all passed, 1 some failed, 2 unusable input or usage.");
   return {command, [arguments] { return run(*arguments); }};

@@ -29,6 +29,8 @@ Command add_compare(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_convert(CLI::App& app);
 Command add_gradcheck(CLI::App& app);
+/// After all others: it knows their names.
+Command add_help(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_man(CLI::App& app);
 Command add_verify(CLI::App& app);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two rotations side by side: what differs, and how far apart that puts the angles.
+// Two rotations side by side: whether they are the same within a tolerance, what differs, and how far apart that puts the angles.
 //
-//   difference of pair k at position p = p |rate_k(b) - rate_k(a)|        radians; rates in double-double
+//   difference of pair k at position p = p |rate_k(b) - rate_k(a)|        radians, not reduced to a turn; rates in double-double
 //
-// Rates that depend on the length of the sequence are those of the length compared at. Pairs are compared by number, as far as both have
-// them. Values only: compare_report.hpp prints, compare_plot.hpp draws.
+// What decides: the largest such difference over the pairs both have and the positions 0 to length - 1 (so at the last position),
+// |m_b / m_a - 1| and the same of the softmax multipliers, each against the tolerance; sections, head and rotary dims and which layers
+// rotate, exactly. An error of m by a factor 1 + t moves a rotated row as far as an error of t radians does: one tolerance serves both.
+//
+// Rates that depend on the length of the sequence are compared at the length, and at the original contexts below it. Everything else (the
+// parameters behind the rates, names of families and layer types, pairing words, contexts and counts of heads) is a remark. Pairs are
+// compared by number, as far as both have them. Values only: compare_report.hpp prints, compare_plot.hpp draws.
 #pragma once
 
 #include <optional>
@@ -27,6 +32,7 @@ struct Difference {
   std::string layer_type{};  ///< empty for what concerns the model
   std::string name{};
   std::string a{}, b{};
+  std::string note{};  ///< how far apart that is, where it can be said
 };
 
 struct AngleDifference {
@@ -37,7 +43,8 @@ struct AngleDifference {
 
 /// One kind of layer of a beside one of b.
 struct LayerComparison {
-  std::string layer_type{};  ///< "full_attention", or "full_attention / " and the other's name; empty where neither has one
+  std::string layer_type{};           ///< "full_attention", or "full_attention / " and the other's name; empty where neither has one
+  std::vector<rope::Index> layers{};  ///< which layers of both; empty where one of the two does not say
   LayerInspection a{}, b{};
   /// |b - a| of each pair that both have; 0 where it is no more than the rounding of rates, 2^-90 of them.
   std::vector<DoubleDouble> rate_differences{};
@@ -45,21 +52,30 @@ struct LayerComparison {
   rope::Index widest = 0;                    ///< the pair whose rates differ most
   std::vector<AngleDifference> angles{};     ///< at powers of two below the length, and at its last position
   std::optional<rope::Index> first_apart{};  ///< first position below the length where an angle is more than apart_radians off
+  AngleDifference worst{};                   ///< over all lengths compared
+  rope::Index worst_length = 0;              ///< of the sequence it was found in
 };
 
 inline constexpr double apart_radians = 0.1;
 
+/// Parameters rounded to float32, as GGUF has them, put angles up to 0.008 rad apart at 131072 tokens.
+inline constexpr double default_tolerance = 0.01;
+
 struct Comparison {
   std::string name_a{}, name_b{};
   rope::Index length = 0;
-  std::vector<Difference> differences{};
+  double tolerance = default_tolerance;
+  std::vector<Difference> differences{};  ///< what decides
+  std::vector<Difference> remarks{};      ///< what does not
   std::vector<LayerComparison> layers{};
+  std::vector<std::string> notes{};     ///< what could not be compared
   std::vector<std::string> warnings{};  ///< the readers', after "a: " or "b: "
 
   bool equal() const { return differences.empty(); }
 };
 
-/// Length 0 is the longer context of the two. A model with one kind of layer is compared with every kind of the other. Throws as inspect.
-Comparison compare(const Operand& a, const Operand& b, const InspectOptions& options);
+/// Length 0 is the longer context of the two. Layers are compared one by one where both models say which rotate; otherwise kinds of layers
+/// of the same name, and a model with one kind with every kind of the other. Throws as inspect, and for a tolerance that is not from 0.
+Comparison compare(const Operand& a, const Operand& b, const InspectOptions& options, double tolerance = default_tolerance);
 
 }  // namespace rope::tool

@@ -2,8 +2,11 @@
 #include "gnuplot.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "byte_files.hpp"
 #include "child_process.hpp"
@@ -13,10 +16,20 @@ namespace rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
+/// Whether a program of this name is in a folder of PATH.
+bool is_installed(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
 /// Whether gnuplot drew; throws where it cannot be started.
 bool drew(const fs::path& script, const fs::path& picture) {
   const Ended ended = run_program({"gnuplot", script.string()});
-  if (ended.missing) refuse(picture.string(), "gnuplot must be installed to draw");
+  if (ended.missing) refuse(picture.string(), "gnuplot must be installed to draw it");
   return ended.exit_code == 0;
 }
 
@@ -24,7 +37,9 @@ bool drew(const fs::path& script, const fs::path& picture) {
 
 void require_picture(const fs::path& path) {
   if (path.extension() != ".svg" && path.extension() != ".png") refuse(path.string(), "a picture's name must end in .svg or .png");
+  if (is_stream(path)) refuse(path.string(), "a picture must be a file");
   require_writable(path);
+  if (!is_installed("gnuplot")) refuse(path.string(), "gnuplot must be installed to draw it, and is in no folder of PATH");
 }
 
 std::string quoted(const std::string& text) {

@@ -12,7 +12,7 @@
 
 namespace rope::tool {
 
-/// Throws FileError unless the name ends in .svg or .png, and where nothing can be written under it (require_writable).
+/// Throws FileError unless the name ends in .svg or .png, where nothing can be written under it (require_writable), and without gnuplot.
 void require_picture(const std::filesystem::path& path);
 
 /// A string in gnuplot's single quotes.

@@ -222,6 +222,8 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
     if (result.length == 0) result.length = static_cast<rope::Index>(std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
     if (!layer.layer_type.empty()) kinds += (kinds.empty() ? "" : ", ") + layer.layer_type;
   }
+  result.warnings = model.warnings;
+  if (model.layers.empty() && options.layer_type.empty()) return result;
   if (result.length <= 0) detail::fail("the model does not say for how many tokens it is: give --context");
   for (const models::LayerRope& layer : model.layers) {
     if (options.layer_type.empty() || options.layer_type == layer.layer_type) result.layers.push_back(inspect_layer(layer, result.length));
@@ -231,7 +233,6 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
         kinds.empty() ? std::string("--layer needs a model that names kinds of layers") : fmt::format("--layer must be one of {}", kinds);
     detail::fail(rule, std::string_view(options.layer_type));
   }
-  result.warnings = model.warnings;
   add_remarks(result);
   return result;
 }

@@ -81,7 +81,8 @@ struct InspectOptions {
   std::string layer_type{};  ///< only these layers; empty for all
 };
 
-/// Throws rope::Error for a length that is negative or not known, a layer type the model does not have, and as rope::frequencies.
+/// A model without layers that rotate has none here. Throws rope::Error for a length that is negative or not known, a layer type the model
+/// does not have, and as rope::frequencies.
 Inspection inspect(const models::ModelRope& model, const InspectOptions& options);
 
 /// The worst angle of positions 0 to length - 1 computed in float. After 2^22 angles, the last positions

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "layer_kinds.hpp"
 #include "scaling_fields.hpp"
 
 namespace rope::tool {
@@ -32,9 +33,18 @@ std::string line_of(const std::string& name, const std::string& value, const std
 }
 
 std::string text_of_layers(const std::vector<rope::Index>& layers) {
-  constexpr std::size_t many = 12;
-  const auto shown = layers.begin() + static_cast<std::ptrdiff_t>(std::min(many, layers.size()));
-  return fmt::format("{} of them: {}{}", layers.size(), fmt::join(layers.begin(), shown, " "), layers.size() > many ? " ..." : "");
+  return fmt::format("{} of them: {}", layers.size(), text_of_numbers(layers));
+}
+
+/// Empty where the model does not say which of its layers rotate.
+std::vector<rope::Index> resting_layers(const models::ModelRope& model) {
+  std::vector<rope::Index> layers;
+  const std::optional<std::vector<int>> kinds = kinds_of_layers(model);
+  if (!kinds) return layers;
+  for (std::size_t i = 0; i < kinds->size(); ++i) {
+    if ((*kinds)[i] == not_rotated) layers.push_back(static_cast<rope::Index>(i));
+  }
+  return layers;
 }
 
 std::string text_of_sections(const Sections& sections) {
@@ -197,20 +207,28 @@ std::vector<std::size_t> shown_pairs(const LayerInspection& layer) {
 std::string text_of(const Inspection& inspection, Rows rows, const TextOptions& options) {
   const Painter painter(options.colour);
   const models::ModelRope& model = inspection.model;
-  std::string text = painter.bold(model.architecture.empty() ? "architecture not said" : model.architecture) + "\n";
+  std::string text =
+      painter.bold_lines(wrapped(model.architecture.empty() ? "architecture not said" : model.architecture, options.width, ""));
   text += line_of("context", model.context > 0 ? fmt::format("{}", model.context) : "not said", model.context > 0 ? "tokens" : "");
-  if (inspection.length != model.context) text += line_of("computed for", fmt::format("{}", inspection.length), "tokens");
+  if (inspection.length != model.context && !inspection.layers.empty())
+    text += line_of("computed for", fmt::format("{}", inspection.length), "tokens");
   if (model.layer_count > 0) text += line_of("layers", fmt::format("{}", model.layer_count));
   if (model.heads > 0)
     text += line_of("heads, key heads", fmt::format("{}, {}", model.heads, model.key_heads > 0 ? model.key_heads : model.heads));
+  if (const std::vector<rope::Index> resting = resting_layers(model); !resting.empty()) {
+    text += folded(line_of("not rotated", text_of_layers(resting)), options.width);
+  }
+  if (inspection.layers.empty()) text += "\nno layer of this model rotates\n";
   for (const LayerInspection& layer : inspection.layers) {
     text += "\n" + painter.bold(layer.layer.layer_type.empty() ? "all layers" : layer.layer.layer_type) + "\n";
-    if (!layer.layer.layers.empty()) text += line_of("layers", text_of_layers(layer.layer.layers));
-    text += parameters_of(layer.layer);
+    if (!layer.layer.layers.empty()) text += folded(line_of("layers", text_of_layers(layer.layer.layers)), options.width);
+    text += folded(parameters_of(layer.layer), options.width);
     for (const Derived& fact : layer.derived) text += line_of(fact.name, text_of(fact.value), fact.unit);
     text += "\n" + table_of(layer, rows, painter);
   }
-  text += fmt::format("rad/token and wavelength (tokens) before scaling; turns within {} tokens\n", inspection.length);
+  if (!inspection.layers.empty()) {
+    text += fmt::format("rad/token and wavelength (tokens) before scaling; turns within {} tokens\n", inspection.length);
+  }
   if (!inspection.notes.empty()) text += "\n" + painter.bold("Notes") + "\n";
   for (const std::string& note : inspection.notes) text += wrapped(note, options.width, "  ");
   if (!inspection.warnings.empty()) text += "\n" + painter.bold(painter.yellow("Warnings")) + "\n";
@@ -224,7 +242,8 @@ Json json_of(const Inspection& inspection) {
   for (const LayerInspection& layer : inspection.layers) layers.push_back(layer_json(layer));
   return {{"architecture", model.architecture}, {"context", model.context},  {"length", inspection.length},
           {"layer_count", model.layer_count},   {"heads", model.heads},      {"key_heads", model.key_heads},
-          {"warnings", inspection.warnings},    {"notes", inspection.notes}, {"layers", std::move(layers)}};
+          {"warnings", inspection.warnings},    {"notes", inspection.notes}, {"not_rotated", resting_layers(model)},
+          {"layers", std::move(layers)}};
 }
 
 }  // namespace rope::tool

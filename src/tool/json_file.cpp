@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "file_error.hpp"
+#include "file_kind.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -16,6 +17,7 @@ Json read_json(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::error_code error;
   if (!file || !fs::is_regular_file(path, error)) refuse(path.string(), "must be a file that can be read");
+  refuse_other_kinds(path, beginning_of(path));
   constexpr int deepest = 64;
   const auto bounded = [&](int depth, Json::parse_event_t, Json&) {
     if (depth > deepest) refuse(path.string(), fmt::format("must not be nested deeper than {} levels", deepest));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "terminal.hpp"
+
 namespace rope::tool {
 namespace {
 
@@ -16,23 +18,30 @@ Done; for
 .BR verify " and " gradcheck :
 everything passed; for
 .BR compare :
-nothing differs.
+equal within the tolerance.
 .TP
 .B 1
-A check failed, or what was compared differs.
+A check failed, or what was compared differs by more.
 .TP
 .B 2
 The input or the command line cannot be used. One sentence on standard error says why; nothing has been written.
 .SH ENVIRONMENT
 .TP
 .B ROPE_KERNEL_TARGET
-The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, NEON or SCALAR. Results are the same bits.
+The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, NEON or SCALAR.
+Results are the same bits.
 .TP
 .B ROPE_STREAM_BYTES
 From how many bytes, read and written together, a rotation bypasses the cache; measured where it is not set.
 .TP
 .B NO_COLOR
-Set to anything: no colours, also on a terminal.
+Set to anything but nothing: no colours, also on a terminal.
+.TP
+.B TERM
+Where it is dumb or not set: no colours either.
+.TP
+.B COLUMNS
+How wide reports are where standard output is no terminal; 120 where it is not set.
 .SH EXAMPLES
 What a model's configuration means, with a picture of it:
 .PP
@@ -47,6 +56,14 @@ Two scalings against each other:
 .RS 4
 .nf
 rope compare config.json yarn:dims=128,base=10000,factor=4,original=4096
+.fi
+.RE
+.PP
+In a script: whether a converted model still rotates as before, to a thousandth of a radian:
+.PP
+.RS 4
+.nf
+rope compare config.json model.gguf \-\-tolerance 1e\-3 \-\-json \- > differences.json || exit
 .fi
 .RE
 .PP
@@ -77,6 +94,13 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+/// Lines of at most 100 columns, which man fills anew.
+std::string filled(const std::string& text) {
+  std::string lines = escaped(wrapped(text, 100, ""));
+  lines.pop_back();
+  return lines;
+}
+
 std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
 std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
 
@@ -93,7 +117,7 @@ std::string option_head(const OptionOutline& option) {
 std::string options_text(const CommandOutline& command) {
   std::string text;
   for (const OptionOutline& option : command.options) {
-    text += fmt::format(".TP\n{}\n{}\n", option_head(option), escaped(option.description));
+    text += fmt::format(".TP\n{}\n{}\n", option_head(option), filled(option.description));
   }
   return text;
 }
@@ -108,7 +132,7 @@ std::string synopsis(const CommandOutline& program, const CommandOutline& comman
 
 /// Footers are laid out for a terminal: they keep their lines.
 std::string command_text(const CommandOutline& program, const CommandOutline& command) {
-  std::string text = fmt::format(".SS {}\n{}\n.PP\n{}\n", escaped(command.name), synopsis(program, command), escaped(command.description));
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n{}\n", escaped(command.name), synopsis(program, command), filled(command.description));
   text += options_text(command);
   if (!command.footer.empty()) text += fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(command.footer));
   return text;
@@ -122,7 +146,7 @@ std::string man_page(const CommandOutline& program, const std::string& version) 
   for (const CommandOutline& command : program.commands) text += synopsis(program, command) + "\n.br\n";
   text += fmt::format("{} [{}]\n", bold(program.name), italic("option"));
   text +=
-      fmt::format(".SH DESCRIPTION\n.B {}\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n", program.name, escaped(introduction), options_text(program));
+      fmt::format(".SH DESCRIPTION\n.B {}\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n", program.name, filled(introduction), options_text(program));
   for (const CommandOutline& command : program.commands) text += command_text(program, command);
   return text + after_commands;
 }

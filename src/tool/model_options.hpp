@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <string>
 
+#include "count_text.hpp"
 #include "files.hpp"
 #include "gnuplot.hpp"
 #include "inspect.hpp"
@@ -36,18 +36,17 @@ struct ModelOptionTexts {
   std::string context, plot;
 };
 
-/// A --context that is no whole number from 1 is a CLI::ValidationError.
+/// A --context that is no whole number from 1 (131072, 1e6) is a CLI::ValidationError.
 inline void add_model_options(CLI::App& command, ModelOptions& options, const ModelOptionTexts& texts) {
   const auto read_context = [&options](const std::string& text) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, options.inspect.length);
-    if (error != std::errc() || stop != end || options.inspect.length < 1)
-      throw CLI::ValidationError(fmt::format("--context must be a whole number from 1, got {}", text));
+    options.inspect.length = parse_count(text).value_or(0);
+    if (options.inspect.length < 1) throw CLI::ValidationError(fmt::format("--context must be a whole number from 1, got {}", text));
   };
   command.add_option_function<std::string>("--context", read_context, texts.context)->option_text("N");
   command.add_option("--layer", options.inspect.layer_type, "Only layers of this type, full_attention for example")->option_text("TYPE");
   command.add_flag("--lenient", options.lenient, "Do as Hugging Face would about what a file should not say, with a warning");
-  command.add_option("--json", options.json, "Write every number to this file")->option_text("FILE");
+  command.add_option("--json", options.json, "Write every number to this file, or with - to standard output in place of the report")
+      ->option_text("FILE");
   command.add_option("--plot", options.plot, texts.plot)->option_text("FILE");
 }
 

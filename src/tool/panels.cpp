@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "file_error.hpp"
 #include "gnuplot.hpp"
 
 namespace rope::tool {
@@ -26,6 +27,7 @@ std::string PanelRow::panel(double left, double right, const std::string& title)
 
 void draw_panels(const std::filesystem::path& path, std::size_t rows, const std::string& data,
                  const std::function<std::string(std::size_t number, const PanelRow&)>& row) {
+  if (rows == 0) refuse(path.string(), "there is nothing to draw: no layer rotates");
   constexpr int width = 1200, row_height = 430;
   std::string script = "set encoding utf8\nset tics nomirror out scale 0.6\nset border 3\n" + data + "set multiplot\n";
   for (std::size_t number = 0; number < rows; ++number) script += row(number, PanelRow(number, rows));

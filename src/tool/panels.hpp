@@ -30,7 +30,7 @@ class PanelRow {
   double bottom_, top_;
 };
 
-/// `data` first, then for each row what `row` says. Throws as draw_picture.
+/// `data` first, then for each row what `row` says. Throws as draw_picture, and FileError without rows.
 void draw_panels(const std::filesystem::path& path, std::size_t rows, const std::string& data,
                  const std::function<std::string(std::size_t number, const PanelRow&)>& row);
 

@@ -8,15 +8,19 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iostream>
 #include <set>
 #include <system_error>
 #include <vector>
 
-#include "files.hpp"
+#include "count_text.hpp"
+#include "file_error.hpp"
+#include "file_kind.hpp"
 #include "rope/error.hpp"
 #include "rope/models/gguf.hpp"
 #include "rope/models/hugging_face.hpp"
 #include "scaling_fields.hpp"
+#include "suggestion.hpp"
 #include "terminal.hpp"
 
 namespace rope::tool {
@@ -74,9 +78,9 @@ class Word {
   void read(const Setting& setting, double& value) const { value = number(setting.key, setting.value); }
   void read(const Setting& setting, std::optional<double>& value) const { value = number(setting.key, setting.value); }
   void read(const Setting& setting, rope::Index& value) const {
-    const char* end = setting.value.data() + setting.value.size();
-    const auto [stop, error] = std::from_chars(setting.value.data(), end, value);
-    if (error != std::errc() || stop != end) detail::fail(rule(setting.key, "must be a whole number"), std::string_view(setting.value));
+    const std::optional<rope::Index> count = parse_count(setting.value);
+    if (count) value = *count;
+    if (!count) detail::fail(rule(setting.key, "must be a whole number"), std::string_view(setting.value));
   }
   template <class Number>
   void read(const Setting& setting, std::vector<Number>& values) const {
@@ -99,7 +103,8 @@ class Word {
       value = one;
       return;
     }
-    detail::fail(rule(setting.key, fmt::format("must be {}", fmt::join(names, " or "))), std::string_view(setting.value));
+    detail::fail(rule(setting.key, fmt::format("must be {}", fmt::join(names, " or "))),
+                 setting.value + did_you_mean(setting.value, names));
   }
 
  private:
@@ -125,12 +130,6 @@ std::string_view full_name_of(std::string_view key) {
 const Type* type_named(std::string_view name) {
   const auto found = std::find_if(types().begin(), types().end(), [&](const Type& type) { return type.name == name; });
   return found == types().end() ? nullptr : &*found;
-}
-
-std::string type_names() {
-  std::vector<std::string> names;
-  for (const Type& type : types()) names.emplace_back(type.name);
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::vector<Setting> settings_of(const std::string& type, std::string_view text) {
@@ -161,10 +160,43 @@ bool set_field(Object& object, const Setting& setting, const Word& word, std::ve
   return known;
 }
 
-bool begins_as_gguf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  char magic[4] = {};
-  return file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "GGUF";
+/// Standard input, a pipe or a device, to its end.
+std::string text_of_stream(const fs::path& path, const std::string& name) {
+  constexpr std::size_t most = std::size_t{64} << 20;
+  std::ifstream opened;
+  if (path != "-") opened.open(path, std::ios::binary);
+  std::istream& stream = path == "-" ? std::cin : opened;
+  std::string text;
+  std::vector<char> buffer(std::size_t{1} << 16);
+  while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > most) refuse(name, "a configuration must have at most 64 MiB");
+  }
+  if (!stream.eof()) refuse(name, "cannot be read");
+  return text;
+}
+
+models::ModelRope read_stream(const fs::path& path, models::Strictness strictness) {
+  const std::string name = path == "-" ? "standard input" : path.string();
+  const std::string text = text_of_stream(path, name);
+  refuse_other_kinds(name, std::string_view(text).substr(0, telling_bytes));
+  if (text.compare(0, 4, "GGUF") == 0) refuse(name, "a GGUF file must be given by its name: it is not read from beginning to end");
+  try {
+    return models::parse_hugging_face(text, strictness);
+  } catch (const Error& refusal) {
+    constexpr std::string_view mark = "[rope] ";
+    const std::string_view sentence = refusal.what();
+    refuse(name, sentence.substr(sentence.substr(0, mark.size()) == mark ? mark.size() : 0));
+  }
+}
+
+/// The words before the parameters; a name that cannot be one of a scaling is a path.
+std::string_view type_word_of(std::string_view name) { return name.substr(0, name.find(':')); }
+
+std::vector<std::string> names_of_types() {
+  std::vector<std::string> names;
+  for (const Type& type : types()) names.emplace_back(type.name);
+  return names;
 }
 
 }  // namespace
@@ -173,7 +205,9 @@ models::ModelRope parse_scaling(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string name(text.substr(0, colon));
   const Type* type = type_named(name);
-  if (type == nullptr) detail::fail(fmt::format("a scaling must be one of {}", type_names()), std::string_view(name));
+  if (type == nullptr)
+    detail::fail(fmt::format("a scaling must be one of {}", fmt::join(names_of_types(), ", ")),
+                 name + did_you_mean(name, names_of_types()));
   const Word word(name);
   models::ModelRope model;
   model.architecture = text;
@@ -194,7 +228,12 @@ models::ModelRope parse_scaling(std::string_view text) {
     }
     if (set_field(layer.powers, setting, word, keys)) continue;
     const bool known = std::visit([&](auto& scaling) { return set_field(scaling, setting, word, keys); }, layer.scaling);
-    if (!known) detail::fail(fmt::format("{}: a key must be one of {}", name, fmt::join(keys, ", ")), std::string_view(setting.key));
+    if (known) continue;
+    std::vector<std::string> words = keys;
+    for (const Synonym& synonym : synonyms) {
+      if (std::find(keys.begin(), keys.end(), synonym.name) != keys.end()) words.emplace_back(synonym.word);
+    }
+    detail::fail(fmt::format("{}: a key must be one of {}", name, fmt::join(keys, ", ")), setting.key + did_you_mean(setting.key, words));
   }
   std::vector<const char*> required = type->required;
   required.insert(required.begin(), "rotary_dims");
@@ -241,16 +280,31 @@ std::string scaling_text_help() {
 
 models::ModelRope read_model(const fs::path& path, models::Strictness strictness) {
   std::error_code error;
+  if (path == "-" || fs::is_other(path, error)) return read_stream(path, strictness);
   if (!fs::exists(path, error)) refuse(path.string(), "must be a config.json, a folder with one, or a GGUF file");
-  const bool gguf = fs::is_regular_file(path, error) && begins_as_gguf(path);
+  const fs::path file = fs::is_directory(path, error) ? path / "config.json" : path;
+  const std::string beginning = beginning_of(file);
+  refuse_other_kinds(file, beginning);
+  if (file.extension() == ".safetensors") refuse(file.string(), "holds weights: give the config.json beside it, or the folder");
+  const bool configuration = !beginning.empty() && beginning[std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size() - 1)] == '{';
+  // What is called .gguf and is no configuration either is told what a GGUF file must be.
+  const bool gguf = beginning.compare(0, 4, "GGUF") == 0 || (file.extension() == ".gguf" && !configuration);
   return gguf ? models::read_gguf(path, strictness) : models::read_hugging_face(path, strictness);
 }
 
 models::ModelRope read_model_or_scaling(const std::string& name, models::Strictness strictness) {
   std::error_code error;
-  if (fs::exists(name, error)) return read_model(name, strictness);
-  if (type_named(std::string_view(name).substr(0, name.find(':'))) != nullptr) return parse_scaling(name);
-  refuse(name, "must be a config.json, a folder with one, a GGUF file, or a scaling such as yarn:dims=128,factor=4,original=4096");
+  if (name == "-" || fs::exists(name, error)) return read_model(name, strictness);
+  const std::string type(type_word_of(name));
+  if (type_named(type) != nullptr) return parse_scaling(name);
+  const std::string suggestion = did_you_mean(type, names_of_types());
+  const bool meant_as_scaling = name.find('=') != std::string::npos || !suggestion.empty();
+  if (meant_as_scaling && name.find(':') != std::string::npos) {
+    refuse(name, fmt::format("there is no such file, and no scaling {}: it must be one of {}{}", type, fmt::join(names_of_types(), ", "),
+                             suggestion));
+  }
+  refuse(name,
+         "must be a config.json, a folder with one, a GGUF file, or a scaling such as yarn:dims=128,factor=4,original=4096" + suggestion);
 }
 
 }  // namespace rope::tool

@@ -24,7 +24,8 @@ models::ModelRope parse_scaling(std::string_view text);
 /// Types, keys and synonyms, for --help.
 std::string scaling_text_help();
 
-/// A GGUF file if it begins as one, otherwise a config.json or the folder with one. Throws as the reader, and FileError if there is none.
+/// A GGUF file if it begins as one, otherwise a config.json or the folder with one; a config.json also from a pipe, and with - from
+/// standard input. Throws as the reader, and FileError if there is none, or something else under its name (file_kind.hpp).
 models::ModelRope read_model(const std::filesystem::path& path, models::Strictness strictness);
 
 /// A file or folder of this name, or else a scaling. Throws as the two above.

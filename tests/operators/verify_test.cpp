@@ -126,7 +126,7 @@ TEST(VerifyProgram, JsonHoldsEveryCase) {
 TEST(VerifyProgram, JsonThatCannotBeWrittenIsTwo) {
   const Outcome missing = run_verify(golden + "/onnx/bf16", "--json /nowhere/at/all.json");
   EXPECT_EQ(missing.code, 2);
-  EXPECT_EQ(missing.err, "[rope] /nowhere/at/all.json: the results could not be written\n");
+  EXPECT_EQ(missing.err, "[rope] /nowhere/at/all.json: cannot be written: there is no folder /nowhere/at\n");
   const TemporaryFolder folder;
   EXPECT_EQ(run_verify(golden + "/onnx/bf16", "--json '" + folder.path().string() + "'").code, 2);
 }

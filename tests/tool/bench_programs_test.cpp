@@ -61,6 +61,16 @@ TEST_F(BenchPrograms, AreCalledWithTheOptions) {
   EXPECT_THAT(text("rotate_report.words"), testing::HasSubstr("--check --targets targets.json"));
 }
 
+TEST_F(BenchPrograms, PrintToStandardErrorWhereTheResultsGoToStandardOutput) {
+  program("bin", "rotate_bench", std::string(measures) + "; echo measured");
+  program("bin", "rotate_report", std::string(reports) + "; echo reported");
+  fs::copy(ROPE_TOOL, root_ / "bin/rope");
+  const std::string files = (root_ / "").string();
+  ASSERT_EQ(std::system(("'" + files + "bin/rope' bench --json - >'" + files + "out' 2>'" + files + "err'").c_str()), 0);
+  EXPECT_EQ(text("out"), "{\"results\": 1}\n");
+  EXPECT_EQ(text("err"), "measured\nreported\n");
+}
+
 TEST_F(BenchPrograms, LeaveNothingBehind) {
   program("bin", "rotate_bench", std::string(measures) + "; dirname \"$2\" > '" + (root_ / "work").string() + "'");
   program("bin", "rotate_report", reports);

@@ -508,7 +508,7 @@ TEST(InspectProgram, PrintsWritesAndDraws) {
 TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   const TemporaryFolder folder;
   const TemporaryFolder other;
-  const std::filesystem::path pipe = other / "pipe";
+  const std::filesystem::path pipe = other / "pipe.svg";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const std::string json = "--json '" + (folder / "all.json").string() + "' ";
   const std::pair<std::string, std::string> cases[] = {
@@ -519,11 +519,11 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
       {json + "default:dims=8", "[rope] the model does not say for how many tokens it is: give --context\n"},
       {json + "--layer x default:dims=8,context=9", "[rope] --layer needs a model that names kinds of layers, got x\n"},
       {json + "--plot picture.jpg default:dims=8,context=9", "[rope] picture.jpg: a picture's name must end in .svg or .png\n"},
-      {"--json /nowhere/all.json default:dims=8,context=9", "[rope] /nowhere/all.json: the results could not be written\n"},
-      {"--plot /nowhere/all.png default:dims=8,context=9", "[rope] /nowhere/all.png: the results could not be written\n"},
-      {"--json '" + pipe.string() + "' default:dims=8,context=9", "[rope] " + pipe.string() + ": must be a file\n"},
+      {"--json /nowhere/all.json default:dims=8,context=9", "[rope] /nowhere/all.json: cannot be written: there is no folder /nowhere\n"},
+      {"--plot /nowhere/all.png default:dims=8,context=9", "[rope] /nowhere/all.png: cannot be written: there is no folder /nowhere\n"},
+      {"--plot '" + pipe.string() + "' default:dims=8,context=9", "[rope] " + pipe.string() + ": a picture must be a file\n"},
       {"--json '" + folder.path().string() + "' default:dims=8,context=9",
-       "[rope] " + folder.path().string() + ": the results could not be written\n"}};
+       "[rope] " + folder.path().string() + ": cannot be written: it is a folder\n"}};
   for (const auto& [words, sentence] : cases) {
     const test::Outcome outcome = run_tool("inspect " + words);
     EXPECT_EQ(outcome.code, 2) << words;

@@ -98,7 +98,8 @@ TEST(ScalingText, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "[rope] a scaling must be one of default, linear, proportional, dynamic, ntk, yarn, ggml_yarn, llama3, longrope, got "},
       {"yern:dims=8",
-       "[rope] a scaling must be one of default, linear, proportional, dynamic, ntk, yarn, ggml_yarn, llama3, longrope, got yern"},
+       "[rope] a scaling must be one of default, linear, proportional, dynamic, ntk, yarn, ggml_yarn, llama3, longrope, got yern (did you "
+       "mean yarn?)"},
       {"default", "[rope] default: rotary_dims must be given"},
       {"yarn:dims=8", "[rope] yarn: factor must be given"},
       {"yarn:dims=8,factor=2", "[rope] yarn: original_context must be given"},
@@ -118,7 +119,7 @@ TEST(ScalingText, WhatIsWrongIsNamed) {
       {"linear:dims=8,factor=2,beta_fast=3",
        "[rope] linear: a key must be one of head_dims, context, rotary_dims, base, linear_scale, attention_factor, factors, exponents, "
        "exponent_dims, factor, got beta_fast"},
-      {"yarn:dims=8,factor=2,original=64,ends=round", "[rope] yarn: ends must be rounded or exact, got round"},
+      {"yarn:dims=8,factor=2,original=64,ends=round", "[rope] yarn: ends must be rounded or exact, got round (did you mean rounded?)"},
       {"yarn:dims=8,factor=2,original=64,magnitude=mine", "[rope] yarn: magnitude must be hugging_face or deepseek or given, got mine"},
       {"longrope:dims=4,short=1/,long=1/1,original=8", "[rope] longrope: short_factor must be a finite number, got "},
       {"longrope:dims=4,short=1/1,long=1,original=8", "[rope] long factor must be one per pair (2), got 1"},

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "count_text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+namespace rope::tool {
+
+std::optional<rope::Index> parse_count(std::string_view text) {
+  const char* end = text.data() + text.size();
+  rope::Index count = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error == std::errc() && stop == end) return count;
+  if (error == std::errc::result_out_of_range) return {};
+  double value = 0;
+  const auto [stop_of_value, error_of_value] = std::from_chars(text.data(), end, value);
+  const bool read = error_of_value == std::errc() && stop_of_value == end;
+  // Up to 2^53 every whole number is a double, so none of them is another one rounded.
+  if (!read || !(std::fabs(value) <= 0x1p53) || value != std::floor(value)) return {};
+  return static_cast<rope::Index>(value);
+}
+
+}  // namespace rope::tool
