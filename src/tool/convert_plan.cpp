@@ -23,8 +23,12 @@ constexpr const char* fused_names = "(?:^|\\.)(?:qkv_proj|query_key_value|c_attn
 constexpr const char* query_norms = "(?:attn_)?(?:q|query)_?(?:layer)?norm";
 constexpr const char* key_norms = "(?:attn_)?(?:k|key)_?(?:layer)?norm";
 // What else may lie beside a query: its name says that it depends on the elements of q or k, unless it is the way to a latent query.
-constexpr const char* suspects = "(?:attn_)?(?:q|k|qk|qkv|query|key|queries|keys|rope|rotary)(?:_.*|[0-9].*)?";
+constexpr const char* suspects = "indexer|(?:attn_)?(?:q|k|qk|qkv|query|key|queries|keys|rope|rotary)(?:_.*|[0-9].*)?";
 constexpr const char* harmless = "q_a_proj|q_a_layernorm|q_a_norm|k_b_proj|rotary_emb";
+
+// Where attention is latent, the modules that make the rotated elements.
+constexpr const char* latent_query_names = "(?:^|\\.)(?:q_proj|q_b_proj)";
+constexpr const char* latent_key_names = "(?:^|\\.)kv_a_proj_with_mqa";
 
 // Regular expressions of the standard library use the stack for every character.
 constexpr std::size_t longest_name = 1000;
@@ -101,13 +105,19 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& shape) {
 // Collects layers in the order of the files.
 class Planner {
  public:
-  Planner(const ConvertOptions& options, const AttentionShape& shape, const Model& model)
+  Planner(const ConvertOptions& options, const Description& description, const Model& model)
       : model_(model),
-        shape_(shape),
-        order_(options.order),
+        shape_(description.shape),
+        order_(description.order),
         by_default_(options.query.empty() && options.key.empty() && options.fused.empty()),
-        query_(by_default_ ? query_names : options.query, "--q"),
-        key_(by_default_ ? key_names : options.key, "--k"),
+        query_(!by_default_         ? options.query
+               : description.latent ? latent_query_names
+                                    : query_names,
+               "--q"),
+        key_(!by_default_         ? options.key
+             : description.latent ? latent_key_names
+                                  : key_names,
+             "--k"),
         fused_(by_default_ ? fused_names : options.fused, "--qkv"),
         keep_(compiled(options.keep.empty() ? "(?!)" : options.keep, "--keep")) {}
 
@@ -159,8 +169,11 @@ class Planner {
           shard, entry,
           fmt::format("belongs to a projection that is converted and must be a weight, a bias or LoRA's, got \"{}\"", module.rest));
     if (!part.part) return;
-    if (fused && !order_) refuse_tensor(shard, entry, "is a fused projection: --qkv-order must say how its rows lie");
+    if (fused && !order_) {
+      refuse_tensor(shard, entry, "is a fused projection of a family whose order is not known: --qkv-order must say how its rows lie");
+    }
     ConvertedTensor converted = described(shard, entry, *part.part);
+    converted.projection = query ? Projection::query : key ? Projection::key : Projection::fused;
     converted.heads = fused ? fused_rows() : rows_of(query ? Role::query : Role::key, 0);
     const std::uint64_t rows = fused ? fused_row_count() : row_count(query ? Role::query : Role::key);
     const auto& extents = tensor(shard, entry).shape;
@@ -208,6 +221,7 @@ class Planner {
     if (!rest.empty() && rest != ".weight" && rest != ".bias")
       refuse_tensor(shard, entry, fmt::format("must be a norm's weight or bias, got \"{}\"", rest));
     ConvertedTensor converted = described(shard, entry, rest == ".bias" ? Part::norm_bias : Part::norm);
+    converted.projection = role == Role::query ? Projection::query : Projection::key;
     const std::uint64_t dims = static_cast<std::uint64_t>(window_of(role).dims), rows = row_count(role);
     const auto& extents = found.shape;
     const bool of_head = extents == std::vector<std::uint64_t>{dims};
@@ -313,6 +327,39 @@ void check_records(const ConvertOptions& options, const Model& model) {
   }
 }
 
+// Learned positions beside the layers, and no word of a rotation, neither among the tensors nor in a family that is known to rotate.
+void check_rotates(const ConvertOptions& options, const Description& description, const Model& model,
+                   const std::vector<ConvertedLayer>& layers) {
+  if (options.contradiction == Contradiction::overridden || description.family_pairing) return;
+  static const std::regex learned(
+      "(.*\\.|)(?:wpe|position_embeddings?|embed_positions|pos_embed(?:dings?)?|positional_embedding|relative_attention_bias)(?:\\.weight)"
+      "?");
+  constexpr std::string_view group = "embeddings.";
+  const Shard* found_in = nullptr;
+  const std::string* found = nullptr;
+  for (const Shard& shard : model.shards) {
+    for (const SafetensorsEntry& tensor : shard.header.tensors) {
+      const std::string& name = tensor.name;
+      if (name.find("rotary") != std::string::npos || name.find("inv_freq") != std::string::npos) return;
+      std::smatch match;
+      if (found != nullptr || name.size() > longest_name || !std::regex_match(name, match, learned)) continue;
+      std::string owner = match[1];
+      if (owner.size() >= group.size() && owner.compare(owner.size() - group.size(), group.size(), group) == 0) {
+        owner.resize(owner.size() - group.size());
+      }
+      const bool beside = std::any_of(layers.begin(), layers.end(),
+                                      [&](const ConvertedLayer& layer) { return layer.name.compare(0, owner.size(), owner) == 0; });
+      if (!beside) continue;
+      found = &name;
+      found_in = &shard;
+    }
+  }
+  if (found == nullptr) return;
+  refuse(found_in->file.path().string(),
+         fmt::format("tensor \"{}\" holds learned positions: the model does not rotate and nothing is to convert; --force converts it",
+                     *found));
+}
+
 }  // namespace
 
 const char* name_of(Part part) {
@@ -348,14 +395,16 @@ std::vector<rope::Index> source_elements(PairKind from, PairKind to, const HeadW
   return source;
 }
 
-ConvertPlan make_plan(const ConvertOptions& options, const AttentionShape& shape, const Model& model) {
+ConvertPlan make_plan(const ConvertOptions& options, const Description& description, const Model& model) {
+  const AttentionShape& shape = description.shape;
   const std::vector<rope::Index> source = source_elements(options.from, options.to, shape.query, shape.rotary_dims);
   if (std::is_sorted(source.begin(), source.end())) {
     detail::fail(fmt::format("--from and --to must read pairs from different slots of {} rotary dims", shape.rotary_dims),
                  fmt::format("{} and {}", name_of(options.from), name_of(options.to)));
   }
   check_records(options, model);
-  ConvertPlan plan{options.from, options.to, shape, Planner(options, shape, model).layers()};
+  ConvertPlan plan{options.from, options.to, shape, description.order, Planner(options, description, model).layers()};
+  check_rotates(options, description, model, plan.layers);
   const bool moves = options.from == PairKind::interleaved_to_half || options.to == PairKind::interleaved_to_half;
   for (const ConvertedLayer& layer : plan.layers) {
     for (const ConvertedTensor& tensor : layer.tensors) {

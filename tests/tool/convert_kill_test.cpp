@@ -52,7 +52,8 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   const fs::path& folder() const { return folder_.path(); }
 
   std::vector<std::string> words(const fs::path& to) const {
-    return {ROPE_TOOL, "convert", in().string(), to.string(), "--from", "half", "--to", "interleaved", "--heads", "2", "--head-dims", "8"};
+    return {ROPE_TOOL,     "convert", in().string(), to.string(),   "--from", "half",       "--to",
+            "interleaved", "--heads", "2",           "--head-dims", "8",      "--overwrite"};
   }
 
   // Files and their content; for a file, one without a name.
