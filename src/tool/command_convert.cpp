@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -56,10 +54,10 @@ Command add_convert(CLI::App& app) {
     command->add_option(name, value, text)->option_text("N");
   };
   count("--heads", options.heads, "Query heads; what config.json says must not be contradicted");
-  count("--kv-heads", options.key_heads, "Key heads (default: as many)");
-  count("--head-dims", options.head_dims, "Elements of a head");
+  count("--kv-heads", options.key_heads, "Key heads (default: as config.json says, or as many)");
+  count("--head-dims", options.head_dims, "Elements of a head, of queries and keys alike");
   count("--rotary-dims", options.rotary_dims, "Rotated elements of a head (default: as config.json says, or all)");
-  count("--offset", options.offset, "Where they begin (default: 0)");
+  count("--offset", options.offset, "Where they begin (default: as config.json says, or 0)");
   count("--key-head-dims", options.key_head_dims, "Where key heads differ (latent attention): their elements");
   count("--key-offset", options.key_offset, "and where the rotated ones begin");
   const auto names = [&](const char* name, std::string& expression, const char* text) {
@@ -79,12 +77,13 @@ Command add_convert(CLI::App& app) {
   command->add_flag("--dry-run", arguments->dry_run, "Print what would be done and write nothing");
   command->add_option("--json", arguments->json, "Write plan and verification to this file")->option_text("FILE");
   command->add_flag("--quiet", arguments->quiet, "Print nothing");
-  command->footer(fmt::format(
-      "config.json and the tokeniser in a folder IN are carried along to OUT. Every converted head is verified from OUT's own files:\n"
-      "q.k of random input, old weights rotated the old way and new weights the new way. What cannot be shown to be safe is\n"
-      "refused. {}\n"
-      "Exit code: 0 converted, 2 refused or unusable.",
-      llama_cpp_note));
+  constexpr int footer_width = 100;
+  command->footer(
+      wrapped("config.json and the tokeniser in a folder IN are carried along to OUT. Every converted head is verified from OUT's own "
+              "files: q.k of random input, old weights rotated the old way and new weights the new way. What cannot be shown to "
+              "be safe is refused.",
+              footer_width, "") +
+      wrapped(llama_cpp_note, footer_width, "") + "Exit code: 0 converted, 2 refused or unusable.");
   return {command, [arguments] { return run(*arguments); }};
 }
 

@@ -43,7 +43,7 @@ void check_json(const Model& model, const fs::path& to, const fs::path& json) {
   if (!other) refuse(json.string(), "must be another file than those of the models");
 }
 
-// Everything but the destination's name.
+// Everything but the destination's name and permissions.
 void write_draft(const ConvertPlan& plan, const Carried& carried, const Model& model, const fs::path& draft, Progress& progress) {
   std::uint64_t bytes = 0;
   for (const Shard& shard : model.shards) bytes += shard.file.size();
@@ -53,7 +53,6 @@ void write_draft(const ConvertPlan& plan, const Carried& carried, const Model& m
   }
   if (!model.index.empty()) copy_whole(model.index, draft / model.index.filename());
   write_carried(carried, model, draft);
-  if (model.folder) bring_to_disk(draft);
 }
 
 // A draft as any model is opened, from the disk.
@@ -65,6 +64,9 @@ Model open_draft(const Model& model, const fs::path& draft) {
 
 std::vector<std::string> notes_on(const ConvertReport& report, const Description& description, const Model& model) {
   std::vector<std::string> notes;
+  if (report.config.empty()) {
+    notes.emplace_back("No config.json was read: the options alone say how many heads there are and how they pair, and are believed.");
+  }
   if (model.folder && report.carried.files.empty()) notes.emplace_back("There was no config.json and no tokeniser to carry along.");
   if (!model.folder) notes.emplace_back("config.json and the tokeniser were not copied: a file was named, not a folder.");
   const bool adapted = model.folder && description.pairing_in_config;
@@ -158,7 +160,10 @@ ConvertReport convert(const fs::path& from, const fs::path& to, const ConvertOpt
   report.checks = verify_converted(options, model, open_draft(model, draft.path()), to.string(), progress);
   progress.end();
   if (report.checks.size() != report.plan.layers.size()) refuse(to.string(), "must be verified in every layer");
-  if (model.folder) set_folder_mode(draft.path(), mode_of(folder_of(model)));
+  if (model.folder) {
+    set_folder_mode(draft.path(), mode_of(folder_of(model)));
+    bring_to_disk(draft.path());
+  }
   // A report that cannot be written prevents the conversion, and one that is there speaks of a model that is there.
   std::optional<TextDraft> report_draft;
   if (!json.empty()) report_draft.emplace(json, json_text(report));

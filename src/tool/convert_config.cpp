@@ -315,6 +315,10 @@ Description describe(const ConvertOptions& options, const Model& model) {
       choose.contradict("codegen, whose qkv_proj has four blocks of queries, values and keys", "--qkv-order", name_of(*options.order));
     }
     if (!options.order) description.order = facts->order;
+    if (!facts->pairing && !recorded) {
+      description.warnings.push_back(
+          fmt::format("how {} (model_type) pairs is not known: --from {} is believed", facts->architecture, name_of(options.from)));
+    }
     description.base = facts->base;
     description.family_pairing = facts->pairing;
     description.pairing_in_config = facts->pairing_is_recorded;

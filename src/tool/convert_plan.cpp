@@ -119,9 +119,11 @@ class Planner {
                                   : key_names,
              "--k"),
         fused_(by_default_ ? fused_names : options.fused, "--qkv"),
-        keep_(compiled(options.keep.empty() ? "(?!)" : options.keep, "--keep")) {}
+        keep_(compiled(options.keep.empty() ? "(?!)" : options.keep, "--keep")),
+        rotates_(options.contradiction == Contradiction::overridden || description.family_pairing.has_value()) {}
 
   std::vector<ConvertedLayer> layers() {
+    if (!rotates_) check_rotates();
     for_each_tensor([&](std::size_t shard, std::size_t entry) { add_projection(shard, entry); });
     if (layers_.empty()) refuse_nothing_found();
     for_each_tensor([&](std::size_t shard, std::size_t entry) { add_beside(shard, entry); });
@@ -141,6 +143,42 @@ class Planner {
     for (std::size_t shard = 0; shard < model_.shards.size(); ++shard) {
       for (std::size_t entry = 0; entry < model_.shards[shard].header.tensors.size(); ++entry) visit(shard, entry);
     }
+  }
+
+  // Learned positions beside the projections, and no word of a rotation.
+  void check_rotates() const {
+    static const std::regex learned(
+        "(.*\\.|)(?:wpe|position_embeddings?|embed_positions|pos_embed(?:dings?)?|positional_embedding|relative_attention_bias)(?:\\."
+        "weight)?");
+    constexpr std::string_view group = "embeddings.";
+    bool rotary = false;
+    std::optional<std::pair<std::size_t, std::size_t>> found;
+    std::string owner;
+    for_each_tensor([&](std::size_t shard, std::size_t entry) {
+      const std::string& name = tensor(shard, entry).name;
+      rotary = rotary || name.find("rotary") != std::string::npos || name.find("inv_freq") != std::string::npos;
+      std::smatch match;
+      if (found || name.size() > longest_name || !std::regex_match(name, match, learned)) return;
+      std::string prefix = match[1];
+      if (prefix.size() >= group.size() && prefix.compare(prefix.size() - group.size(), group.size(), group) == 0) {
+        prefix.resize(prefix.size() - group.size());
+      }
+      if (owns_projections(prefix)) found = {shard, entry};
+    });
+    if (rotary || !found) return;
+    refuse_tensor(found->first, found->second,
+                  "holds learned positions: the model does not rotate and nothing is to convert; --force converts it");
+  }
+
+  // Does a projection's name begin so?
+  bool owns_projections(const std::string& prefix) const {
+    bool found = false;
+    for_each_tensor([&](std::size_t shard, std::size_t entry) {
+      const std::string& name = tensor(shard, entry).name;
+      if (found || name.size() > longest_name || name.compare(0, prefix.size(), prefix) != 0) return;
+      found = query_.find(name) || key_.find(name) || fused_.find(name);
+    });
+    return found;
   }
 
   bool kept(const std::string& name) const { return std::regex_search(name, keep_); }
@@ -312,6 +350,7 @@ class Planner {
   bool by_default_;
   ModuleFinder query_, key_, fused_;
   std::regex keep_;
+  bool rotates_;  // as far as is known without the tensors
   std::vector<ConvertedLayer> layers_{};
   std::map<std::string, std::size_t> places_{};
 };
@@ -325,39 +364,6 @@ void check_records(const ConvertOptions& options, const Model& model) {
              fmt::format("is recorded as paired {}, --from must say so, got {}", *record, name_of(options.from)));
     }
   }
-}
-
-// Learned positions beside the layers, and no word of a rotation, neither among the tensors nor in a family that is known to rotate.
-void check_rotates(const ConvertOptions& options, const Description& description, const Model& model,
-                   const std::vector<ConvertedLayer>& layers) {
-  if (options.contradiction == Contradiction::overridden || description.family_pairing) return;
-  static const std::regex learned(
-      "(.*\\.|)(?:wpe|position_embeddings?|embed_positions|pos_embed(?:dings?)?|positional_embedding|relative_attention_bias)(?:\\.weight)"
-      "?");
-  constexpr std::string_view group = "embeddings.";
-  const Shard* found_in = nullptr;
-  const std::string* found = nullptr;
-  for (const Shard& shard : model.shards) {
-    for (const SafetensorsEntry& tensor : shard.header.tensors) {
-      const std::string& name = tensor.name;
-      if (name.find("rotary") != std::string::npos || name.find("inv_freq") != std::string::npos) return;
-      std::smatch match;
-      if (found != nullptr || name.size() > longest_name || !std::regex_match(name, match, learned)) continue;
-      std::string owner = match[1];
-      if (owner.size() >= group.size() && owner.compare(owner.size() - group.size(), group.size(), group) == 0) {
-        owner.resize(owner.size() - group.size());
-      }
-      const bool beside = std::any_of(layers.begin(), layers.end(),
-                                      [&](const ConvertedLayer& layer) { return layer.name.compare(0, owner.size(), owner) == 0; });
-      if (!beside) continue;
-      found = &name;
-      found_in = &shard;
-    }
-  }
-  if (found == nullptr) return;
-  refuse(found_in->file.path().string(),
-         fmt::format("tensor \"{}\" holds learned positions: the model does not rotate and nothing is to convert; --force converts it",
-                     *found));
 }
 
 }  // namespace
@@ -404,7 +410,6 @@ ConvertPlan make_plan(const ConvertOptions& options, const Description& descript
   }
   check_records(options, model);
   ConvertPlan plan{options.from, options.to, shape, description.order, Planner(options, description, model).layers()};
-  check_rotates(options, description, model, plan.layers);
   const bool moves = options.from == PairKind::interleaved_to_half || options.to == PairKind::interleaved_to_half;
   for (const ConvertedLayer& layer : plan.layers) {
     for (const ConvertedTensor& tensor : layer.tensors) {

@@ -343,6 +343,27 @@ TEST_F(ConvertConfig, ModelsThatDoNotRotateAreRefused) {
   EXPECT_EQ(said(model, options), "config.json: alibi must be false in a model that is rotated, got true");
 }
 
+// GPT-2's projections are fused too: that it does not rotate comes before the question how its rows lie.
+TEST_F(ConvertConfig, ThatAModelDoesNotRotateComesFirst) {
+  TestModel model = fused("h.0.attn.c_attn", 192);
+  model.push_back({"wpe.weight", random_tensor("F32", {64, hidden}, 9)});
+  ConvertOptions options = usual;
+  options.heads = 4, options.head_dims = 16;
+  EXPECT_THAT(said(model, options), StartsWith("in.safetensors: tensor \"wpe.weight\" holds learned positions: the model does not rotate"));
+}
+
+TEST_F(ConvertConfig, WhatIsBelievedIsSaid) {
+  write_config(config_of("own_llm", R"(,"num_key_value_heads":2)"));
+  ConvertOptions options = usual;
+  options.strictness = models::Strictness::lenient;
+  EXPECT_EQ(said(separate(), options), "converted");
+  EXPECT_THAT(report.warnings, testing::Contains("how own_llm (model_type) pairs is not known: --from half is believed"));
+  fs::remove(config());
+  options.heads = 4, options.key_heads = 2, options.head_dims = 16;
+  EXPECT_EQ(said(separate(), options), "converted");
+  EXPECT_THAT(report.notes, testing::Contains(StartsWith("No config.json was read: the options alone say")));
+}
+
 TEST_F(ConvertConfig, FilesWithAndWithoutARecordAreRefused) {
   const fs::path source = folder / "in";
   fs::create_directory(source);

@@ -189,7 +189,7 @@ TEST_F(ConvertFolder, AFileCarriesNothingAndSaysSo) {
 }
 
 TEST_F(ConvertFolder, TheReportAndTheHelpWarnOfLlamaCppsOwnPermutation) {
-  const std::string sentence = "convert_hf_to_gguf.py permutes the q and k of Llama-like models itself";
+  const std::string sentence = "convert_hf_to_gguf.py permutes the q and k of Llama-like";
   EXPECT_THAT(run_tool(words(in(), out())).out, HasSubstr(sentence));
   EXPECT_THAT(run_tool("convert --help").out, HasSubstr(sentence));
 }
