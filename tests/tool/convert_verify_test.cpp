@@ -81,7 +81,7 @@ class ConvertVerify : public testing::Test {
     return result;
   }
 
-  // What is written with a plan changed so. The metadata is what a right writer leaves, unless `keep_metadata`.
+  // What is written with a plan changed so. The metadata is what a right writer leaves.
   void write(const Change& change) {
     fs::remove_all(out());
     fs::create_directory(out());
@@ -343,17 +343,27 @@ TEST_F(ConvertVerify, ReadsWhatTheOutputSaysOfItself) {
 
 // rope_interleave in config.json and the metadata are two records of the same thing.
 TEST_F(ConvertVerify, SeesAConfigurationThatWasNotAdapted) {
-  std::string config = qwen_config;
-  config.insert(1, R"("rope_interleave":false,)");
-  TestModel model = llama();
-  model.erase(std::remove_if(model.begin(), model.end(), [](const auto& t) { return t.first.find("norm") != std::string::npos; }),
-              model.end());
-  write_source({model}, config);
-  EXPECT_THAT(verdict_of(nothing), HasSubstr("config.json: says half pairs (qwen3), --from must agree, got interleaved"));
-  fs::remove(out() / "config.json");
+  std::string config =
+      R"({"model_type":"deepseek_v3","rope_interleave":false,"hidden_size":64,"num_attention_heads":4,"num_key_value_heads":4,)"
+      R"("kv_lora_rank":12,"qk_nope_head_dim":8,"qk_rope_head_dim":4,"v_head_dim":8,"rope_theta":10000.0,)"
+      R"("max_position_embeddings":64,"num_hidden_layers":1})";
+  write_source({{{layer_0 + "q_proj.weight", random_tensor("F32", {48, hidden}, 1)},
+                 {layer_0 + "kv_a_proj_with_mqa.weight", random_tensor("F32", {16, hidden}, 2)}}},
+               config);
+  EXPECT_THAT(verdict_of(nothing), HasSubstr("config.json: says half pairs (deepseek_v3), --from must agree, got interleaved"));
+  ConvertOptions forced = options();
+  forced.contradiction = Contradiction::overridden;
+  EXPECT_EQ(verdict(forced), "[rope] out: config.json must record the pairing interleaved, got half");
   config.replace(config.find("false"), 5, "true");
-  write_bytes(out() / "config.json", config);
-  EXPECT_EQ(verdict(), "passed");
+  const auto verdict_adapted = [&] {
+    fs::remove(out() / "config.json");
+    write_bytes(out() / "config.json", config);
+    return verdict();
+  };
+  EXPECT_EQ(verdict_adapted(), "passed");
+  // Of latent attention the last elements rotate, and no others.
+  write([](ConvertPlan& plan) { plan.shape.query.offset = plan.shape.key.offset = 0; });
+  EXPECT_THAT(verdict_adapted(), wrong_products);
 }
 
 }  // namespace
