@@ -103,7 +103,7 @@ def test_numpy_types(tool, folder):
                 metadata = file.metadata()
             assert metadata["format"] == "pt" and metadata["rope_pairing"] == "interleaved", metadata
 
-            again = run(tool, "convert", target, back, "--from", "half", "--to", "interleaved", *options(rotary), code=2)
+            again = run(tool, "convert", target, back, "--from", "half", "--to", "interleaved", "--overwrite", *options(rotary), code=2)
             assert "is recorded as paired interleaved" in again.stderr, again.stderr
             run(tool, "convert", target, back, "--from", "interleaved", "--to", "half", "--overwrite", *options(rotary))
             for name, value in load_file(back).items():
