@@ -24,6 +24,8 @@ namespace {
 // Rows of all heads of a layer: what verification keeps of it must fit in memory.
 constexpr rope::Index most_rows = rope::Index{1} << 18;
 
+constexpr const char* codegen = "codegen";
+
 // What a configuration says; empty where it does not.
 struct ConfigFacts {
   fs::path path{};
@@ -88,10 +90,6 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
   const Json& text = text_part(config);
   if (model.heads > 0) facts.heads = model.heads;
   if (model.key_heads > 0 || model.heads > 0) facts.key_heads = model.key_heads == 0 ? model.heads : model.key_heads;
-  // Falcon's older files name as many key heads as query heads, and have one.
-  if (model.architecture == "falcon" && !flag_in(text, "new_decoder_architecture", false)) {
-    facts.key_heads = flag_in(text, "multi_query", true) ? std::optional<rope::Index>(1) : facts.heads;
-  }
   for (const models::LayerRope& layer : model.layers) {
     const HeadWindow window{layer.head_dims, layer.pairing ? layer.pairing->offset() : 0};
     const rope::Index rotary = layer.powers.rotary_dims;
@@ -113,6 +111,15 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
   const auto interleave = text.find("rope_interleave");
   facts.pairing_is_recorded = facts.pairing && interleave != text.end() && interleave->is_boolean();
   facts.order = order_of(models::fused_qkv(model.architecture));
+  // Falcon groups rows in all of its three forms. Older files name as many key heads as query heads, and have one.
+  if (model.architecture == "falcon") {
+    facts.order = QkvOrder::grouped;
+    if (!flag_in(text, "new_decoder_architecture", false)) {
+      facts.key_heads = flag_in(text, "multi_query", true) ? std::optional<rope::Index>(1) : facts.heads;
+    }
+  }
+  // Four blocks, each of queries, values and keys: no order that is known here.
+  if (model.architecture == codegen) facts.order.reset();
   return facts;
 }
 
@@ -311,7 +318,7 @@ Description describe(const ConvertOptions& options, const Model& model) {
       choose.contradict(fmt::format("{} rows of q, k and v ({})", name_of(*facts->order), facts->architecture), "--qkv-order",
                         name_of(*options.order));
     }
-    if (facts->architecture == "codegen" && options.order) {
+    if (facts->architecture == codegen && options.order) {
       choose.contradict("codegen, whose qkv_proj has four blocks of queries, values and keys", "--qkv-order", name_of(*options.order));
     }
     if (!options.order) description.order = facts->order;

@@ -203,6 +203,8 @@ TEST_F(ConvertConfig, AFamilyWithoutAKnownOrderMustBeTold) {
 TEST_F(ConvertConfig, CodeGensOrderIsNeither) {
   write_config(R"({"model_type":"codegen","n_embd":64,"n_head":4,"rotary_dim":8,"n_positions":64,"n_layer":1})");
   ConvertOptions options = towards(PairKind::interleaved, PairKind::half);
+  EXPECT_THAT(said(fused("transformer.h.0.attn.qkv_proj", 192), options),
+              HasSubstr("is a fused projection of a family whose order is not known"));
   options.order = QkvOrder::grouped;
   EXPECT_THAT(said(fused("transformer.h.0.attn.qkv_proj", 192), options),
               StartsWith("config.json: says codegen, whose qkv_proj has four blocks of queries, values and keys, --qkv-order must agree"));
