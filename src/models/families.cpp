@@ -104,4 +104,15 @@ bool has_interleaved_sections(std::string_view model_type) {
          model_type == "qwen3_5_moe_text" || model_type == "qwen3_omni_moe_text";
 }
 
+FusedQkv fused_qkv(std::string_view model_type) {
+  constexpr std::string_view grouped[] = {"falcon", "gpt_neox", "gpt_neox_japanese", "internlm2", "persimmon"};
+  constexpr std::string_view concatenated[] = {"chatglm", "dbrx", "modernbert", "modernbert-decoder", "phi3", "phi4_multimodal", "qwen"};
+  const auto is = [&](std::string_view name) { return name == model_type; };
+  if (std::any_of(std::begin(grouped), std::end(grouped), is)) return FusedQkv::grouped;
+  if (std::any_of(std::begin(concatenated), std::end(concatenated), is)) return FusedQkv::concatenated;
+  // CodeGen has four blocks of queries, values and keys.
+  if (model_type == "codegen" || find_family(model_type) == nullptr) return FusedQkv::unknown;
+  return FusedQkv::none;
+}
+
 }  // namespace rope::models

@@ -59,6 +59,20 @@ bool has_latent_attention(std::string_view model_type);
 /// Whose attention multiplies its scores by yarn_softmax_multiplier(factor, mscale_all_dim).
 bool has_softmax_multiplier(std::string_view model_type);
 
+/// How the rows of a projection that makes q, k and v at once lie.
+enum class FusedQkv {
+  /// The family has a projection for each.
+  none,
+  /// For each key head: its query heads, the key, the value. (GPT-NeoX, Falcon)
+  grouped,
+  /// All of q, all of k, all of v. (Phi-3)
+  concatenated,
+  /// The family is not known, or its order is neither.
+  unknown,
+};
+
+FusedQkv fused_qkv(std::string_view model_type);
+
 /// Whose mrope is interleaved whatever the file says.
 bool has_interleaved_sections(std::string_view model_type);
 

@@ -38,6 +38,8 @@ void refuse_if_interrupted(const fs::path& path) {
   if (received != 0) refuse(path.string(), "was not finished: interrupted");
 }
 
+constexpr unsigned permission_bits = 0777;
+
 constexpr int new_file = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
 constexpr std::string_view draft_extension = ".tmp";
 
@@ -145,8 +147,11 @@ void catch_interrupts() {
   action.sa_handler = remember_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction present {};
+    const bool ignored = sigaction(signal, nullptr, &present) == 0 && present.sa_handler == SIG_IGN;
+    if (!ignored) sigaction(signal, &action, nullptr);
+  }
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -160,6 +165,7 @@ InputFile::InputFile(fs::path path) : path_(std::move(path)) {
     refuse(path_.string(), "must be a file");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
+  mode_ = status.st_mode & permission_bits;
   seconds_ = status.st_mtim.tv_sec;
   nanoseconds_ = status.st_mtim.tv_nsec;
   if (!has_model_extension(path_)) return;
@@ -181,6 +187,7 @@ InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       size_(other.size_),
+      mode_(other.mode_),
       seconds_(other.seconds_),
       nanoseconds_(other.nanoseconds_) {}
 
@@ -205,8 +212,8 @@ void InputFile::require_unchanged() const {
   }
 }
 
-OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+OutputFile::OutputFile(fs::path path, unsigned mode) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, static_cast<mode_t>(mode));
   if (descriptor_ < 0) refuse(path_.string(), fmt::format("cannot be made: {}", reason()));
   struct stat status {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) return;
@@ -230,6 +237,11 @@ void OutputFile::write(const std::byte* from, std::size_t count) {
   }
 }
 
+// A file system without permissions leaves the file to its owner, as it was made.
+void OutputFile::set_mode(unsigned mode) {
+  if (::fchmod(descriptor_, static_cast<mode_t>(mode)) != 0) errno = 0;
+}
+
 void OutputFile::close() {
   const bool synced = ::fsync(descriptor_) == 0;
   const std::string why = synced ? "" : reason();
@@ -237,7 +249,7 @@ void OutputFile::close() {
   if (!synced || !closed) refuse(path_.string(), fmt::format("cannot be written: {}", synced ? reason() : why));
 }
 
-Draft::Draft(fs::path destination, DraftKind kind) : destination_(std::move(destination)) {
+Draft::Draft(fs::path destination, DraftKind kind, DraftAccess access) : destination_(std::move(destination)) {
   // "out/" names the folder out: its draft lies beside it.
   if (!destination_.has_filename()) destination_ = destination_.parent_path();
   std::error_code ignored;
@@ -248,7 +260,9 @@ Draft::Draft(fs::path destination, DraftKind kind) : destination_(std::move(dest
   }
   removed_ = remove_abandoned_drafts(destination_);
   path_ = destination_.string() + fmt::format(".{}{}", ::getpid(), draft_extension);
-  const bool made = folder ? ::mkdir(path_.c_str(), 0777) == 0 : (lock_ = ::open(path_.c_str(), new_file, 0666)) >= 0;
+  const unsigned bits = access == DraftAccess::owner ? 0700 : permission_bits;
+  const bool made = folder ? ::mkdir(path_.c_str(), static_cast<mode_t>(bits)) == 0
+                           : (lock_ = ::open(path_.c_str(), new_file, static_cast<mode_t>(bits & usual_mode))) >= 0;
   if (!made) refuse(path_.string(), fmt::format("cannot be made: {}", reason()));
   if (folder) lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // Without a lock, where there is none, the next draft leaves this one alone or finds it abandoned after all; nothing else depends on it.
@@ -257,6 +271,7 @@ Draft::Draft(fs::path destination, DraftKind kind) : destination_(std::move(dest
 
 Draft::~Draft() {
   std::error_code ignored;
+  if (!published_ && fs::is_directory(path_, ignored)) set_folder_mode(path_, 0700);  // it may have got the mode of one not to be changed
   if (!published_) fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
 }
@@ -285,6 +300,15 @@ TextDraft::TextDraft(fs::path destination, std::string_view text) {
   OutputFile file(draft_->path());
   file.write(reinterpret_cast<const std::byte*>(text.data()), text.size());
   file.close();
+}
+
+void set_folder_mode(const fs::path& folder, unsigned mode) {
+  if (::chmod(folder.c_str(), static_cast<mode_t>(mode)) != 0) errno = 0;
+}
+
+unsigned mode_of(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & permission_bits : 0;
 }
 
 void bring_to_disk(const fs::path& path) {

@@ -21,8 +21,9 @@ namespace rope::tool {
 /// What is read or written at once: fast disks reach their speed with less; a row of 2^20 doubles has 8 MiB.
 inline constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
 
-/// From here on SIGINT and SIGTERM end the next read or write with a refusal, so that drafts are removed; a second signal ends the program.
-/// A limit on the size of files is then an error of writing, like a full disk, and no signal.
+/// From here on SIGINT, SIGTERM and SIGHUP end the next read or write with a refusal, so that drafts are removed; a second signal ends the
+/// program. One that is ignored (nohup) stays so. A limit on the size of files is then an error of writing, like a full disk, and no
+/// signal.
 void catch_interrupts();
 
 /// A regular file, open for reading; a model's file by its name is none if it is a Git LFS pointer or an HTML page (file_kind.hpp). Several
@@ -36,6 +37,8 @@ class InputFile {
 
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
+  /// Who may read, write and execute it: the permission bits.
+  unsigned mode() const { return mode_; }
   /// Refuses bytes that are not there.
   void read(std::uint64_t offset, std::byte* to, std::size_t count) const;
   /// Refuses if the file is no longer the size or age it was when it was opened.
@@ -45,18 +48,24 @@ class InputFile {
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
+  unsigned mode_ = 0;
   std::int64_t seconds_ = 0, nanoseconds_ = 0;
 };
+
+/// Permission bits of a new file that the process's mask narrows, and of one that nobody else may see.
+inline constexpr unsigned usual_mode = 0666, private_mode = 0600;
 
 /// A file that is new or empty, written from beginning to end. Any other is refused.
 class OutputFile {
  public:
-  explicit OutputFile(std::filesystem::path path);
+  explicit OutputFile(std::filesystem::path path, unsigned mode = usual_mode);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const std::byte* from, std::size_t count);
+  /// Gives the file these permission bits, where the file system has such.
+  void set_mode(unsigned mode);
   /// Everything is on the disk when this returns.
   void close();
 
@@ -67,11 +76,14 @@ class OutputFile {
 
 enum class DraftKind { file, folder };
 
+/// Who may see a draft: whoever may see new files, or its owner alone.
+enum class DraftAccess { usual, owner };
+
 /// What becomes `destination`: path(), an empty file or folder made here; removed, with everything in it, unless published.
 class Draft {
  public:
   /// Refuses a destination that is there and of another kind.
-  Draft(std::filesystem::path destination, DraftKind kind);
+  Draft(std::filesystem::path destination, DraftKind kind, DraftAccess access = DraftAccess::usual);
   ~Draft();
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
@@ -110,6 +122,11 @@ class TextDraft {
   std::string text_{};
   std::optional<Draft> draft_{};
 };
+
+/// Gives a folder these permission bits, where the file system has such.
+void set_folder_mode(const std::filesystem::path& folder, unsigned mode);
+/// The permission bits of a file or folder; 0 if it is not there.
+unsigned mode_of(const std::filesystem::path& path);
 
 /// A file's content, or a folder's list of names, is on the disk when this returns; nothing happens where a file system has no such thing.
 void bring_to_disk(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 #include "convert.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -11,16 +12,18 @@
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
 #include "json_file.hpp"
+#include "rope/detail/sentence.hpp"
+#include "terminal.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
-void check_destination(const Model& model, const fs::path& to) {
+void check_destination(const Model& model, const fs::path& to, Existing existing) {
   std::error_code ignored;
   const fs::path folder = (to.has_filename() ? to : to.parent_path()).parent_path();
   if (!folder.empty() && !fs::is_directory(folder, ignored)) refuse(to.string(), "must be in a folder that exists");
-  if (!fs::exists(to, ignored)) return;
+  if (!fs::exists(fs::symlink_status(to, ignored))) return;
   if (model.folder) {
     if (!fs::is_directory(to, ignored) || !fs::is_empty(to, ignored)) refuse(to.string(), "must be a new or empty folder, like its source");
   } else {
@@ -28,6 +31,7 @@ void check_destination(const Model& model, const fs::path& to) {
     for (const Shard& shard : model.shards) {
       if (fs::equivalent(shard.file.path(), to, ignored)) refuse(to.string(), "must be another file than its source");
     }
+    if (existing == Existing::refused) refuse(to.string(), "must be new, a file of that name exists; --overwrite replaces it");
   }
 }
 
@@ -39,19 +43,40 @@ void check_json(const Model& model, const fs::path& to, const fs::path& json) {
   if (!other) refuse(json.string(), "must be another file than those of the models");
 }
 
-// The converted files, in the order of the model's.
-std::vector<Shard> write_draft(const ConvertPlan& plan, const Model& model, const fs::path& draft) {
-  std::vector<Shard> converted;
+// Everything but the destination's name and permissions.
+void write_draft(const ConvertPlan& plan, const Carried& carried, const Model& model, const fs::path& draft, Progress& progress) {
+  std::uint64_t bytes = 0;
+  for (const Shard& shard : model.shards) bytes += shard.file.size();
+  progress.begin("writing", bytes);
   for (std::size_t i = 0; i < model.shards.size(); ++i) {
-    const fs::path path = model.folder ? draft / model.shards[i].file.path().filename() : draft;
-    write_converted(plan, model, i, path);
-    InputFile file(path);
-    SafetensorsHeader header = read_safetensors_header(file);
-    converted.push_back({std::move(file), std::move(header)});
+    write_converted(plan, model, i, model.folder ? draft / model.shards[i].file.path().filename() : draft, progress);
   }
   if (!model.index.empty()) copy_whole(model.index, draft / model.index.filename());
-  if (model.folder) bring_to_disk(draft);
-  return converted;
+  write_carried(carried, model, draft);
+}
+
+// A draft as any model is opened, from the disk.
+Model open_draft(const Model& model, const fs::path& draft) {
+  Model written = open_model(model.folder && !model.index.empty() ? draft / model.index.filename() : draft);
+  if (!model.folder) written.config_folder = folder_of(model);
+  return written;
+}
+
+std::vector<std::string> notes_on(const ConvertReport& report, const Description& description, const Model& model) {
+  std::vector<std::string> notes;
+  if (report.config.empty()) {
+    notes.emplace_back("No config.json was read: the options alone say how many heads there are and how they pair, and are believed.");
+  }
+  if (model.folder && report.carried.files.empty()) notes.emplace_back("There was no config.json and no tokeniser to carry along.");
+  if (!model.folder) notes.emplace_back("config.json and the tokeniser were not copied: a file was named, not a folder.");
+  const bool adapted = model.folder && description.pairing_in_config;
+  if (description.family_pairing && !adapted && !same_pairs(*description.family_pairing, report.plan.to)) {
+    notes.push_back(fmt::format("{} still names a family that transformers rotates as {}: the result is for programs that rotate {}.",
+                                fs::path(report.config).filename().string(), name_of(*description.family_pairing),
+                                name_of(report.plan.to)));
+  }
+  notes.emplace_back(llama_cpp_note);
+  return notes;
 }
 
 Json json_of(const ConvertedTensor& tensor, const ConvertReport& report) {
@@ -74,6 +99,7 @@ std::string json_text(const ConvertReport& report) {
     if (!report.checks.empty()) layer["verification"] = {{"difference", report.checks[i].difference}, {"bound", report.checks[i].bound}};
     layers.push_back(std::move(layer));
   }
+  const Json order = report.plan.order ? Json(name_of(*report.plan.order)) : Json();
   const Json content{{"from", name_of(report.plan.from)},
                      {"to", name_of(report.plan.to)},
                      {"source", report.from_path},
@@ -84,35 +110,64 @@ std::string json_text(const ConvertReport& report) {
                      {"rotary_dims", shape.rotary_dims},
                      {"query", {{"head_dims", shape.query.dims}, {"offset", shape.query.offset}}},
                      {"key", {{"head_dims", shape.key.dims}, {"offset", shape.key.offset}}},
+                     {"qkv_order", order},
+                     {"config", report.config.empty() ? Json() : Json(report.config)},
+                     {"carried", report.carried.files},
+                     {"left", report.carried.left},
+                     {"warnings", report.warnings},
+                     {"notes", report.notes},
                      {"files", report.files},
                      {"layers", layers}};
-  return content.dump(2) + "\n";
+  return content.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+constexpr int report_width = 120;
+constexpr std::size_t longest_warning = 600;
+
+// A line of names, or nothing.
+std::string listed(const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(detail::one_line(name, 120));
+  return wrapped(fmt::format("{}", fmt::join(shown, ", ")), report_width, fmt::format("{}: ", what));
 }
 
 }  // namespace
 
-ConvertReport convert(const fs::path& from, const fs::path& to, const ConvertOptions& options, Writing writing, const fs::path& json) {
+ConvertReport convert(const fs::path& from, const fs::path& to, const ConvertOptions& options, Writing writing, const fs::path& json,
+                      std::FILE* terminal) {
   const Model model = open_model(from);
-  check_destination(model, to);
+  check_destination(model, to, options.existing);
   if (!json.empty()) check_json(model, to, json);
   ConvertReport report;
   report.from_path = from.string();
   report.to_path = to.string();
   for (const Shard& shard : model.shards) report.files.push_back(shard.file.path().filename().string());
-  report.plan = make_plan(options, attention_shape(options, model), model);
+  const Description description = describe(options, model);
+  report.plan = make_plan(options, description, model);
+  report.carried = plan_carried(model, options.to, to);
+  report.config = description.config.string();
+  report.warnings = description.warnings;
+  report.notes = notes_on(report, description, model);
   if (writing == Writing::plan_only) {
     if (!json.empty()) write_json(report, json);
     return report;
   }
-  Draft draft(to, model.folder ? DraftKind::folder : DraftKind::file);
+  Progress progress(terminal);
+  Draft draft(to, model.folder ? DraftKind::folder : DraftKind::file, DraftAccess::owner);
   for (const fs::path& removed : draft.removed()) report.removed.push_back(removed.string());
-  {
-    const std::vector<Shard> converted = write_draft(report.plan, model, draft.path());
-    report.checks = verify_converted(report.plan, model, converted, to.string());
+  write_draft(report.plan, report.carried, model, draft.path(), progress);
+  report.checks = verify_converted(options, model, open_draft(model, draft.path()), to.string(), progress);
+  progress.end();
+  if (report.checks.size() != report.plan.layers.size()) refuse(to.string(), "must be verified in every layer");
+  if (model.folder) {
+    set_folder_mode(draft.path(), mode_of(folder_of(model)));
+    bring_to_disk(draft.path());
   }
   // A report that cannot be written prevents the conversion, and one that is there speaks of a model that is there.
   std::optional<TextDraft> report_draft;
   if (!json.empty()) report_draft.emplace(json, json_text(report));
+  check_destination(model, to, options.existing);  // it may have come meanwhile
   draft.publish();
   if (report_draft) report_draft->publish();
   return report;
@@ -140,8 +195,14 @@ std::string text_of(const ConvertReport& report) {
                           tensor.heads.front().shared ? "all" : fmt::format("{}", tensor.heads.size()));
     }
   }
+  text += listed(written ? "carried along" : "to be carried along", report.carried.files);
+  if (!report.carried.adapted.empty()) text += fmt::format("adapted: {}\n", report.carried.adapted);
+  text += listed("left behind", report.carried.left);
+  for (const std::string& warning : report.warnings) text += wrapped(detail::one_line(warning, longest_warning), report_width, "warning: ");
   for (const std::string& removed : report.removed) text += fmt::format("removed {}, left by a conversion that was killed\n", removed);
-  return text + (written ? fmt::format("written and verified: {}\n", report.to_path) : "nothing was written\n");
+  text += written ? fmt::format("written and verified: {}\n", report.to_path) : "nothing was written\n";
+  for (const std::string& note : report.notes) text += wrapped(note, report_width, "note: ");
+  return text;
 }
 
 void write_json(const ConvertReport& report, const fs::path& path) { TextDraft(path, json_text(report)).publish(); }

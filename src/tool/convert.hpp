@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "convert_carry.hpp"
 #include "convert_plan.hpp"
+#include "convert_progress.hpp"
 #include "convert_verify.hpp"
 
 namespace rope::tool {
@@ -25,16 +27,27 @@ struct ConvertReport {
   std::vector<LayerCheck> checks{};
   /// Drafts of the destination that were there because a conversion was killed.
   std::vector<std::string> removed{};
+  Carried carried{};
+  /// What config.json was read; empty if none was.
+  std::string config{};
+  /// What the user should know of the source and of the options, a sentence each.
+  std::vector<std::string> warnings{};
+  /// What the user should know of the result, a sentence each.
+  std::vector<std::string> notes{};
 };
 
 enum class Writing { plan_only, whole };
 
 /// Throws FileError or rope::Error for what cannot be used or shown to be safe. `json`: where the report goes, or empty; written
-/// before the destination gets its name, and gets its own right afterwards.
+/// before the destination gets its name, and gets its own right afterwards. Progress goes to `terminal` unless it is nullptr.
 ConvertReport convert(const std::filesystem::path& from, const std::filesystem::path& to, const ConvertOptions& options, Writing writing,
-                      const std::filesystem::path& json = {});
+                      const std::filesystem::path& json = {}, std::FILE* terminal = nullptr);
 
-/// A line for each layer.
+/// llama.cpp's converter makes interleaved rows itself: a sentence for --help and the report.
+inline constexpr const char* llama_cpp_note =
+    "llama.cpp's convert_hf_to_gguf.py permutes the q and k of Llama-like models itself: give it the original model, not a converted one.";
+
+/// A line for each layer, then what was carried along, warnings and notes.
 std::string text_of(const ConvertReport& report);
 void write_json(const ConvertReport& report, const std::filesystem::path& path);
 

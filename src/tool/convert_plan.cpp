@@ -23,8 +23,12 @@ constexpr const char* fused_names = "(?:^|\\.)(?:qkv_proj|query_key_value|c_attn
 constexpr const char* query_norms = "(?:attn_)?(?:q|query)_?(?:layer)?norm";
 constexpr const char* key_norms = "(?:attn_)?(?:k|key)_?(?:layer)?norm";
 // What else may lie beside a query: its name says that it depends on the elements of q or k, unless it is the way to a latent query.
-constexpr const char* suspects = "(?:attn_)?(?:q|k|qk|qkv|query|key|queries|keys|rope|rotary)(?:_.*|[0-9].*)?";
+constexpr const char* suspects = "indexer|(?:attn_)?(?:q|k|qk|qkv|query|key|queries|keys|rope|rotary)(?:_.*|[0-9].*)?";
 constexpr const char* harmless = "q_a_proj|q_a_layernorm|q_a_norm|k_b_proj|rotary_emb";
+
+// Where attention is latent, the modules that make the rotated elements.
+constexpr const char* latent_query_names = "(?:^|\\.)(?:q_proj|q_b_proj)";
+constexpr const char* latent_key_names = "(?:^|\\.)kv_a_proj_with_mqa";
 
 // Regular expressions of the standard library use the stack for every character.
 constexpr std::size_t longest_name = 1000;
@@ -101,17 +105,25 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& shape) {
 // Collects layers in the order of the files.
 class Planner {
  public:
-  Planner(const ConvertOptions& options, const AttentionShape& shape, const Model& model)
+  Planner(const ConvertOptions& options, const Description& description, const Model& model)
       : model_(model),
-        shape_(shape),
-        order_(options.order),
+        shape_(description.shape),
+        order_(description.order),
         by_default_(options.query.empty() && options.key.empty() && options.fused.empty()),
-        query_(by_default_ ? query_names : options.query, "--q"),
-        key_(by_default_ ? key_names : options.key, "--k"),
+        query_(!by_default_         ? options.query
+               : description.latent ? latent_query_names
+                                    : query_names,
+               "--q"),
+        key_(!by_default_         ? options.key
+             : description.latent ? latent_key_names
+                                  : key_names,
+             "--k"),
         fused_(by_default_ ? fused_names : options.fused, "--qkv"),
-        keep_(compiled(options.keep.empty() ? "(?!)" : options.keep, "--keep")) {}
+        keep_(compiled(options.keep.empty() ? "(?!)" : options.keep, "--keep")),
+        rotates_(options.contradiction == Contradiction::overridden || description.family_pairing.has_value()) {}
 
   std::vector<ConvertedLayer> layers() {
+    if (!rotates_) check_rotates();
     for_each_tensor([&](std::size_t shard, std::size_t entry) { add_projection(shard, entry); });
     if (layers_.empty()) refuse_nothing_found();
     for_each_tensor([&](std::size_t shard, std::size_t entry) { add_beside(shard, entry); });
@@ -131,6 +143,42 @@ class Planner {
     for (std::size_t shard = 0; shard < model_.shards.size(); ++shard) {
       for (std::size_t entry = 0; entry < model_.shards[shard].header.tensors.size(); ++entry) visit(shard, entry);
     }
+  }
+
+  // Learned positions beside the projections, and no word of a rotation.
+  void check_rotates() const {
+    static const std::regex learned(
+        "(.*\\.|)(?:wpe|position_embeddings?|embed_positions|pos_embed(?:dings?)?|positional_embedding|relative_attention_bias)(?:\\."
+        "weight)?");
+    constexpr std::string_view group = "embeddings.";
+    bool rotary = false;
+    std::optional<std::pair<std::size_t, std::size_t>> found;
+    std::string owner;
+    for_each_tensor([&](std::size_t shard, std::size_t entry) {
+      const std::string& name = tensor(shard, entry).name;
+      rotary = rotary || name.find("rotary") != std::string::npos || name.find("inv_freq") != std::string::npos;
+      std::smatch match;
+      if (found || name.size() > longest_name || !std::regex_match(name, match, learned)) return;
+      std::string prefix = match[1];
+      if (prefix.size() >= group.size() && prefix.compare(prefix.size() - group.size(), group.size(), group) == 0) {
+        prefix.resize(prefix.size() - group.size());
+      }
+      if (owns_projections(prefix)) found = {shard, entry};
+    });
+    if (rotary || !found) return;
+    refuse_tensor(found->first, found->second,
+                  "holds learned positions: the model does not rotate and nothing is to convert; --force converts it");
+  }
+
+  // Does a projection's name begin so?
+  bool owns_projections(const std::string& prefix) const {
+    bool found = false;
+    for_each_tensor([&](std::size_t shard, std::size_t entry) {
+      const std::string& name = tensor(shard, entry).name;
+      if (found || name.size() > longest_name || name.compare(0, prefix.size(), prefix) != 0) return;
+      found = query_.find(name) || key_.find(name) || fused_.find(name);
+    });
+    return found;
   }
 
   bool kept(const std::string& name) const { return std::regex_search(name, keep_); }
@@ -159,8 +207,11 @@ class Planner {
           shard, entry,
           fmt::format("belongs to a projection that is converted and must be a weight, a bias or LoRA's, got \"{}\"", module.rest));
     if (!part.part) return;
-    if (fused && !order_) refuse_tensor(shard, entry, "is a fused projection: --qkv-order must say how its rows lie");
+    if (fused && !order_) {
+      refuse_tensor(shard, entry, "is a fused projection of a family whose order is not known: --qkv-order must say how its rows lie");
+    }
     ConvertedTensor converted = described(shard, entry, *part.part);
+    converted.projection = query ? Projection::query : key ? Projection::key : Projection::fused;
     converted.heads = fused ? fused_rows() : rows_of(query ? Role::query : Role::key, 0);
     const std::uint64_t rows = fused ? fused_row_count() : row_count(query ? Role::query : Role::key);
     const auto& extents = tensor(shard, entry).shape;
@@ -208,6 +259,7 @@ class Planner {
     if (!rest.empty() && rest != ".weight" && rest != ".bias")
       refuse_tensor(shard, entry, fmt::format("must be a norm's weight or bias, got \"{}\"", rest));
     ConvertedTensor converted = described(shard, entry, rest == ".bias" ? Part::norm_bias : Part::norm);
+    converted.projection = role == Role::query ? Projection::query : Projection::key;
     const std::uint64_t dims = static_cast<std::uint64_t>(window_of(role).dims), rows = row_count(role);
     const auto& extents = found.shape;
     const bool of_head = extents == std::vector<std::uint64_t>{dims};
@@ -298,6 +350,7 @@ class Planner {
   bool by_default_;
   ModuleFinder query_, key_, fused_;
   std::regex keep_;
+  bool rotates_;  // as far as is known without the tensors
   std::vector<ConvertedLayer> layers_{};
   std::map<std::string, std::size_t> places_{};
 };
@@ -348,14 +401,15 @@ std::vector<rope::Index> source_elements(PairKind from, PairKind to, const HeadW
   return source;
 }
 
-ConvertPlan make_plan(const ConvertOptions& options, const AttentionShape& shape, const Model& model) {
+ConvertPlan make_plan(const ConvertOptions& options, const Description& description, const Model& model) {
+  const AttentionShape& shape = description.shape;
   const std::vector<rope::Index> source = source_elements(options.from, options.to, shape.query, shape.rotary_dims);
   if (std::is_sorted(source.begin(), source.end())) {
     detail::fail(fmt::format("--from and --to must read pairs from different slots of {} rotary dims", shape.rotary_dims),
                  fmt::format("{} and {}", name_of(options.from), name_of(options.to)));
   }
   check_records(options, model);
-  ConvertPlan plan{options.from, options.to, shape, Planner(options, shape, model).layers()};
+  ConvertPlan plan{options.from, options.to, shape, description.order, Planner(options, description, model).layers()};
   const bool moves = options.from == PairKind::interleaved_to_half || options.to == PairKind::interleaved_to_half;
   for (const ConvertedLayer& layer : plan.layers) {
     for (const ConvertedTensor& tensor : layer.tensors) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "byte_files.hpp"
+#include "rope/models/model_rope.hpp"
 #include "rope/pairing.hpp"
 #include "rope/scalar_type.hpp"
 #include "safetensors.hpp"
@@ -35,6 +36,8 @@ struct Model {
   std::filesystem::path index{};
   /// Is it a folder that was named, so that a folder has to be made?
   bool folder = false;
+  /// Where its config.json is looked for; empty: the folder the model is in.
+  std::filesystem::path config_folder{};
 };
 
 /// `path` is a file, a folder with model.safetensors or an index, or such an index. Refuses files that do not agree with the index.
@@ -48,6 +51,14 @@ enum class QkvOrder {
   grouped,
 };
 
+const char* name_of(QkvOrder order);
+
+/// What becomes of an option that contradicts config.json.
+enum class Contradiction { refused, overridden };
+
+/// What becomes of a file that is where the result shall be.
+enum class Existing { refused, replaced };
+
 /// What the user said; what is missing comes from config.json.
 struct ConvertOptions {
   PairKind from = PairKind::half;
@@ -58,8 +69,11 @@ struct ConvertOptions {
   std::string keep{};
   std::optional<QkvOrder> order{};
   std::optional<rope::Index> heads{}, key_heads{}, head_dims{}, key_head_dims{}, rotary_dims{}, offset{}, key_offset{};
-  /// Empty: config.json beside the model, if anything is missing.
+  /// A configuration elsewhere. One beside the model is read as well and must agree.
   std::filesystem::path config{};
+  models::Strictness strictness = models::Strictness::strict;
+  Contradiction contradiction = Contradiction::refused;
+  Existing existing = Existing::refused;
 };
 
 /// Elements of a head and where its rotated window begins.
@@ -74,10 +88,41 @@ struct AttentionShape {
   HeadWindow query{}, key{};
 };
 
-/// From the options and, where they leave something open, from config.json. Refuses what does not fit together.
-AttentionShape attention_shape(const ConvertOptions& options, const Model& model);
+/// What is known of a model's attention, from config.json and the options together.
+struct Description {
+  AttentionShape shape{};
+  /// Empty where neither the family nor the options say it.
+  std::optional<QkvOrder> order{};
+  /// The base of the model's angles.
+  double base = 10000;
+  /// How transformers pairs the rows of this family; empty where that is not known or there is no configuration.
+  std::optional<PairKind> family_pairing{};
+  /// Does the file itself record that pairing (rope_interleave), and not only name the family?
+  bool pairing_in_config = false;
+  /// DeepSeek's attention, whose query and key heads differ outside the window.
+  bool latent = false;
+  /// What was read; empty where there is no configuration.
+  std::filesystem::path config{};
+  /// A sentence each.
+  std::vector<std::string> warnings{};
+};
+
+/// Reads config.json beside the model whenever it is there (convert_config.cpp). Refuses options that contradict it unless they are forced,
+/// and what does not fit together.
+Description describe(const ConvertOptions& options, const Model& model);
+
+/// The folder a model's files lie in.
+std::filesystem::path folder_of(const Model& model);
+/// The configuration beside a model; empty if there is none.
+std::filesystem::path config_beside(const Model& model);
+
+/// Do both pairings read the same slots as pairs? interleaved and interleaved_to_half do.
+bool same_pairs(PairKind a, PairKind b);
 
 enum class Role { query, key };
+
+/// What the rows of a tensor belong to.
+enum class Projection { query, key, fused };
 
 /// How a tensor enters q = (W x + bias + sum of B z) * magnitude * norm + norm bias.
 enum class Part { weight, bias, lora_b, magnitude, norm, norm_bias };
@@ -95,6 +140,7 @@ struct HeadRows {
 struct ConvertedTensor {
   std::size_t shard = 0, entry = 0;
   std::string name{};
+  Projection projection = Projection::query;
   Part part = Part::weight;
   ScalarType type = ScalarType::f32;
   std::uint64_t columns = 1;
@@ -116,10 +162,13 @@ struct ConvertPlan {
   PairKind from = PairKind::half;
   PairKind to = PairKind::interleaved;
   AttentionShape shape{};
+  /// How fused projections are read, where there are any.
+  std::optional<QkvOrder> order{};
   std::vector<ConvertedLayer> layers{};
 };
 
-ConvertPlan make_plan(const ConvertOptions& options, const AttentionShape& shape, const Model& model);
+/// Refuses models that are known not to rotate, in any case those with a table of learned positions and no word of a rotation.
+ConvertPlan make_plan(const ConvertOptions& options, const Description& description, const Model& model);
 
 /// Element d of a head, as converted, is element source[d] of the head as it was. `window.offset` + `rotary_dims` <= `window.dims`.
 std::vector<rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window, rope::Index rotary_dims);

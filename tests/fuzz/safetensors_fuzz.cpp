@@ -58,10 +58,7 @@ void require_consistent(const tool::Model& model, const tool::ConvertPlan& plan)
 }
 
 void plan(const tool::ConvertOptions& options, const tool::Model& model) {
-  attempt<Error, tool::FileError>([&] {
-    const tool::AttentionShape shape = tool::attention_shape(options, model);
-    require_consistent(model, tool::make_plan(options, shape, model));
-  });
+  attempt<Error, tool::FileError>([&] { require_consistent(model, tool::make_plan(options, tool::describe(options, model), model)); });
 }
 
 // One projection of 8 rows and 2 columns of float.

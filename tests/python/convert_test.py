@@ -93,7 +93,7 @@ def test_numpy_types(tool, folder):
             old = make_model(dtype, 1)
             source, target, back = (os.path.join(folder, name) for name in ("in.safetensors", "out.safetensors", "back.safetensors"))
             save_file(old, source, metadata={"format": "pt"})
-            run(tool, "convert", source, target, "--from", "half", "--to", "interleaved", *options(rotary))
+            run(tool, "convert", source, target, "--from", "half", "--to", "interleaved", "--overwrite", *options(rotary))
             new = load_file(target)
             assert sorted(new) == sorted(old)
             check_same_logits(old, new, rotary)
@@ -103,9 +103,9 @@ def test_numpy_types(tool, folder):
                 metadata = file.metadata()
             assert metadata["format"] == "pt" and metadata["rope_pairing"] == "interleaved", metadata
 
-            again = run(tool, "convert", target, back, "--from", "half", "--to", "interleaved", *options(rotary), code=2)
+            again = run(tool, "convert", target, back, "--from", "half", "--to", "interleaved", "--overwrite", *options(rotary), code=2)
             assert "is recorded as paired interleaved" in again.stderr, again.stderr
-            run(tool, "convert", target, back, "--from", "interleaved", "--to", "half", *options(rotary))
+            run(tool, "convert", target, back, "--from", "interleaved", "--to", "half", "--overwrite", *options(rotary))
             for name, value in load_file(back).items():
                 assert value.tobytes() == old[name].tobytes(), name
 

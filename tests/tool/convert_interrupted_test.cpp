@@ -40,7 +40,7 @@ class ConvertInterrupted : public testing::Test {
 
   std::string words() const {
     return "convert " + (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string() +
-           " --from half --to interleaved --heads 1 --head-dims 4";
+           " --from half --to interleaved --heads 1 --head-dims 4 --overwrite";
   }
 
   std::size_t files() const {
@@ -56,12 +56,13 @@ class ConvertInterrupted : public testing::Test {
   }
 
   // The program's end after `signal`, sent when its draft has begun to grow.
-  int status_after(int signal) const {
+  int status_after(int signal, void (*handler)(int) = SIG_DFL) const {
     const pid_t child = ::fork();
     if (child == 0) {
+      ::signal(signal, handler);
       const std::string in = (folder / "in.safetensors").string(), out = (folder / "out.safetensors").string();
       ::execl(ROPE_TOOL, ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "1",
-              "--head-dims", "4", "--quiet", nullptr);
+              "--head-dims", "4", "--quiet", "--overwrite", nullptr);
       ::_exit(127);
     }
     for (int tries = 0; tries < 100'000 && !draft_has_begun(); ++tries) std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -93,12 +94,22 @@ TEST_F(ConvertInterrupted, AFullDiskIsASentence) {
 }
 
 TEST_F(ConvertInterrupted, ASignalRemovesTheDraft) {
-  write_model(std::uintmax_t{4} << 30);
-  const int status = status_after(SIGTERM);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    write_model(std::uintmax_t{4} << 30);
+    const int status = status_after(signal);
+    EXPECT_TRUE(WIFEXITED(status)) << signal;
+    EXPECT_EQ(WEXITSTATUS(status), 2);
+    EXPECT_EQ(file_bytes(folder / "out.safetensors"), before);
+    EXPECT_EQ(files(), 2U);
+  }
+}
+
+TEST_F(ConvertInterrupted, ASignalThatIsIgnoredStaysSo) {
+  write_model(std::uintmax_t{64} << 20);
+  const int status = status_after(SIGHUP, SIG_IGN);
   EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_EQ(file_bytes(folder / "out.safetensors"), before);
-  EXPECT_EQ(files(), 2U);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_NE(fs::file_size(folder / "out.safetensors"), before.size());
 }
 
 TEST_F(ConvertInterrupted, AKilledProgramLeavesItsDraftBeside) {

@@ -27,7 +27,7 @@ const std::string before = "what was there before";
 
 class ConvertKill : public testing::TestWithParam<Kind> {
  protected:
-  // A layer in a file, or two in a folder with an index.
+  // A layer in a file, or two in a folder with an index and a vocabulary.
   ConvertKill() {
     fs::create_directory(in_folder());
     Json map;
@@ -40,6 +40,7 @@ class ConvertKill : public testing::TestWithParam<Kind> {
       }
       write_bytes(in_folder() / file, file_of(model));
     }
+    write_bytes(in_folder() / "vocab.txt", "carried along");
     write_bytes(in_folder() / "model.safetensors.index.json", Json{{"weight_map", map}}.dump());
   }
 
@@ -52,7 +53,8 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   const fs::path& folder() const { return folder_.path(); }
 
   std::vector<std::string> words(const fs::path& to) const {
-    return {ROPE_TOOL, "convert", in().string(), to.string(), "--from", "half", "--to", "interleaved", "--heads", "2", "--head-dims", "8"};
+    return {ROPE_TOOL,     "convert", in().string(), to.string(),   "--from", "half",       "--to",
+            "interleaved", "--heads", "2",           "--head-dims", "8",      "--overwrite"};
   }
 
   // Files and their content; for a file, one without a name.

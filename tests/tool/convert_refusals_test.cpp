@@ -156,7 +156,8 @@ TEST_F(ConvertRefusals, ModelsThatCannotBeShownToBeSafe) {
        "leaves "
        "it as it is"},
       {with("qkv_proj.weight", weight(24)),
-       "tensor \"layers.0.attention.qkv_proj.weight\" is a fused projection: --qkv-order must say how its rows lie"},
+       "tensor \"layers.0.attention.qkv_proj.weight\" is a fused projection of a family whose order is not known: "
+       "--qkv-order must say how its rows lie"},
       {long_name, "names must have at most 1000 bytes, got 1001"},
   };
   for (const auto& [model, expected] : cases) EXPECT_EQ(sentence(model, plain()), expected);
@@ -222,6 +223,11 @@ TEST_F(ConvertRefusals, DestinationsThatCannotBe) {
   const auto said = [&](const char* name) {
     return sentence_of(in, folder / name, plain()).substr(("[rope] " + (folder / name).string() + ": ").size());
   };
+  write_bytes(folder / "old.safetensors", "old");
+  EXPECT_EQ(said("old.safetensors"), "must be new, a file of that name exists; --overwrite replaces it");
+  fs::create_symlink(folder / "nothing", folder / "dangling.safetensors");
+  EXPECT_EQ(said("dangling.safetensors"), "must be a file, like its source");
+  EXPECT_EQ(file_bytes(folder / "old.safetensors"), "old");
   for (const char* name : {"in.safetensors", "hard.safetensors", "soft.safetensors"}) {
     EXPECT_EQ(said(name), "must be another file than its source");
   }
@@ -306,14 +312,13 @@ TEST_F(ConvertRefusals, ConfigJsonBesideTheModelSaysHeads) {
   EXPECT_EQ(sentence(model, options), "tensor \"layers.0.attention.wk.weight\" must have shape [4, any], got [8, 3]");
   model[1].second = weight(dims);
   EXPECT_EQ(sentence(model, options), "not refused");
-  options.key_heads = 2;
-  EXPECT_EQ(sentence(good(), options), "not refused");
 
   // It also knows how the architecture pairs; only a file's own record may say otherwise.
   std::swap(options.from, options.to);
-  EXPECT_EQ(sentence(good(), options),
-            "[rope] " + (folder / "config.json").string() + ": is of an architecture with half pairs, --from must agree, got interleaved");
-  EXPECT_EQ(sentence(good(), options, R"({"rope_pairing":"interleaved"})"), "not refused");
+  const std::string config_path = (folder / "config.json").string();
+  EXPECT_EQ(sentence(model, options),
+            "[rope] " + config_path + ": says half pairs (llama), --from must agree, got interleaved; --force takes the option");
+  EXPECT_EQ(sentence(model, options, R"({"rope_pairing":"interleaved"})"), "not refused");
 }
 
 }  // namespace
