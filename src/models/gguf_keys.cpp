@@ -12,6 +12,11 @@ void GgufKeys::mend(std::string_view full_key, std::string_view rule, std::strin
   warn(fmt::format("metadata key \"{}\" must {}, got {}: {}", full_key, rule, got, instead));
 }
 
+void GgufKeys::mend(std::string_view sentence, std::string_view instead) {
+  if (strict()) file.refuse(sentence);
+  warn(fmt::format("{}: {}", sentence, instead));
+}
+
 double GgufKeys::positive(std::string_view full_key, double value) const {
   if (!(value > 0)) file.refuse_key(full_key, "be greater than 0", fmt::format("{}", value));
   return value;
