@@ -55,6 +55,8 @@ enum class SlidingWhen {
   window,
   /// Nothing: the key must be there, and its value does not matter.
   always,
+  /// Nothing, and the key may be missing.
+  regardless,
   /// The key is missing or above 0.
   unless_zero,
   /// 64 layers.
@@ -124,6 +126,9 @@ enum class AppliedScaling {
 /// What rope.scaling.yarn_log_multiplier is.
 enum class LogMultiplier { not_read, as_it_is, tenth };
 
+/// DeepSeek's mscale, which GGUF does not have.
+enum class MscaleOfModel { one, as_mscale_all_dim };
+
 /// Whether the logits are multiplied as DeepSeek's latent attention does.
 enum class LogitsRule { plain, squared_magnitude };
 
@@ -170,8 +175,7 @@ struct GgufArchitecture {
   YarnKeys yarn_keys = YarnKeys::none;
   double beta_fast = 32;
   LogMultiplier log_multiplier = LogMultiplier::not_read;
-  /// mscale is mscale_all_dim too, where that is given.
-  bool log_multiplier_twice = false;
+  MscaleOfModel mscale = MscaleOfModel::one;
   LogitsRule logits = LogitsRule::plain;
   DivisorTensors divisors = DivisorTensors::none;
   AlphaKey alpha = AlphaKey::not_read;

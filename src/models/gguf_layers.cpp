@@ -73,6 +73,7 @@ bool LayerRules::any_may_slide() {
     case SlidingWhen::window: return width.value_or(0) > 0;
     case SlidingWhen::unless_zero: return width.value_or(1) > 0;
     case SlidingWhen::depth_64: return count_ == 64;
+    case SlidingWhen::regardless: return true;
     case SlidingWhen::always:
       if (!width && architecture_.sliding != SlidingLayers::none) {
         keys_.mend(fmt::format("metadata key \"{}\" must be there: llama.cpp refuses architecture \"{}\" without it", keys_.key(kWindow),

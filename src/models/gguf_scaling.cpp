@@ -191,7 +191,7 @@ void ScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
   rotation.mscale_all_dim = architecture_.log_multiplier == LogMultiplier::tenth ? multiplier / 0.1 : multiplier;
   double magnitude = mscale(rotation.factor, 1.0);
   if (rotation.mscale_all_dim != 0) {
-    const double mscale_of_model = architecture_.log_multiplier_twice ? rotation.mscale_all_dim : 1.0;
+    const double mscale_of_model = architecture_.mscale == MscaleOfModel::as_mscale_all_dim ? rotation.mscale_all_dim : 1.0;
     magnitude = mscale(rotation.factor, mscale_of_model) / mscale(rotation.factor, rotation.mscale_all_dim);
   }
   rotation.attn_factor = attention_factor * (magnitude / by_ggml);

@@ -207,11 +207,19 @@ TEST_P(GgufLlamaCpp, EveryVariantIsReadAsItsGraphOrRefused) {
       EXPECT_THAT(lenient.refusal, HasSubstr("does not rotate"));
       continue;
     }
-    if (must_be_read(model.variant)) EXPECT_THAT(strict.refusal, IsEmpty());
-    if (strict.model) EXPECT_THAT(difference(*strict.model, model, base, Divisors::none), IsEmpty());
-    if (lenient.model) EXPECT_THAT(difference(*lenient.model, model, base, Divisors::none), IsEmpty());
+    if (must_be_read(model.variant)) {
+      EXPECT_THAT(strict.refusal, IsEmpty());
+    }
+    if (strict.model) {
+      EXPECT_THAT(difference(*strict.model, model, base, Divisors::none), IsEmpty());
+    }
+    if (lenient.model) {
+      EXPECT_THAT(difference(*lenient.model, model, base, Divisors::none), IsEmpty());
+    }
     // What strict refuses and lenient reads, lenient says.
-    if (!strict.model && lenient.model) EXPECT_THAT(lenient.model->warnings, ::testing::Not(IsEmpty()));
+    if (!strict.model && lenient.model) {
+      EXPECT_THAT(lenient.model->warnings, ::testing::Not(IsEmpty()));
+    }
     EXPECT_TRUE(lenient.model || model.variant == "longrope_long" || model.variant == "longrope_short" || model.variant == "no_sections")
         << lenient.refusal;
   }
@@ -253,9 +261,15 @@ TEST_P(GgufLlamaCpp, DivisorsAreTakenWhereTheGraphTakesThem) {
     const Outcome strict = read(w, Strictness::strict);
     const Outcome lenient = read(w, Strictness::lenient);
     const Divisors divisors = one > 0 ? Divisors::one : two > 0 ? Divisors::two : Divisors::none;
-    if (divisors == Divisors::none) EXPECT_THAT(strict.refusal, ::testing::Not(IsEmpty()));
-    if (strict.model) EXPECT_THAT(difference(*strict.model, model, base, divisors), IsEmpty());
-    if (lenient.model) EXPECT_THAT(difference(*lenient.model, model, base, divisors), IsEmpty());
+    if (divisors == Divisors::none) {
+      EXPECT_THAT(strict.refusal, ::testing::Not(IsEmpty()));
+    }
+    if (strict.model) {
+      EXPECT_THAT(difference(*strict.model, model, base, divisors), IsEmpty());
+    }
+    if (lenient.model) {
+      EXPECT_THAT(difference(*lenient.model, model, base, divisors), IsEmpty());
+    }
   }
 }
 

@@ -222,20 +222,25 @@ FLAGS = {"attention.sliding_window_pattern": lambda layers: [i % 3 != 1 for i in
 
 
 def partial(keys):
+    """Half of the dims; a latent cache is the narrower by as much."""
     half = max(keys["rope.dimension_count"] // 2, 0)
     changed = {"rope.dimension_count": half}
     if "attention.key_length_mla" in keys:
         changed["attention.key_length"] = 32 + half
+        if "attention.key_length_swa" in keys:
+            changed["attention.key_length_swa"] = 32 + half
     return changed
 
 
 def wide(keys):
+    """Rows of another width than the embedding's over the heads."""
     if "attention.key_length" in keys:
         return None
     return {"attention.key_length": 64, "attention.value_length": 64, "rope.dimension_count": 64}
 
 
 def whole_rows(keys):
+    """Latent attention as older files have it, without the width of a head before the cache."""
     if "attention.key_length_mla" not in keys or isinstance(keys["attention.head_count_kv"], list):
         return None
     return {"attention.key_length_mla": None, "attention.value_length_mla": None, "attention.head_count_kv": 4}
