@@ -48,6 +48,7 @@ class ModelReader {
   LayerRope full_layer();
   LayerRope sliding_layer(const LayerRope& full);
   GgufRotation sliding_rotation(const LayerRope& full);
+  void share_rows(LayerRope& full, LayerRope& sliding, bool first_slides) const;
   void add_sections(LayerRope& layer);
   std::optional<SectionPattern> section_pattern(const std::vector<Index>& lengths) const;
   void add_layers(LayerRope full, const std::vector<GgufLayer>& layers);
@@ -82,9 +83,9 @@ ModelRope ModelReader::read() {
 }
 
 void ModelReader::refuse_unknown_architecture() {
-  keys_.mend(fmt::format("metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"{}\"",
-                         keys_.architecture),
-             "the pairing is empty, and all layers are taken to be alike");
+  keys_.mend(
+      fmt::format("metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"{}\"", keys_.architecture),
+      "the pairing is empty, and all layers are taken to be alike");
 }
 
 void ModelReader::read_architecture() {
@@ -106,8 +107,7 @@ void ModelReader::read_architecture() {
           "model's file",
           *name));
     case GgufRope::none:
-      keys_.file.refuse(
-          fmt::format("metadata key \"general.architecture\" is \"{}\": this model does not rotate queries and keys", *name));
+      keys_.file.refuse(fmt::format("metadata key \"general.architecture\" is \"{}\": this model does not rotate queries and keys", *name));
     case GgufRope::normal:
     case GgufRope::neox:
     case GgufRope::mrope:
@@ -195,10 +195,6 @@ double ModelReader::full_base(const LayerRope& layer) {
     keys_.mend(alpha_key, fmt::format("be 0: llama.cpp does not read it for architecture \"{}\"", keys_.architecture),
                fmt::format("{}", alpha), "it is not applied");
   }
-  if (architecture_.applied == AppliedScaling::none && base != kDefaultBase) {
-    keys_.mend(name, fmt::format("be 10000: llama.cpp asserts it for architecture \"{}\"", keys_.architecture), fmt::format("{}", base),
-               "it is taken as it is");
-  }
   return base;
 }
 
@@ -215,9 +211,15 @@ LayerRope ModelReader::full_layer() {
                fmt::format("be the row's {}: llama.cpp refuses architecture \"{}\" otherwise", layer.head_dims, keys_.architecture),
                fmt::format("{}", layer.powers.rotary_dims), "it is taken as it is");
   }
+  if (architecture_.partial == PartialRows::not_read && layer.powers.rotary_dims != layer.head_dims) {
+    keys_.mend(keys_.key("rope.dimension_count"),
+               fmt::format("be the row's {}: llama.cpp rotates whole rows in architecture \"{}\"", layer.head_dims, keys_.architecture),
+               fmt::format("{}", layer.powers.rotary_dims), "whole rows are taken");
+    layer.powers.rotary_dims = layer.head_dims;
+  }
   layer.powers.rotary_dims /= architecture_.full_dims_divisor;
   rotation_ = read_gguf_rotation(keys_, architecture_, full_base(layer), model_.context, layer.powers.rotary_dims);
-  apply_gguf_rotation(rotation_, architecture_, model_.context, layer);
+  apply_gguf_rotation(rotation_, model_.context, layer);
   if (architecture_.rope != GgufRope::unrecorded) {
     const bool adjacent = architecture_.rope == GgufRope::normal || architecture_.rope == GgufRope::normal_or_mrope;
     layer.pairing = window(adjacent ? interleaved : half, layer.head_dims, layer.powers.rotary_dims);
@@ -271,7 +273,10 @@ void ModelReader::add_sections(LayerRope& layer) {
 
 GgufRotation ModelReader::sliding_rotation(const LayerRope& full) {
   GgufRotation rotation = rotation_;
-  if (architecture_.sliding_scaling != SlidingScaling::same) rotation.factor = 1;
+  if (architecture_.sliding_scaling == SlidingScaling::by_factor) rotation.factor = rotation.file_factor;
+  if (architecture_.sliding_scaling == SlidingScaling::undivided || architecture_.sliding_scaling == SlidingScaling::none) {
+    rotation.factor = 1;
+  }
   if (architecture_.sliding_scaling == SlidingScaling::none) {
     rotation.ext_factor = 0;
     rotation.attn_factor = 1;
@@ -300,9 +305,24 @@ LayerRope ModelReader::sliding_layer(const LayerRope& full) {
   }
   const Index otherwise = full.powers.rotary_dims * architecture_.full_dims_divisor;
   layer.powers.rotary_dims = rotary_dims("rope.dimension_count_swa", layer.head_dims, otherwise);
-  apply_gguf_rotation(sliding_rotation(full), architecture_, model_.context, layer);
+  apply_gguf_rotation(sliding_rotation(full), model_.context, layer);
   if (full.pairing) layer.pairing = window(Pairing(full.pairing->kind()), layer.head_dims, layer.powers.rotary_dims);
   return layer;
+}
+
+/// Where the graph takes the width of rows and windows of layer 0 for all.
+void ModelReader::share_rows(LayerRope& full, LayerRope& sliding, bool first_slides) const {
+  const SlidingRows rows = architecture_.sliding_rows;
+  if (rows == SlidingRows::own) return;
+  const bool takes_sliding = rows == SlidingRows::always_sliding || first_slides;
+  if (!takes_sliding && rows == SlidingRows::full_as_first) return;
+  const LayerRope& of = takes_sliding ? sliding : full;
+  LayerRope& to = takes_sliding ? full : sliding;
+  to.head_dims = of.head_dims;
+  to.powers.rotary_dims = of.powers.rotary_dims;
+  if (to.pairing && to.powers.rotary_dims <= to.head_dims) {
+    to.pairing = window(Pairing(to.pairing->kind()), to.head_dims, to.powers.rotary_dims);
+  }
 }
 
 /// A model none of whose layers rotates is refused in words that say so.
@@ -360,6 +380,7 @@ void ModelReader::add_layers(LayerRope full, const std::vector<GgufLayer>& layer
     return;
   }
   LayerRope other = sliding_layer(full);
+  share_rows(full, other, layers.front() == GgufLayer::sliding);
   if (architecture_.sliding_base == SlidingBase::same) {
     const std::optional<double> base = keys_.file.number(keys_.key("rope.freq_base_swa"));
     if (base && *base != other.powers.base) {

@@ -28,6 +28,8 @@ constexpr void set(GgufArchitecture& row, SlidingWhen value) { row.when = value;
 constexpr void set(GgufArchitecture& row, SlidingBase value) { row.sliding_base = value; }
 constexpr void set(GgufArchitecture& row, SlidingScaling value) { row.sliding_scaling = value; }
 constexpr void set(GgufArchitecture& row, SlidingDivisors value) { row.sliding_divisors = value.value; }
+constexpr void set(GgufArchitecture& row, SlidingRows value) { row.sliding_rows = value; }
+constexpr void set(GgufArchitecture& row, FurtherLayers value) { row.further = value; }
 constexpr void set(GgufArchitecture& row, RotatedLayers value) { row.rotated = value; }
 constexpr void set(GgufArchitecture& row, RecurrentLayers value) { row.recurrent = value; }
 constexpr void set(GgufArchitecture& row, RotatedPart value) { row.part = value; }
@@ -68,6 +70,8 @@ constexpr auto flags = SlidingLayers::flags;
 constexpr auto always = SlidingWhen::always;
 constexpr auto file_or_same = SlidingBase::file_or_same;
 constexpr auto file_or_10000 = SlidingBase::file_or_10000;
+constexpr auto by_factor = SlidingScaling::by_factor;
+constexpr auto first_layers = SlidingRows::first_layers;
 constexpr auto undivided = SlidingScaling::undivided;
 constexpr auto unscaled = SlidingScaling::none;
 constexpr auto not_every_fourth = RotatedLayers::not_every_fourth;
@@ -80,7 +84,7 @@ constexpr auto whole = PartialRows::refused;
 
 /// By name.
 constexpr GgufArchitecture kArchitectures[] = {
-    row("afmoe", neox, last, Period{4}, file_or_same, not_every_fourth),
+    row("afmoe", neox, last, Period{4}, file_or_same, not_every_fourth, by_factor, first_layers),
     row("apertus", neox, one_or_two, whole),
     row("arcee", normal, one, whole),
     row("arctic", normal, whole),
@@ -96,18 +100,19 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("chatglm", normal),
     row("clip", GgufRope::vision_tower),
     row("codeshell", neox, whole),
-    row("cogvlm", neox, whole),
+    row("cogvlm", neox, AppliedScaling::none, whole),
     row("cohere2", normal, last, Period{4}, always, RotatedLayers::sliding),
-    row("cohere2moe", normal, first, Period{4}, always, RotatedLayers::sliding_and_leading, whole),
+    row("cohere2moe", normal, first, Period{4}, always, RotatedLayers::sliding_and_leading, first_layers, whole),
     row("command-r", normal),
     row("dbrx", neox, whole),
     row("deci", normal, one_or_two, whole),
     row("deepseek", normal, whole),
     row("deepseek2", normal, RotatedPart::last, LogMultiplier::tenth, MscaleOfModel::as_mscale_all_dim, squared),
-    row("deepseek2-ocr", neox, AppliedScaling::none),
+    row("deepseek2-ocr", neox, PartialRows::not_read, AppliedScaling::none, squared),
     row("deepseek32", normal, RotatedPart::last, LogMultiplier::tenth, squared),
-    row("deepseek4", normal, SlidingLayers::uncompressed, always, unscaled, RotatedPart::last, AppliedScaling::rates),
-    row("dflash", GgufRope::neox_or_mrope_by_any, flags, one),
+    row("deepseek4", normal, SlidingLayers::uncompressed, always, unscaled, RotatedPart::last, AppliedScaling::rates,
+        SlidingRows::always_sliding, FurtherLayers::by_tensors),
+    row("dflash", GgufRope::neox_or_mrope_by_any, flags, first_layers, one),
     row("dots1", neox, whole),
     row("dots3note", normal, flags, always, file_or_10000, RotatedPart::last),
     row("dream", neox, whole),
@@ -121,17 +126,17 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("falcon", neox, whole),
     row("falcon-h1", neox),
     row("gemma", neox),
-    row("gemma-embedding", neox, last, Period{6}, always, file_or_10000, undivided),
-    row("gemma2", neox, last, Period{2}, SlidingWhen::regardless, file_or_same),
-    row("gemma3", neox, last, Period{6}, file_or_10000, undivided),
-    row("gemma3n", neox, last, Period{5}, always, file_or_10000, undivided),
+    row("gemma-embedding", neox, last, Period{6}, always, file_or_10000, undivided, first_layers),
+    row("gemma2", neox, last, Period{2}, SlidingWhen::regardless, file_or_same, by_factor, first_layers),
+    row("gemma3", neox, last, Period{6}, file_or_10000, undivided, first_layers),
+    row("gemma3n", neox, last, Period{5}, always, file_or_10000, undivided, first_layers),
     row("gemma4", neox, flags, always, file_or_10000, undivided, one, SlidingDivisors{DivisorTensors::none}),
     row("gemma4-assistant", GgufRope::unrecorded),
     row("glm-dsa", normal, RotatedPart::last, squared),
     row("glm4", normal_or_mrope),
     row("glm4moe", neox_or_mrope),
     row("glm5-next", none),
-    row("gpt-oss", neox, last, Period{2}, always, file_or_same, whole),
+    row("gpt-oss", neox, last, Period{2}, always, file_or_same, by_factor, whole),
     row("gpt2", none),
     row("gptj", GgufRope::unrecorded),
     row("gptneox", neox),
@@ -143,7 +148,7 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("grok", neox, YarnKeys::all, BetaFast{8}, whole),
     row("grovemoe", neox, whole),
     row("hrm_text", neox),
-    row("hunyuan-dense", neox, whole),
+    row("hunyuan-dense", neox, AlphaKey::scales_base, whole),
     row("hunyuan-moe", neox, whole),
     row("hunyuan_vl", neox_or_mrope, AlphaKey::scales_base, whole),
     row("hy_v3", neox, whole),
@@ -156,20 +161,21 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("jina-bert-v3", neox),
     row("kimi-k3", none),
     row("kimi-linear", none),
-    row("laguna", neox, first, Period{4}, file_or_same, unscaled),
-    row("lfm2", neox, SlidingLayers::all),
+    row("laguna", neox, first, Period{4}, file_or_same, unscaled, SlidingRows::full_as_first),
+    row("lfm2", neox, SlidingLayers::all, first_layers),
     row("lfm2moe", neox),
     row("llada", normal, whole),
     row("llada-moe", neox, whole),
     row("llama", normal, one_or_two, whole),
     row("llama-embed", normal, one_or_two, whole),
-    row("llama4", normal, last, Period{4}, SlidingWhen::unless_zero, file_or_same, RotatedLayers::not_every_fourth_unless_zero, one, whole),
+    row("llama4", normal, last, Period{4}, SlidingWhen::unless_zero, file_or_same, RotatedLayers::not_every_fourth_unless_zero, by_factor,
+        one, whole),
     row("maincoder", normal, whole),
     row("mamba", none),
     row("mamba2", none),
-    row("maple", neox, flags, always, file_or_same, RotatedLayers::sliding),
+    row("maple", neox, flags, always, file_or_same, RotatedLayers::sliding, by_factor),
     row("mellum", neox, last, Period{4}, unscaled, whole),
-    row("mimo2", neox, flags, always, file_or_10000, undivided),
+    row("mimo2", neox, flags, always, file_or_10000, undivided, first_layers),
     row("minicpm", normal, one_or_two, whole),
     row("minicpm3", neox, RotatedPart::last, DivisorTensors::two),
     row("minimax-01", neox, RecurrentLayers::by_interval_8),
@@ -177,7 +183,7 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("minimax-m3", neox),
     row("mistral3", normal, YarnKeys::betas, LogMultiplier::as_it_is, one_or_two, whole),
     row("mistral4", normal, RotatedPart::last, LogMultiplier::tenth, squared),
-    row("modern-bert", neox, first, Period{3}, file_or_10000, undivided),
+    row("modern-bert", neox, first, Period{3}, file_or_10000, undivided, first_layers),
     row("mpt", none),
     row("muse-glimmer", normal, last, Period{4}, always, file_or_same, undivided, RotatedLayers::sliding),
     row("nanbeige", normal, one),
@@ -199,7 +205,7 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("phimoe", neox, DivisorTensors::two),
     row("plamo", neox, whole),
     row("plamo2", neox),
-    row("plamo3", neox, last, Period{8}, file_or_10000, undivided),
+    row("plamo3", neox, last, Period{8}, file_or_10000, undivided, first_layers),
     row("plm", normal, RotatedPart::last),
     row("pockettts", normal, whole),
     row("qwen", neox),
@@ -221,9 +227,9 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("rwkv6qwen2", GgufRope::unrecorded),
     row("rwkv7", none),
     row("seed_oss", neox, whole),
-    row("smallthinker", neox, first, Period{4}, file_or_same, RotatedLayers::not_every_first, whole),
+    row("smallthinker", neox, first, Period{4}, file_or_same, RotatedLayers::not_every_first, by_factor, first_layers, whole),
     row("smollm3", normal, not_every_fourth, whole),
-    row("spark2_5", neox, flags, always, file_or_same),
+    row("spark2_5", neox, flags, always, file_or_same, by_factor),
     row("stablelm", neox),
     row("starcoder", none),
     row("starcoder2", neox, whole),

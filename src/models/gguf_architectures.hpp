@@ -76,10 +76,31 @@ enum class SlidingBase {
 enum class SlidingScaling {
   /// As in the others.
   same,
+  /// The same, and rates are divided even where the type is none.
+  by_factor,
   /// Rates are not divided; the magnitude stays.
   undivided,
   /// Nothing is scaled.
   none,
+};
+
+/// How wide rows and windows of sliding layers (key_length_swa, dimension_count_swa) and of the others are.
+enum class SlidingRows {
+  /// Each kind has its own.
+  own,
+  /// All have those of layer 0's kind; all slide in deepseek4's cache.
+  first_layers,
+  always_sliding,
+  /// Sliding layers have their own, the others those of layer 0's kind.
+  full_as_first,
+};
+
+/// Which layers predict further tokens.
+enum class FurtherLayers {
+  /// The last nextn_predict_layers.
+  by_key,
+  /// Those, where their tensors are in the file.
+  by_tensors,
 };
 
 /// Which layers rotate at all, besides those that have no attention.
@@ -120,6 +141,7 @@ enum class AppliedScaling {
   all,
   /// Rates; the magnitude is 1.
   rates,
+  /// Nothing, and the base is 10000.
   none,
 };
 
@@ -154,7 +176,13 @@ enum class AlphaKey {
 };
 
 /// Whether rope.dimension_count may be less than the row.
-enum class PartialRows { allowed, refused };
+enum class PartialRows {
+  allowed,
+  /// llama.cpp refuses it.
+  refused,
+  /// The key is not read: whole rows rotate.
+  not_read,
+};
 
 struct GgufArchitecture {
   std::string_view name;
@@ -166,6 +194,8 @@ struct GgufArchitecture {
   SlidingScaling sliding_scaling = SlidingScaling::same;
   /// Those of sliding layers.
   DivisorTensors sliding_divisors = DivisorTensors::none;
+  SlidingRows sliding_rows = SlidingRows::own;
+  FurtherLayers further = FurtherLayers::by_key;
   RotatedLayers rotated = RotatedLayers::all;
   RecurrentLayers recurrent = RecurrentLayers::by_key_heads;
   RotatedPart part = RotatedPart::first;

@@ -45,6 +45,8 @@ bool LayerRules::needs_count() const {
 Index LayerRules::own_count() {
   const std::string name = keys_.key("nextn_predict_layers");
   const Index further = keys_.file.integer(name).value_or(0);
+  const bool has_tensors = keys_.file.has_tensor(fmt::format("blk.{}.nextn.eh_proj.weight", count_ - further));
+  if (architecture_.further == FurtherLayers::by_tensors && !has_tensors) return count_;
   if (further > count_) keys_.file.refuse_key(name, fmt::format("be at most the {} layers", count_), fmt::format("{}", further));
   return count_ - further;
 }

@@ -40,7 +40,15 @@ class ScalingReader {
   const GgufArchitecture& architecture_;
   Index context_;
   std::string type_;
+  double file_factor_ = 1.0;
 };
+
+/// DeepSeek's rule for the logits.
+double squared_magnitude(const GgufRotation& rotation) {
+  const double logarithm = 0.1 * std::log(rotation.factor);
+  const double once = rotation.attn_factor * (1.0 + logarithm) * (1.0 + rotation.mscale_all_dim * logarithm);
+  return once * once;
+}
 
 std::vector<double> ScalingReader::divisors_of(std::string_view tensor, Index pairs) {
   const std::optional<std::vector<double>> values = keys_.file.tensor_values(tensor);
@@ -63,9 +71,9 @@ std::vector<double> ScalingReader::divisors_of(std::string_view tensor, Index pa
 
 void ScalingReader::refuse_divisors(std::string_view tensor) {
   if (!keys_.file.has_tensor(tensor)) return;
-  keys_.mend(fmt::format("tensor \"{}\" must not be there: llama.cpp has no place for it in architecture \"{}\"", tensor,
-                         keys_.architecture),
-             "it is not applied");
+  keys_.mend(
+      fmt::format("tensor \"{}\" must not be there: llama.cpp has no place for it in architecture \"{}\"", tensor, keys_.architecture),
+      "it is not applied");
 }
 
 void ScalingReader::read_divisors(GgufRotation& rotation, Index pairs) {
@@ -116,7 +124,10 @@ double ScalingReader::scaling_factor(const std::string& type, bool longrope) {
     return 1.0;
   }
   if (type == "none") {
-    if (*factor != 1) keys_.warn(fmt::format("metadata key \"{}\" is {}, and the scaling is none: it is not applied", name, *factor));
+    const bool slides = architecture_.sliding_scaling == SlidingScaling::by_factor;
+    const auto* what = slides ? "llama.cpp divides sliding layers by it all the same" : "it is not applied";
+    if (*factor != 1) keys_.warn(fmt::format("metadata key \"{}\" is {}, and the scaling is none: {}", name, *factor, what));
+    file_factor_ = *factor > 0 ? *factor : 1.0;
     return 1.0;
   }
   if (*factor == 0) {
@@ -152,7 +163,7 @@ double ScalingReader::yarn_number(std::string_view name, bool read, double other
   return otherwise;
 }
 
-/// For a graph that does not scale: what the file says must not be anything else.
+/// For a graph that does not scale its rotation: what the file says must not be anything else.
 void ScalingReader::read_unscaled(GgufRotation& rotation) {
   const std::string why = fmt::format("llama.cpp scales nothing in architecture \"{}\"", keys_.architecture);
   const double factor = scaling_factor(type_, false);
@@ -163,7 +174,20 @@ void ScalingReader::read_unscaled(GgufRotation& rotation) {
   if (attention_factor != 1) {
     keys_.mend(keys_.key("rope.scaling.attn_factor"), "be 1: " + why, fmt::format("{}", attention_factor), "it is not applied");
   }
-  rotation.divisors.clear();
+  if (architecture_.logits == LogitsRule::squared_magnitude) {
+    GgufRotation said;
+    said.factor = factor;
+    said.attn_factor = keys_.positive(keys_.key("rope.scaling.attn_factor"), attention_factor);
+    // YaRN's own magnitude cancels ggml's.
+    const bool yarn = type_ == "yarn" && factor > 1;
+    if (yarn) said.attn_factor *= mscale(factor, 1.0) / (1.0 + 0.1 * std::log(factor));
+    rotation.softmax_multiplier = squared_magnitude(said);
+  }
+  if (rotation.base != 10000) {
+    keys_.mend(keys_.key("rope.freq_base"), fmt::format("be 10000: llama.cpp takes no other for architecture \"{}\"", keys_.architecture),
+               fmt::format("{}", rotation.base), "10000 is taken");
+    rotation.base = 10000;
+  }
 }
 
 void ScalingReader::warn_of_yarn(const GgufRotation& rotation) {
@@ -186,8 +210,7 @@ void ScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
     keys_.file.refuse_key(keys_.key("rope.scaling.factor"), "be greater than exp(-10) for YaRN", fmt::format("{}", rotation.factor));
   }
   // ggml multiplies by `by_ggml` on its own, and llama.cpp divides by it first.
-  const double multiplier =
-      yarn_number("rope.scaling.yarn_log_multiplier", architecture_.log_multiplier != LogMultiplier::not_read, 0.0);
+  const double multiplier = yarn_number("rope.scaling.yarn_log_multiplier", architecture_.log_multiplier != LogMultiplier::not_read, 0.0);
   rotation.mscale_all_dim = architecture_.log_multiplier == LogMultiplier::tenth ? multiplier / 0.1 : multiplier;
   double magnitude = mscale(rotation.factor, 1.0);
   if (rotation.mscale_all_dim != 0) {
@@ -214,6 +237,7 @@ GgufRotation ScalingReader::read(double base, Index pairs) {
     return rotation;
   }
   rotation.factor = scaling_factor(type_, longrope);
+  rotation.file_factor = type_ == "none" ? file_factor_ : rotation.factor;
   const std::string attention_key = keys_.key("rope.scaling.attn_factor");
   const double attention_factor = keys_.positive(attention_key, keys_.file.number(attention_key).value_or(1.0));
   // A negative one counts as missing.
@@ -235,8 +259,7 @@ GgufRotation ScalingReader::read(double base, Index pairs) {
       keys_.file.refuse(fmt::format("metadata key \"{}\" must be there", keys_.key("context_length")));
     }
     if (context_ > 0 && rotation.original_context >= context_) {
-      keys_.warn(
-          fmt::format("the original context length, {}, is not below the context length, {}", rotation.original_context, context_));
+      keys_.warn(fmt::format("the original context length, {}, is not below the context length, {}", rotation.original_context, context_));
     }
   }
   if (yarn) {
@@ -256,6 +279,7 @@ GgufRotation ScalingReader::read(double base, Index pairs) {
     keys_.warn(fmt::format("metadata key \"{}\" is {}: llama.cpp divides LongRoPE's rates by it", keys_.key("rope.scaling.factor"),
                            rotation.factor));
   }
+  if (architecture_.logits == LogitsRule::squared_magnitude) rotation.softmax_multiplier = squared_magnitude(rotation);
   if (longrope && !keys_.has("rope.scaling.attn_factor") && context_ > rotation.original_context) {
     keys_.warn(fmt::format("metadata key \"{}\" is missing: the magnitude is taken to be 1", attention_key));
   }
@@ -268,12 +292,12 @@ GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architec
   return ScalingReader(keys, architecture, context).read(base, rotary_dims / 2);
 }
 
-void apply_gguf_rotation(const GgufRotation& rotation, const GgufArchitecture& architecture, Index context, LayerRope& layer) {
+void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer) {
   layer.powers = Powers{layer.powers.rotary_dims, rotation.base};
   layer.powers.attention_factor = rotation.attn_factor;
   layer.powers.factors = rotation.divisors;
   layer.scaling = Unscaled{};
-  layer.softmax_multiplier = 1.0;
+  layer.softmax_multiplier = rotation.softmax_multiplier;
   const bool yarn = rotation.ext_factor != 0 && rotation.factor != 1;
   if (yarn) {
     Yarn scaling;
@@ -294,11 +318,6 @@ void apply_gguf_rotation(const GgufRotation& rotation, const GgufArchitecture& a
     layer.powers.linear_scale = 1.0 / rotation.factor;
   } else if (rotation.factor != 1) {
     layer.scaling = Linear{rotation.factor};
-  }
-  if (architecture.logits == LogitsRule::squared_magnitude) {
-    const double logarithm = 0.1 * std::log(rotation.factor);
-    const double once = rotation.attn_factor * (1.0 + logarithm) * (1.0 + rotation.mscale_all_dim * logarithm);
-    layer.softmax_multiplier = once * once;
   }
 }
 

@@ -26,8 +26,11 @@ struct GgufRotation {
   double beta_fast = 32;
   double beta_slow = 1;
   Index original_context = 0;
+  /// What the file divides by, also where its type is none.
+  double file_factor = 1;
   /// DeepSeek's mscale_all_dim, 0 where the file or the architecture has none.
   double mscale_all_dim = 0;
+  double softmax_multiplier = 1;
   std::vector<double> divisors{};
   std::vector<double> long_divisors{};
   std::vector<double> short_divisors{};
@@ -36,7 +39,7 @@ struct GgufRotation {
 /// That of full layers, whose rotary dims are given; `base` is set. `context` is the model's, 0 where it is not known.
 GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architecture, double base, Index context, Index rotary_dims);
 
-/// Sets base, scaling, factors, linear scale, attention factor and softmax multiplier of a layer.
-void apply_gguf_rotation(const GgufRotation& rotation, const GgufArchitecture& architecture, Index context, LayerRope& layer);
+/// Sets base, scaling, factors, linear scale, attention factor and softmax multiplier of a layer whose rotary dims are set.
+void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer);
 
 }  // namespace rope::models

@@ -241,9 +241,10 @@ TEST(GgufErrors, Architectures) {
             "[rope] m.gguf: metadata key \"general.architecture\" is \"mamba\": this model does not rotate queries and keys");
   EXPECT_EQ(refusal(with_dims("tomorrow")),
             "[rope] m.gguf: metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"tomorrow\"");
-  EXPECT_EQ(refusal(with_dims("clip")),
-            "[rope] m.gguf: is the vision tower of a model (architecture \"clip\", an mmproj file), and rotates positions of an image: give "
-            "the language model's file");
+  EXPECT_EQ(
+      refusal(with_dims("clip")),
+      "[rope] m.gguf: is the vision tower of a model (architecture \"clip\", an mmproj file), and rotates positions of an image: give "
+      "the language model's file");
   GgufWriter part;
   part.key("split.no", 2, part.number(1, 2)).key("split.count", 2, part.number(3, 2));
   EXPECT_EQ(refusal(part), "[rope] m.gguf: is part 2 of 3, and the metadata are in part 1");
@@ -321,7 +322,9 @@ TEST(GgufErrors, Scalings) {
   EXPECT_EQ(refusal(finetuned), "[rope] m.gguf: metadata key \"llama.rope.scaling.finetuned\" must be a bool, got uint32");
   GgufWriter alpha = with_dims();
   alpha.float32("llama.rope.scaling.alpha", 1000.0F);
-  EXPECT_EQ(refusal(alpha), "[rope] m.gguf: metadata key \"llama.rope.scaling.alpha\" must be 0: llama.cpp does not read it for architecture \"llama\", got 1000");
+  EXPECT_EQ(refusal(alpha),
+            "[rope] m.gguf: metadata key \"llama.rope.scaling.alpha\" must be 0: llama.cpp does not read it for architecture \"llama\", "
+            "got 1000");
   GgufWriter betas = with_dims("mistral3");
   betas.text("mistral3.rope.scaling.type", "yarn").float32("mistral3.rope.scaling.factor", 4.0F);
   betas.uint32("mistral3.rope.scaling.original_context_length", 1024).float32("mistral3.rope.scaling.yarn_beta_fast", -1.0F);

@@ -118,8 +118,8 @@ TEST(GgufKeys, KeysThatNothingReadsAreRefused) {
                            "llama.rope_theta", "llama.rotary.percent", "gemma3.rope.freq_base", "llama.attention.nope_layers"}) {
     GgufWriter w = model("llama");
     w.float32(name, 1.0F);
-    EXPECT_EQ(refusal(w), "[rope] m.gguf: metadata key \"" + std::string(name) +
-                              "\" must not be there: nothing reads it for architecture \"llama\"");
+    EXPECT_EQ(refusal(w),
+              "[rope] m.gguf: metadata key \"" + std::string(name) + "\" must not be there: nothing reads it for architecture \"llama\"");
     EXPECT_THAT(read(w, Strictness::lenient).warnings, ElementsAre(HasSubstr(name)));
   }
   GgufWriter others = model("llama");
