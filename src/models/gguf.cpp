@@ -192,8 +192,7 @@ double ModelReader::full_base(const LayerRope& layer) {
     const auto dims = static_cast<double>(layer.head_dims);
     if (alpha > 0 && dims > 2) base *= std::pow(alpha, dims / (dims - 2));
   } else if (alpha != 0) {
-    keys_.mend(alpha_key, fmt::format("be 0: llama.cpp does not read it for architecture \"{}\"", keys_.architecture),
-               fmt::format("{}", alpha), "it is not applied");
+    keys_.mend(alpha_key, fmt::format("be 0: {}", keys_.not_read()), fmt::format("{}", alpha), "it is not applied");
   }
   return base;
 }
@@ -340,17 +339,17 @@ void ModelReader::require_rotation(const std::vector<GgufLayer>& layers) {
 
 /// Keys of sliding layers in a file none of whose layers slides, or in whose architecture llama.cpp does not read them.
 void ModelReader::warn_of_unused_sliding_keys(const LayerRope& full) {
+  const bool known = architecture_.rope != GgufRope::unrecorded;
+  const std::string why = known ? "llama.cpp does not apply it to this model" : keys_.not_read();
   const std::string base = keys_.key("rope.freq_base_swa");
   const std::optional<double> given = keys_.file.number(base);
   if (given && *given != full.powers.base) {
-    keys_.mend(base, fmt::format("be {}: llama.cpp does not apply it to this model", full.powers.base), fmt::format("{}", *given),
-               "it is not applied");
+    keys_.mend(base, fmt::format("be {}: {}", full.powers.base, why), fmt::format("{}", *given), "it is not applied");
   }
   const std::string dims = keys_.key("rope.dimension_count_swa");
   const std::optional<Index> rotary = keys_.file.integer(dims);
   if (rotary && *rotary != full.powers.rotary_dims) {
-    keys_.mend(dims, fmt::format("be {}: llama.cpp does not apply it to this model", full.powers.rotary_dims), fmt::format("{}", *rotary),
-               "it is not applied");
+    keys_.mend(dims, fmt::format("be {}: {}", full.powers.rotary_dims, why), fmt::format("{}", *rotary), "it is not applied");
   }
 }
 

@@ -157,8 +157,8 @@ double ScalingReader::yarn_number(std::string_view name, bool read, double other
   const std::optional<double> value = keys_.file.number(key);
   if (!value || read) return value.value_or(otherwise);
   if (*value != otherwise) {
-    keys_.mend(key, fmt::format("be {}: llama.cpp does not read it for architecture \"{}\"", otherwise, keys_.architecture),
-               fmt::format("{}", *value), fmt::format("{} is taken", otherwise));
+    keys_.mend(key, fmt::format("be {}: {}", otherwise, keys_.not_read()), fmt::format("{}", *value),
+               fmt::format("{} is taken", otherwise));
   }
   return otherwise;
 }
@@ -219,7 +219,10 @@ void ScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
   }
   rotation.attn_factor = attention_factor * (magnitude / by_ggml);
   if (architecture_.applied == AppliedScaling::rates) rotation.attn_factor = 1.0 / by_ggml;
-  if (yarn_number("rope.scaling.yarn_attn_factor", reads_all(), 1.0) != 1) {
+  // Converters write the published model's whole magnitude into a key that means a multiplier: where it is what is done, it is right.
+  const double said = keys_.file.number(keys_.key("rope.scaling.yarn_attn_factor")).value_or(1.0);
+  const bool whole = !reads_all() && std::abs(said - attention_factor * magnitude) <= 1e-5 * std::abs(said);
+  if (!whole && yarn_number("rope.scaling.yarn_attn_factor", reads_all(), 1.0) != 1) {
     keys_.warn(fmt::format("metadata key \"{}\" is not applied: llama.cpp replaces it", keys_.key("rope.scaling.yarn_attn_factor")));
   }
   warn_of_yarn(rotation);

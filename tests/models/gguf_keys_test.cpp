@@ -3,6 +3,8 @@
 // Keys and tensors of GGUF files that llama.cpp does not read, models that do not rotate, and models in several files.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "error_of.hpp"
 #include "models/gguf_writer.hpp"
 #include "rope/models/gguf.hpp"
@@ -108,6 +110,13 @@ TEST(GgufKeys, YarnsOtherKeysAreAppliedWhereLlamaCppReadsThem) {
   usual.float32("qwen2.rope.scaling.yarn_beta_fast", 32.0F).float32("qwen2.rope.scaling.yarn_beta_slow", 1.0F);
   usual.float32("qwen2.rope.scaling.yarn_ext_factor", 1.0F).float32("qwen2.rope.scaling.yarn_attn_factor", 1.0F);
   EXPECT_THAT(read(usual).warnings, IsEmpty());
+  // As Olmo 3's converter writes its attention_factor.
+  GgufWriter magnitude = with_yarn("olmo2");
+  magnitude.float32("olmo2.rope.scaling.yarn_attn_factor", static_cast<float>(1 + std::log(4.0) / 10));
+  EXPECT_THAT(read(magnitude).warnings, IsEmpty());
+  GgufWriter other = with_yarn("olmo2");
+  other.float32("olmo2.rope.scaling.yarn_attn_factor", 1.25F);
+  EXPECT_THAT(refusal(other), HasSubstr("yarn_attn_factor\" must be 1: llama.cpp does not read it"));
   GgufWriter log = with_yarn("qwen2");
   log.float32("qwen2.rope.scaling.yarn_log_multiplier", 0.1F);
   EXPECT_THAT(refusal(log), HasSubstr("yarn_log_multiplier\" must be 0: llama.cpp does not read it"));
