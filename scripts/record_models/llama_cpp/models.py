@@ -218,6 +218,7 @@ YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.scaling.o
 LINEAR = {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}
 LONGROPE = {"rope.scaling.type": "longrope", "rope.scaling.attn_factor": 1.5}
 WINDOW = {"attention.sliding_window": 64}
+NARROW = {"attention.key_length_swa": 16, "attention.value_length_swa": 16}
 FLAGS = {"attention.sliding_window_pattern": lambda layers: [i % 3 != 1 for i in range(layers)]}
 
 
@@ -285,7 +286,7 @@ VARIANTS = {
     "window_yarn_log": {**WINDOW, **YARN, "rope.scaling.yarn_log_multiplier": 0.07},
     "window_attn_factor": {**WINDOW, "rope.scaling.attn_factor": 1.5},
     "window_flags_attn_factor": {**WINDOW, **FLAGS, "rope.scaling.attn_factor": 1.5},
-    "window_flags_rows": {**WINDOW, **FLAGS, "attention.key_length_swa": 16, "attention.value_length_swa": 16, "rope.dimension_count_swa": 8},
+    "window_flags_rows": {**WINDOW, **FLAGS, **NARROW, "rope.dimension_count_swa": 8},
     "swa_base": {"rope.freq_base_swa": 50000.0},
     "window_dims": {**WINDOW, "rope.dimension_count_swa": 8},
     "swa_dims": {"rope.dimension_count_swa": 8},
