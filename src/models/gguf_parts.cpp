@@ -24,6 +24,15 @@ void require_part(GgufFile& file, Index part, Index parts) {
   if (count != parts) file.refuse_key("split.count", fmt::format("be {}, as in part 1", parts), fmt::format("{}", count));
 }
 
+/// Whether a part has tensors that are looked up: others are closed again, since a model may have more parts than a process may have files.
+bool concerns_rotation(const GgufFile& file) {
+  for (const auto& entry : file.tensors()) {
+    const std::string& name = entry.first;
+    if (name.rfind("rope_", 0) == 0 || name.find(".nextn.") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path) {
@@ -45,18 +54,22 @@ void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path) {
     return;
   }
   const std::string prefix = name.substr(0, name.size() - own.size());
+  Index missing = 0;
   for (Index part = 2; part <= parts; ++part) {
     const std::string other = part_name(prefix, part, parts);
     const std::filesystem::path beside = path.parent_path() / other;
     std::error_code error;
     if (!std::filesystem::exists(beside, error)) {
-      keys.mend(fmt::format("is part 1 of {}, and \"{}\" must be beside it", parts, other), "divisors in it are not seen");
+      if (++missing == 1) {
+        keys.mend(fmt::format("is part 1 of {}, and \"{}\" must be beside it", parts, other), "divisors in it are not seen");
+      }
       continue;
     }
     GgufFile file(beside);
     require_part(file, part, parts);
-    keys.file.add_part(std::move(file));
+    if (concerns_rotation(file)) keys.file.add_part(std::move(file));
   }
+  if (missing > 1) keys.warn(fmt::format("{} of the {} parts are missing", missing, parts));
 }
 
 }  // namespace rope::models

@@ -199,6 +199,14 @@ TEST(GgufSplits, AMissingPartIsNamed) {
               ElementsAre(HasSubstr("\"big-00002-of-00002.gguf\" must be beside it: divisors in it are not seen")));
 }
 
+TEST(GgufSplits, OfManyMissingPartsOneIsNamed) {
+  const TemporaryFolder folder;
+  GgufWriter head = model("llama");
+  part(head, 0, 60000).save(folder / "big-00001-of-60000.gguf");
+  EXPECT_THAT(models::read_gguf(folder / "big-00001-of-60000.gguf", Strictness::lenient).warnings,
+              ElementsAre(HasSubstr("\"big-00002-of-60000.gguf\" must be beside it"), "59999 of the 60000 parts are missing"));
+}
+
 TEST(GgufSplits, PartsMustBeOfTheModel) {
   const TemporaryFolder folder;
   GgufWriter head = model("llama");
