@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
+#include "models/gguf_layers.hpp"
+#include "models/gguf_parts.hpp"
 #include "models/gguf_scaling.hpp"
+#include "models/gguf_unread.hpp"
 #include "models/notes.hpp"
 #include "rope/error.hpp"
 
@@ -20,66 +24,98 @@ constexpr Index kMostHeadDims = 65536;
 constexpr Index kMostLayers = 65536;
 constexpr double kDefaultBase = 10000.0;
 
-bool nothing_scaled(const LayerRope& layer) {
-  return std::holds_alternative<Unscaled>(layer.scaling) && layer.powers.linear_scale == 1 && layer.powers.attention_factor == 1 &&
-         layer.powers.factors.empty();
+/// Whether two layers rotate rows of the same width by the same numbers.
+bool rotate_alike(const LayerRope& a, const LayerRope& b) {
+  return a.head_dims == b.head_dims && a.powers.rotary_dims == b.powers.rotary_dims && a.powers.base == b.powers.base &&
+         a.powers.linear_scale == b.powers.linear_scale && a.powers.attention_factor == b.powers.attention_factor &&
+         a.powers.factors == b.powers.factors && a.scaling.index() == b.scaling.index() && a.softmax_multiplier == b.softmax_multiplier;
 }
 
 class ModelReader {
  public:
-  ModelReader(const std::filesystem::path& path, Strictness strictness) : keys_(path, strictness) {}
+  ModelReader(const std::filesystem::path& path, Strictness strictness) : path_(path), keys_(path, strictness) {}
 
   ModelRope read();
 
  private:
   void read_architecture();
+  void refuse_unknown_architecture();
   void read_counts();
   std::vector<Index> head_counts(std::string_view name);
   Index head_dims();
   Index rotary_dims(std::string_view name, Index in_rows_of, Index otherwise);
+  double full_base(const LayerRope& layer);
   LayerRope full_layer();
+  LayerRope sliding_layer(const LayerRope& full);
+  GgufRotation sliding_rotation(const LayerRope& full);
+  void share_rows(LayerRope& full, LayerRope& sliding, bool first_slides) const;
   void add_sections(LayerRope& layer);
   std::optional<SectionPattern> section_pattern(const std::vector<Index>& lengths) const;
-  std::vector<bool> sliding_layers();
-  LayerRope sliding_layer(const LayerRope& full);
-  void add_layers(LayerRope full);
+  void add_layers(LayerRope full, const std::vector<GgufLayer>& layers);
+  void warn_of_unused_sliding_keys(const LayerRope& full);
+  void require_rotation(const std::vector<GgufLayer>& layers);
   void require_computable() const;
   Pairing window(Pairing pairing, Index head, Index rotary) const;
 
+  std::filesystem::path path_;
   GgufKeys keys_;
   ModelRope model_;
-  const GgufArchitecture* architecture_ = nullptr;
+  GgufArchitecture architecture_;
+  GgufRotation rotation_;
   // One for all layers, or one each.
   std::vector<Index> heads_;
   std::vector<Index> key_heads_;
 };
 
 ModelRope ModelReader::read() {
+  add_gguf_parts(keys_, path_);
   read_architecture();
   read_counts();
+  const std::vector<GgufLayer> layers = gguf_layers(keys_, architecture_, model_.layer_count, key_heads_);
+  require_rotation(layers);
   LayerRope full = full_layer();
   add_sections(full);
-  add_layers(std::move(full));
+  add_layers(std::move(full), layers);
   require_computable();
+  mend_unread_gguf_keys(keys_, architecture_);
   model_.warnings = std::move(keys_.warnings);
   return std::move(model_);
 }
 
+void ModelReader::refuse_unknown_architecture() {
+  keys_.mend(
+      fmt::format("metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"{}\"", keys_.architecture),
+      "the pairing is empty, and all layers are taken to be alike");
+}
+
 void ModelReader::read_architecture() {
   const std::optional<std::string> name = keys_.file.text("general.architecture");
-  const Index part = keys_.file.integer("split.no").value_or(0);
-  const Index parts = keys_.file.integer("split.count").value_or(1);
-  if (!name && part > 0) keys_.file.refuse(fmt::format("is part {} of {}, and the metadata are in part 1", part + 1, parts));
   if (!name || name->empty()) keys_.file.refuse("metadata key \"general.architecture\" must be there");
   keys_.architecture = *name;
   model_.architecture = printable(*name);
-  architecture_ = find_architecture(*name);
-  if (architecture_ == nullptr) {
-    keys_.warn(fmt::format("architecture \"{}\" is not known: the pairing is empty, and all layers are taken to be alike", *name));
-  } else if (architecture_->rope == GgufRope::none) {
-    keys_.file.refuse_key("general.architecture", "be of a language model that rotates queries and keys", fmt::format("\"{}\"", *name));
+  const GgufArchitecture* found = find_architecture(*name);
+  // What is not known is read as llama.cpp reads every architecture, and its tensors are taken.
+  architecture_.name = keys_.architecture;
+  architecture_.rope = GgufRope::unrecorded;
+  architecture_.divisors = DivisorTensors::one_or_two;
+  if (found != nullptr && found->rope != GgufRope::unrecorded) architecture_ = *found;
+  switch (architecture_.rope) {
+    case GgufRope::unrecorded: refuse_unknown_architecture(); break;
+    case GgufRope::vision_tower:
+      keys_.file.refuse(fmt::format(
+          "is the vision tower of a model (architecture \"{}\", an mmproj file), and rotates positions of an image: give the language "
+          "model's file",
+          *name));
+    case GgufRope::none:
+      keys_.file.refuse(fmt::format("metadata key \"general.architecture\" is \"{}\": this model does not rotate queries and keys", *name));
+    case GgufRope::normal:
+    case GgufRope::neox:
+    case GgufRope::mrope:
+    case GgufRope::imrope:
+    case GgufRope::normal_or_mrope:
+    case GgufRope::neox_or_mrope:
+    case GgufRope::neox_or_mrope_by_any: break;
   }
-  if (parts > 1) keys_.warn(fmt::format("the model is split into {} parts: divisors are looked for in this one only", parts));
 }
 
 std::vector<Index> ModelReader::head_counts(std::string_view name) {
@@ -138,8 +174,27 @@ Index ModelReader::rotary_dims(std::string_view name, Index in_rows_of, Index ot
 }
 
 Pairing ModelReader::window(Pairing pairing, Index head, Index rotary) const {
-  const bool at_the_end = keys_.has("attention.key_length_mla") || gguf_rotates_the_end(keys_.architecture);
+  const bool at_the_end = architecture_.part == RotatedPart::last || keys_.has("attention.key_length_mla");
   return pairing.with_rotary_dims(rotary).with_offset(at_the_end ? head - rotary : 0);
+}
+
+/// hunyuan_vl's alpha, as XDRoPE has it: base * alpha^(d / (d - 2)).
+double ModelReader::full_base(const LayerRope& layer) {
+  const bool compressed = architecture_.sliding == SlidingLayers::uncompressed;
+  const std::string name = keys_.key(compressed ? "attention.compress_rope_freq_base" : "rope.freq_base");
+  const std::optional<double> given = keys_.file.number(name);
+  if (!given && compressed) keys_.file.refuse(fmt::format("metadata key \"{}\" must be there", name));
+  if (!given) keys_.warn(fmt::format("metadata key \"{}\" is missing: the base is taken to be 10000", name));
+  double base = keys_.positive(name, given.value_or(kDefaultBase));
+  const std::string alpha_key = keys_.key("rope.scaling.alpha");
+  const double alpha = keys_.file.number(alpha_key).value_or(0.0);
+  if (architecture_.alpha == AlphaKey::scales_base) {
+    const auto dims = static_cast<double>(layer.head_dims);
+    if (alpha > 0 && dims > 2) base *= std::pow(alpha, dims / (dims - 2));
+  } else if (alpha != 0) {
+    keys_.mend(alpha_key, fmt::format("be 0: {}", keys_.not_read()), fmt::format("{}", alpha), "it is not applied");
+  }
+  return base;
 }
 
 LayerRope ModelReader::full_layer() {
@@ -150,26 +205,38 @@ LayerRope ModelReader::full_layer() {
                            keys_.key("rope.dimension_count"), layer.head_dims));
   }
   layer.powers.rotary_dims = rotary_dims("rope.dimension_count", layer.head_dims, layer.head_dims);
-  const std::optional<double> base = keys_.file.number(keys_.key("rope.freq_base"));
-  if (!base) keys_.warn(fmt::format("metadata key \"{}\" is missing: the base is taken to be 10000", keys_.key("rope.freq_base")));
-  layer.powers.base = keys_.positive(keys_.key("rope.freq_base"), base.value_or(kDefaultBase));
-  if (architecture_ != nullptr) {
-    const bool adjacent = architecture_->rope == GgufRope::normal || architecture_->rope == GgufRope::normal_or_mrope;
+  if (architecture_.partial == PartialRows::refused && layer.powers.rotary_dims != layer.head_dims) {
+    keys_.mend(keys_.key("rope.dimension_count"),
+               fmt::format("be the row's {}: llama.cpp refuses architecture \"{}\" otherwise", layer.head_dims, keys_.architecture),
+               fmt::format("{}", layer.powers.rotary_dims), "it is taken as it is");
+  }
+  if (architecture_.partial == PartialRows::not_read && layer.powers.rotary_dims != layer.head_dims) {
+    keys_.mend(keys_.key("rope.dimension_count"),
+               fmt::format("be the row's {}: llama.cpp rotates whole rows in architecture \"{}\"", layer.head_dims, keys_.architecture),
+               fmt::format("{}", layer.powers.rotary_dims), "whole rows are taken");
+    layer.powers.rotary_dims = layer.head_dims;
+  }
+  layer.powers.rotary_dims /= architecture_.full_dims_divisor;
+  rotation_ = read_gguf_rotation(keys_, architecture_, full_base(layer), model_.context, layer.powers.rotary_dims);
+  apply_gguf_rotation(rotation_, model_.context, layer);
+  if (architecture_.rope != GgufRope::unrecorded) {
+    const bool adjacent = architecture_.rope == GgufRope::normal || architecture_.rope == GgufRope::normal_or_mrope;
     layer.pairing = window(adjacent ? interleaved : half, layer.head_dims, layer.powers.rotary_dims);
   }
-  apply_gguf_scaling(keys_, model_.context, layer);
   return layer;
 }
 
 std::optional<SectionPattern> ModelReader::section_pattern(const std::vector<Index>& lengths) const {
-  if (architecture_ == nullptr) return {};
   const bool several = lengths[0] > 0 && lengths[1] > 0;
-  switch (architecture_->rope) {
+  switch (architecture_.rope) {
     case GgufRope::mrope: return SectionPattern::contiguous;
     case GgufRope::imrope: return SectionPattern::interleaved_ggml;
     case GgufRope::normal_or_mrope:
     case GgufRope::neox_or_mrope: return several ? std::optional(SectionPattern::contiguous) : std::nullopt;
+    case GgufRope::neox_or_mrope_by_any: return SectionPattern::contiguous;
     case GgufRope::none:
+    case GgufRope::unrecorded:
+    case GgufRope::vision_tower:
     case GgufRope::normal:
     case GgufRope::neox: break;
   }
@@ -178,7 +245,7 @@ std::optional<SectionPattern> ModelReader::section_pattern(const std::vector<Ind
 
 void ModelReader::add_sections(LayerRope& layer) {
   const std::string name = keys_.key("rope.dimension_sections");
-  const bool needed = architecture_ != nullptr && (architecture_->rope == GgufRope::mrope || architecture_->rope == GgufRope::imrope);
+  const bool needed = architecture_.rope == GgufRope::mrope || architecture_.rope == GgufRope::imrope;
   const std::optional<std::vector<Index>> lengths = keys_.file.integers(name);
   if (!lengths) {
     if (needed) keys_.file.refuse(fmt::format("metadata key \"{}\" must be there for architecture \"{}\"", name, keys_.architecture));
@@ -203,90 +270,126 @@ void ModelReader::add_sections(LayerRope& layer) {
   }
 }
 
-std::vector<bool> ModelReader::sliding_layers() {
-  const std::string name = keys_.key("attention.sliding_window_pattern");
-  const auto count = static_cast<std::size_t>(model_.layer_count);
-  const GgufValue* given = keys_.file.find(name);
-  const std::optional<Index> width = keys_.file.integer(keys_.key("attention.sliding_window"));
-  const bool by_name = architecture_ != nullptr && architecture_->pattern != SlidingPattern::from_file;
-  const bool needs_count = (by_name && width.value_or(0) > 0) || (architecture_ != nullptr && architecture_->rotated != RotatedLayers::all);
-  if (needs_count && count == 0) {
-    keys_.file.refuse(
-        fmt::format("metadata key \"{}\" must be there for architecture \"{}\"", keys_.key("block_count"), keys_.architecture));
+GgufRotation ModelReader::sliding_rotation(const LayerRope& full) {
+  GgufRotation rotation = rotation_;
+  if (architecture_.sliding_scaling == SlidingScaling::by_factor) rotation.factor = rotation.file_factor;
+  if (architecture_.sliding_scaling == SlidingScaling::undivided || architecture_.sliding_scaling == SlidingScaling::none) {
+    rotation.factor = 1;
   }
-  if (given != nullptr && given->type == GgufType::array) {
-    const std::vector<Index> flags = *keys_.file.integers(name);
-    if (flags.size() != count) {
-      keys_.file.refuse_key(name, fmt::format("have one element per layer, {}", count), fmt::format("{}", flags.size()));
-    }
-    std::vector<bool> sliding(count);
-    std::transform(flags.begin(), flags.end(), sliding.begin(), [](Index flag) { return flag != 0; });
-    return sliding;
+  if (architecture_.sliding_scaling == SlidingScaling::none) {
+    rotation.ext_factor = 0;
+    rotation.attn_factor = 1;
   }
-  if (!by_name || width.value_or(0) == 0) return std::vector<bool>(count, false);
-  const Index period = keys_.file.integer(name).value_or(architecture_->period);
-  std::vector<bool> sliding(count, true);
-  for (std::size_t i = 0; i < count && period > 0; ++i) {
-    const Index place = static_cast<Index>(i) % period;
-    sliding[i] = architecture_->pattern == SlidingPattern::first_is_full ? place != 0 : place != period - 1;
+  if (architecture_.sliding_divisors == DivisorTensors::none) {
+    rotation.divisors.clear();
+    rotation.long_divisors.clear();
+    rotation.short_divisors.clear();
   }
-  return sliding;
+  const std::string name = keys_.key("rope.freq_base_swa");
+  const std::optional<double> given = keys_.file.number(name);
+  double otherwise = architecture_.sliding_base == SlidingBase::file_or_10000 ? kDefaultBase : full.powers.base;
+  if (architecture_.sliding == SlidingLayers::uncompressed) {
+    otherwise = keys_.positive(keys_.key("rope.freq_base"), keys_.file.number(keys_.key("rope.freq_base")).value_or(kDefaultBase));
+  }
+  rotation.base = otherwise;
+  if (architecture_.sliding_base != SlidingBase::same) rotation.base = keys_.positive(name, given.value_or(otherwise));
+  return rotation;
 }
 
 LayerRope ModelReader::sliding_layer(const LayerRope& full) {
   LayerRope layer = full;
-  const SlidingRates rates = architecture_ == nullptr ? SlidingRates::same : architecture_->rates;
-  if (rates != SlidingRates::same) {
-    layer.powers = Powers{full.powers.rotary_dims, full.powers.base};
-    layer.scaling = Unscaled{};
-    layer.softmax_multiplier = 1.0;
-  }
-  const double otherwise = rates == SlidingRates::unscaled_10000 ? kDefaultBase : full.powers.base;
-  layer.powers.base =
-      keys_.positive(keys_.key("rope.freq_base_swa"), keys_.file.number(keys_.key("rope.freq_base_swa")).value_or(otherwise));
   layer.head_dims = keys_.integer_up_to(kMostHeadDims, "attention.key_length_swa").value_or(full.head_dims);
-  layer.powers.rotary_dims = rotary_dims("rope.dimension_count_swa", layer.head_dims, full.powers.rotary_dims);
+  if (keys_.has("attention.key_length_mla")) {
+    layer.head_dims = keys_.integer_up_to(kMostHeadDims, "attention.key_length_mla_swa").value_or(full.head_dims);
+  }
+  const Index otherwise = full.powers.rotary_dims * architecture_.full_dims_divisor;
+  layer.powers.rotary_dims = rotary_dims("rope.dimension_count_swa", layer.head_dims, otherwise);
+  apply_gguf_rotation(sliding_rotation(full), model_.context, layer);
   if (full.pairing) layer.pairing = window(Pairing(full.pairing->kind()), layer.head_dims, layer.powers.rotary_dims);
   return layer;
 }
 
-void ModelReader::add_layers(LayerRope full) {
-  const std::vector<bool> sliding = sliding_layers();
-  const bool any_slides = std::find(sliding.begin(), sliding.end(), true) != sliding.end();
-  const RotatedLayers rotated = architecture_ == nullptr ? RotatedLayers::all : architecture_->rotated;
-  const bool fourth_rests =
-      rotated == RotatedLayers::not_every_fourth && keys_.file.integer(keys_.key("attention.sliding_window")).value_or(1) > 0;
-  const bool full_rests = any_slides && (rotated == RotatedLayers::sliding || rotated == RotatedLayers::sliding_and_leading);
-  const Index leading =
-      rotated == RotatedLayers::sliding_and_leading ? keys_.file.integer(keys_.key("leading_dense_block_count")).value_or(0) : 0;
-  std::vector<Index> full_layers;
-  std::vector<Index> sliding_ones;
-  std::vector<Index> resting;
-  for (Index i = 0; i < model_.layer_count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const bool no_attention = key_heads_.size() > 1 && key_heads_[at] == 0;
-    const bool rests = no_attention || (fourth_rests && i % 4 == 3) || (full_rests && !sliding[at] && i >= leading);
-    (rests ? resting : sliding[at] ? sliding_ones : full_layers).push_back(i);
+/// Where the graph takes the width of rows and windows of layer 0 for all.
+void ModelReader::share_rows(LayerRope& full, LayerRope& sliding, bool first_slides) const {
+  const SlidingRows rows = architecture_.sliding_rows;
+  if (rows == SlidingRows::own) return;
+  const bool takes_sliding = rows == SlidingRows::always_sliding || first_slides;
+  if (!takes_sliding && rows == SlidingRows::full_as_first) return;
+  const LayerRope& of = takes_sliding ? sliding : full;
+  LayerRope& to = takes_sliding ? full : sliding;
+  to.head_dims = of.head_dims;
+  to.powers.rotary_dims = of.powers.rotary_dims;
+  if (to.pairing && to.powers.rotary_dims <= to.head_dims) {
+    to.pairing = window(Pairing(to.pairing->kind()), to.head_dims, to.powers.rotary_dims);
   }
-  if (!sliding.empty() && resting.size() == sliding.size()) keys_.file.refuse("no layer rotates");
-  if (!resting.empty()) keys_.warn(fmt::format("layers {} do not rotate", fmt::join(resting, ", ")));
+}
 
-  const bool has_swa_keys = keys_.has("rope.freq_base_swa") || keys_.has("rope.dimension_count_swa");
-  const bool unplaced = has_swa_keys && !any_slides;
-  LayerRope other = sliding_layer(full);
-  const bool by_rule = architecture_ != nullptr && architecture_->rates != SlidingRates::same && !nothing_scaled(full);
-  const bool differ = by_rule || other.powers.base != full.powers.base || other.head_dims != full.head_dims ||
-                      other.powers.rotary_dims != full.powers.rotary_dims;
-  if (unplaced && differ) {
-    keys_.warn("the file has keys of sliding layers, and does not say which layers slide");
-    full.layer_type = "full_attention";
-    other.layer_type = "sliding_attention";
-    model_.layers = {std::move(full), std::move(other)};
+/// A model none of whose layers rotates is refused in words that say so.
+void ModelReader::require_rotation(const std::vector<GgufLayer>& layers) {
+  const bool none = !layers.empty() && std::none_of(layers.begin(), layers.end(), [](GgufLayer layer) {
+    return layer == GgufLayer::full || layer == GgufLayer::sliding;
+  });
+  if (!none) return;
+  const std::string finetuned = keys_.key("rope.scaling.finetuned");
+  if (architecture_.rotated == RotatedLayers::by_finetuned && keys_.has("rope.scaling.finetuned") && !*keys_.file.flag(finetuned)) {
+    keys_.file.refuse(fmt::format("metadata key \"{}\" is false: this model does not rotate queries and keys", finetuned));
+  }
+  keys_.file.refuse("no layer rotates: this model does not rotate queries and keys");
+}
+
+/// Keys of sliding layers in a file none of whose layers slides, or in whose architecture llama.cpp does not read them.
+void ModelReader::warn_of_unused_sliding_keys(const LayerRope& full) {
+  const bool known = architecture_.rope != GgufRope::unrecorded;
+  const std::string why = known ? "llama.cpp does not apply it to this model" : keys_.not_read();
+  const std::string base = keys_.key("rope.freq_base_swa");
+  const std::optional<double> given = keys_.file.number(base);
+  if (given && *given != full.powers.base) {
+    keys_.mend(base, fmt::format("be {}: {}", full.powers.base, why), fmt::format("{}", *given), "it is not applied");
+  }
+  const std::string dims = keys_.key("rope.dimension_count_swa");
+  const std::optional<Index> rotary = keys_.file.integer(dims);
+  if (rotary && *rotary != full.powers.rotary_dims) {
+    keys_.mend(dims, fmt::format("be {}: {}", full.powers.rotary_dims, why), fmt::format("{}", *rotary), "it is not applied");
+  }
+}
+
+/// The numbers of the layers of a kind.
+std::vector<Index> layers_of(const std::vector<GgufLayer>& layers, GgufLayer kind) {
+  std::vector<Index> result;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i] == kind) result.push_back(static_cast<Index>(i));
+  }
+  return result;
+}
+
+void ModelReader::add_layers(LayerRope full, const std::vector<GgufLayer>& layers) {
+  std::vector<Index> full_layers = layers_of(layers, GgufLayer::full);
+  std::vector<Index> sliding_layers = layers_of(layers, GgufLayer::sliding);
+  const std::vector<Index> resting = layers_of(layers, GgufLayer::resting);
+  const std::vector<Index> further = layers_of(layers, GgufLayer::further);
+  if (!resting.empty()) keys_.warn(fmt::format("layers {} do not rotate", fmt::join(resting, ", ")));
+  if (!further.empty()) {
+    keys_.warn(fmt::format("layers {} predict further tokens (metadata key \"{}\"), and are not described", fmt::join(further, ", "),
+                           keys_.key("nextn_predict_layers")));
+  }
+  if (sliding_layers.empty()) {
+    warn_of_unused_sliding_keys(full);
+    if (!resting.empty() || !further.empty()) full.layers = std::move(full_layers);
+    model_.layers.push_back(std::move(full));
     return;
   }
-  if (!any_slides || !differ) {
-    if (!resting.empty()) {
-      full_layers.insert(full_layers.end(), sliding_ones.begin(), sliding_ones.end());
+  LayerRope other = sliding_layer(full);
+  share_rows(full, other, layers.front() == GgufLayer::sliding);
+  if (architecture_.sliding_base == SlidingBase::same) {
+    const std::optional<double> base = keys_.file.number(keys_.key("rope.freq_base_swa"));
+    if (base && *base != other.powers.base) {
+      keys_.mend(keys_.key("rope.freq_base_swa"), fmt::format("be {}: llama.cpp does not apply it to this model", other.powers.base),
+                 fmt::format("{}", *base), "it is not applied");
+    }
+  }
+  if (rotate_alike(full, other)) {
+    if (!resting.empty() || !further.empty()) {
+      full_layers.insert(full_layers.end(), sliding_layers.begin(), sliding_layers.end());
       std::sort(full_layers.begin(), full_layers.end());
       full.layers = std::move(full_layers);
     }
@@ -294,15 +397,13 @@ void ModelReader::add_layers(LayerRope full) {
     return;
   }
   if (!full_layers.empty()) {
-    full.layer_type = "full_attention";
+    full.layer_type = architecture_.sliding == SlidingLayers::uncompressed ? "compressed_attention" : "full_attention";
     full.layers = std::move(full_layers);
     model_.layers.push_back(std::move(full));
   }
-  if (!sliding_ones.empty()) {
-    other.layer_type = "sliding_attention";
-    other.layers = std::move(sliding_ones);
-    model_.layers.push_back(std::move(other));
-  }
+  other.layer_type = "sliding_attention";
+  other.layers = std::move(sliding_layers);
+  model_.layers.push_back(std::move(other));
 }
 
 void ModelReader::require_computable() const {

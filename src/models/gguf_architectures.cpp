@@ -2,173 +2,253 @@
 #include "models/gguf_architectures.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace rope::models {
 namespace {
 
+// What a row may have besides name and rope type; a type each, so that their order does not matter.
+
+struct Period {
+  Index layers;
+};
+struct FullDimsDivisor {
+  Index value;
+};
+struct BetaFast {
+  double value;
+};
+struct SlidingDivisors {
+  DivisorTensors value;
+};
+
+constexpr void set(GgufArchitecture& row, SlidingLayers value) { row.sliding = value; }
+constexpr void set(GgufArchitecture& row, Period value) { row.period = value.layers; }
+constexpr void set(GgufArchitecture& row, SlidingWhen value) { row.when = value; }
+constexpr void set(GgufArchitecture& row, SlidingBase value) { row.sliding_base = value; }
+constexpr void set(GgufArchitecture& row, SlidingScaling value) { row.sliding_scaling = value; }
+constexpr void set(GgufArchitecture& row, SlidingDivisors value) { row.sliding_divisors = value.value; }
+constexpr void set(GgufArchitecture& row, SlidingRows value) { row.sliding_rows = value; }
+constexpr void set(GgufArchitecture& row, FurtherLayers value) { row.further = value; }
+constexpr void set(GgufArchitecture& row, RotatedLayers value) { row.rotated = value; }
+constexpr void set(GgufArchitecture& row, RecurrentLayers value) { row.recurrent = value; }
+constexpr void set(GgufArchitecture& row, RotatedPart value) { row.part = value; }
+constexpr void set(GgufArchitecture& row, FullDimsDivisor value) { row.full_dims_divisor = value.value; }
+constexpr void set(GgufArchitecture& row, AppliedScaling value) { row.applied = value; }
+constexpr void set(GgufArchitecture& row, YarnKeys value) { row.yarn_keys = value; }
+constexpr void set(GgufArchitecture& row, BetaFast value) { row.beta_fast = value.value; }
+constexpr void set(GgufArchitecture& row, LogMultiplier value) { row.log_multiplier = value; }
+constexpr void set(GgufArchitecture& row, MscaleOfModel value) { row.mscale = value; }
+constexpr void set(GgufArchitecture& row, LogitsRule value) { row.logits = value; }
+constexpr void set(GgufArchitecture& row, AlphaKey value) { row.alpha = value; }
+constexpr void set(GgufArchitecture& row, PartialRows value) { row.partial = value; }
+/// Those of sliding layers too, unless a SlidingDivisors follows.
+constexpr void set(GgufArchitecture& row, DivisorTensors value) {
+  row.divisors = value;
+  row.sliding_divisors = value;
+}
+
+template <class... Options>
+constexpr GgufArchitecture row(std::string_view name, GgufRope rope, Options... options) {
+  GgufArchitecture result;
+  result.name = name;
+  result.rope = rope;
+  (set(result, options), ...);
+  return result;
+}
+
 constexpr auto none = GgufRope::none;
 constexpr auto normal = GgufRope::normal;
 constexpr auto neox = GgufRope::neox;
-constexpr auto last = SlidingPattern::last_is_full;
-constexpr auto first = SlidingPattern::first_is_full;
-constexpr auto file = SlidingPattern::from_file;
+constexpr auto mrope = GgufRope::mrope;
+constexpr auto imrope = GgufRope::imrope;
+constexpr auto normal_or_mrope = GgufRope::normal_or_mrope;
+constexpr auto neox_or_mrope = GgufRope::neox_or_mrope;
+constexpr auto last = SlidingLayers::last_is_full;
+constexpr auto first = SlidingLayers::first_is_full;
+constexpr auto flags = SlidingLayers::flags;
+constexpr auto always = SlidingWhen::always;
+constexpr auto file_or_same = SlidingBase::file_or_same;
+constexpr auto file_or_10000 = SlidingBase::file_or_10000;
+constexpr auto by_factor = SlidingScaling::by_factor;
+constexpr auto first_layers = SlidingRows::first_layers;
+constexpr auto undivided = SlidingScaling::undivided;
+constexpr auto unscaled = SlidingScaling::none;
+constexpr auto not_every_fourth = RotatedLayers::not_every_fourth;
+constexpr auto by_finetuned = RotatedLayers::by_finetuned;
+constexpr auto by_interval_4 = RecurrentLayers::by_interval_4;
+constexpr auto squared = LogitsRule::squared_magnitude;
+constexpr auto one = DivisorTensors::one;
+constexpr auto one_or_two = DivisorTensors::one_or_two;
+constexpr auto whole = PartialRows::refused;
 
 /// By name.
 constexpr GgufArchitecture kArchitectures[] = {
-    {"afmoe", neox, last, 4, SlidingRates::same, RotatedLayers::not_every_fourth},
-    {"apertus", neox},
-    {"arcee", normal},
-    {"arctic", normal},
-    {"arwkv7", none},
-    {"baichuan", normal},
-    {"bailingmoe", normal},
-    {"bailingmoe2", neox},
-    {"bert", neox},
-    {"bitnet", neox},
-    {"bloom", none},
-    {"chameleon", normal},
-    {"chatglm", normal},
-    {"clip", none},
-    {"codeshell", neox},
-    {"cogvlm", neox},
-    {"cohere2", normal, last, 4, SlidingRates::same, RotatedLayers::sliding},
-    {"cohere2moe", normal, first, 4, SlidingRates::same, RotatedLayers::sliding_and_leading},
-    {"command-r", normal},
-    {"dbrx", neox},
-    {"deci", normal},
-    {"deepseek", normal},
-    {"deepseek2", normal},
-    {"deepseek2-ocr", normal},
-    {"deepseek32", normal},
-    {"dots1", neox},
-    {"dream", neox},
-    {"ernie4_5", normal},
-    {"ernie4_5-moe", normal},
-    {"eurobert", neox},
-    {"exaone", neox},
-    {"exaone-moe", neox, last, 4, SlidingRates::same, RotatedLayers::sliding},
-    {"exaone4", neox, last, 4, SlidingRates::same, RotatedLayers::sliding},
-    {"falcon", neox},
-    {"falcon-h1", neox},
-    {"gemma", neox},
-    {"gemma-embedding", neox, last, 6, SlidingRates::unscaled_10000},
-    {"gemma2", neox, last, 2},
-    {"gemma3", neox, last, 6, SlidingRates::unscaled_10000},
-    {"gemma3n", neox, last, 5, SlidingRates::unscaled_10000},
-    {"gemma4", neox, file, 0, SlidingRates::unscaled_10000},
-    {"glm-dsa", normal},
-    {"glm4", GgufRope::normal_or_mrope},
-    {"glm4moe", GgufRope::neox_or_mrope},
-    {"gpt-oss", neox, last, 2},
-    {"gpt2", none},
-    {"gptneox", neox},
-    {"granite", normal},
-    {"granitehybrid", normal},
-    {"granitemoe", normal},
-    {"grok", neox},
-    {"grovemoe", neox},
-    {"hunyuan-dense", neox},
-    {"hunyuan-moe", neox},
-    {"hunyuan_vl", GgufRope::neox_or_mrope},
-    {"hy_v3", neox},
-    {"internlm2", normal},
-    {"jais", none},
-    {"jais2", neox},
-    {"jamba", none},
-    {"jina-bert-v2", none},
-    {"jina-bert-v3", neox},
-    {"kimi-linear", none},
-    {"laguna", neox, first, 4, SlidingRates::unscaled_10000},
-    {"lfm2", neox},
-    {"lfm2moe", neox},
-    {"llada", normal},
-    {"llada-moe", neox},
-    {"llama", normal},
-    {"llama-embed", normal},
-    {"llama4", normal, last, 4, SlidingRates::same, RotatedLayers::not_every_fourth},
-    {"maincoder", normal},
-    {"mamba", none},
-    {"mamba2", none},
-    {"mellum", neox, last, 4, SlidingRates::unscaled},
-    {"mimo2", neox, file, 0, SlidingRates::unscaled_10000},
-    {"minicpm", normal},
-    {"minicpm3", neox},
-    {"minimax-m2", neox},
-    {"mistral3", normal},
-    {"mistral4", normal},
-    {"modern-bert", neox, first, 3, SlidingRates::unscaled_10000},
-    {"mpt", none},
-    {"nemotron", neox},
-    {"nemotron_h", none},
-    {"nemotron_h_moe", none},
-    {"neo-bert", normal},
-    {"nomic-bert", neox},
-    {"nomic-bert-moe", neox},
-    {"olmo", normal},
-    {"olmo2", neox, last, 4, SlidingRates::unscaled},
-    {"olmoe", neox},
-    {"openelm", neox},
-    {"orion", neox},
-    {"paddleocr", GgufRope::mrope},
-    {"pangu-embedded", neox},
-    {"phi2", neox},
-    {"phi3", neox},
-    {"phimoe", neox},
-    {"plamo", neox},
-    {"plamo2", neox},
-    {"plamo3", neox, last, 8, SlidingRates::unscaled_10000},
-    {"plm", normal},
-    {"qwen", neox},
-    {"qwen2", neox},
-    {"qwen2moe", neox},
-    {"qwen2vl", GgufRope::mrope},
-    {"qwen3", neox},
-    {"qwen35", GgufRope::imrope},
-    {"qwen35moe", GgufRope::imrope},
-    {"qwen3moe", neox},
-    {"qwen3next", neox},
-    {"qwen3vl", GgufRope::imrope},
-    {"qwen3vlmoe", GgufRope::imrope},
-    {"refact", none},
-    {"rnd1", neox},
-    {"rwkv6", none},
-    {"rwkv6qwen2", none},
-    {"rwkv7", none},
-    {"seed_oss", neox},
-    {"smallthinker", neox, first, 4, SlidingRates::same, RotatedLayers::sliding},
-    {"smollm3", normal, file, 0, SlidingRates::same, RotatedLayers::not_every_fourth},
-    {"stablelm", neox},
-    {"starcoder", normal},
-    {"starcoder2", neox},
-    {"t5", none},
-    {"t5encoder", none},
-    {"talkie", neox},
-    {"wavtokenizer-dec", none},
-    {"xverse", normal},
+    row("afmoe", neox, last, Period{4}, file_or_same, not_every_fourth, by_factor, first_layers),
+    row("apertus", neox, one_or_two, whole),
+    row("arcee", normal, one, whole),
+    row("arctic", normal, whole),
+    row("arwkv7", GgufRope::unrecorded),
+    row("baichuan", normal, RotatedLayers::depth_32, whole),
+    row("bailingmoe", normal, whole),
+    row("bailingmoe2", neox),
+    row("bailingmoe3", normal_or_mrope, RotatedPart::last),
+    row("bert", none),
+    row("bitnet", neox),
+    row("bloom", none),
+    row("chameleon", normal, whole),
+    row("chatglm", normal),
+    row("clip", GgufRope::vision_tower),
+    row("codeshell", neox, whole),
+    row("cogvlm", neox, AppliedScaling::none, whole),
+    row("cohere2", normal, last, Period{4}, always, RotatedLayers::sliding),
+    row("cohere2moe", normal, first, Period{4}, always, RotatedLayers::sliding_and_leading, first_layers, whole),
+    row("command-r", normal),
+    row("dbrx", neox, whole),
+    row("deci", normal, one_or_two, whole),
+    row("deepseek", normal, whole),
+    row("deepseek2", normal, RotatedPart::last, LogMultiplier::tenth, MscaleOfModel::as_mscale_all_dim, squared),
+    row("deepseek2-ocr", neox, PartialRows::not_read, AppliedScaling::none, squared),
+    row("deepseek32", normal, RotatedPart::last, LogMultiplier::tenth, squared),
+    row("deepseek4", normal, SlidingLayers::uncompressed, always, unscaled, RotatedPart::last, AppliedScaling::rates,
+        SlidingRows::always_sliding, FurtherLayers::by_tensors),
+    row("dflash", GgufRope::neox_or_mrope_by_any, flags, first_layers, one),
+    row("dots1", neox, whole),
+    row("dots3note", normal, flags, always, file_or_10000, RotatedPart::last),
+    row("dream", neox, whole),
+    row("eagle3", normal, one),
+    row("ernie4_5", normal, whole),
+    row("ernie4_5-moe", normal, whole),
+    row("eurobert", neox),
+    row("exaone", neox, one, whole),
+    row("exaone-moe", neox, last, Period{4}, always, RotatedLayers::sliding, one, whole),
+    row("exaone4", neox, last, Period{4}, SlidingWhen::depth_64, RotatedLayers::sliding, one, whole),
+    row("falcon", neox, whole),
+    row("falcon-h1", neox),
+    row("gemma", neox),
+    row("gemma-embedding", neox, last, Period{6}, always, file_or_10000, undivided, first_layers),
+    row("gemma2", neox, last, Period{2}, SlidingWhen::regardless, file_or_same, by_factor, first_layers),
+    row("gemma3", neox, last, Period{6}, file_or_10000, undivided, first_layers),
+    row("gemma3n", neox, last, Period{5}, always, file_or_10000, undivided, first_layers),
+    row("gemma4", neox, flags, always, file_or_10000, undivided, one, SlidingDivisors{DivisorTensors::none}),
+    row("gemma4-assistant", GgufRope::unrecorded),
+    row("glm-dsa", normal, RotatedPart::last, squared),
+    row("glm4", normal_or_mrope),
+    row("glm4moe", neox_or_mrope),
+    row("glm5-next", none),
+    row("gpt-oss", neox, last, Period{2}, always, file_or_same, by_factor, whole),
+    row("gpt2", none),
+    row("gptj", GgufRope::unrecorded),
+    row("gptneox", neox),
+    row("granite", normal, by_finetuned, one_or_two, whole),
+    row("granite_swa", normal, flags, always, RotatedLayers::by_rope_pattern, one_or_two, whole),
+    row("granitehybrid", normal, by_finetuned, one),
+    row("granitemoe", normal, one_or_two, whole),
+    row("graniteswitch", normal, by_finetuned, whole),
+    row("grok", neox, YarnKeys::all, BetaFast{8}, whole),
+    row("grovemoe", neox, whole),
+    row("hrm_text", neox),
+    row("hunyuan-dense", neox, AlphaKey::scales_base, whole),
+    row("hunyuan-moe", neox, whole),
+    row("hunyuan_vl", neox_or_mrope, AlphaKey::scales_base, whole),
+    row("hy_v3", neox, whole),
+    row("hy_v4", normal, RotatedPart::last),
+    row("internlm2", normal, whole),
+    row("jais", none),
+    row("jais2", neox, whole),
+    row("jamba", none),
+    row("jina-bert-v2", none),
+    row("jina-bert-v3", neox),
+    row("kimi-k3", none),
+    row("kimi-linear", none),
+    row("laguna", neox, first, Period{4}, file_or_same, unscaled, SlidingRows::full_as_first),
+    row("lfm2", neox, SlidingLayers::all, first_layers),
+    row("lfm2moe", neox),
+    row("llada", normal, whole),
+    row("llada-moe", neox, whole),
+    row("llama", normal, one_or_two, whole),
+    row("llama-embed", normal, one_or_two, whole),
+    row("llama4", normal, last, Period{4}, SlidingWhen::unless_zero, file_or_same, RotatedLayers::not_every_fourth_unless_zero, by_factor,
+        one, whole),
+    row("maincoder", normal, whole),
+    row("mamba", none),
+    row("mamba2", none),
+    row("maple", neox, flags, always, file_or_same, RotatedLayers::sliding, by_factor),
+    row("mellum", neox, last, Period{4}, unscaled, whole),
+    row("mimo2", neox, flags, always, file_or_10000, undivided, first_layers),
+    row("minicpm", normal, one_or_two, whole),
+    row("minicpm3", neox, RotatedPart::last, DivisorTensors::two),
+    row("minimax-01", neox, RecurrentLayers::by_interval_8),
+    row("minimax-m2", neox),
+    row("minimax-m3", neox),
+    row("mistral3", normal, YarnKeys::betas, LogMultiplier::as_it_is, one_or_two, whole),
+    row("mistral4", normal, RotatedPart::last, LogMultiplier::tenth, squared),
+    row("modern-bert", neox, first, Period{3}, file_or_10000, undivided, first_layers),
+    row("mpt", none),
+    row("muse-glimmer", normal, last, Period{4}, always, file_or_same, undivided, RotatedLayers::sliding),
+    row("nanbeige", normal, one),
+    row("nemotron", neox),
+    row("nemotron_h", none),
+    row("nemotron_h_moe", none),
+    row("neo-bert", normal),
+    row("nomic-bert", neox),
+    row("nomic-bert-moe", neox),
+    row("olmo", normal, whole),
+    row("olmo2", neox, last, Period{4}, unscaled, whole),
+    row("olmoe", neox, whole),
+    row("openelm", neox),
+    row("orion", neox, whole),
+    row("paddleocr", mrope, whole),
+    row("pangu-embedded", neox, whole),
+    row("phi2", neox),
+    row("phi3", neox, DivisorTensors::two),
+    row("phimoe", neox, DivisorTensors::two),
+    row("plamo", neox, whole),
+    row("plamo2", neox),
+    row("plamo3", neox, last, Period{8}, file_or_10000, undivided, first_layers),
+    row("plm", normal, RotatedPart::last),
+    row("pockettts", normal, whole),
+    row("qwen", neox),
+    row("qwen2", neox, whole),
+    row("qwen2moe", neox, whole),
+    row("qwen2vl", mrope, whole),
+    row("qwen3", neox, whole),
+    row("qwen35", imrope, by_interval_4),
+    row("qwen35moe", imrope, by_interval_4),
+    row("qwen3moe", neox, whole),
+    row("qwen3next", neox, by_interval_4),
+    row("qwen3tts", imrope, whole),
+    row("qwen3vl", imrope, whole),
+    row("qwen3vlmoe", imrope, whole),
+    row("qwen4exp", imrope, by_interval_4),
+    row("refact", none),
+    row("rnd1", neox, whole),
+    row("rwkv6", none),
+    row("rwkv6qwen2", GgufRope::unrecorded),
+    row("rwkv7", none),
+    row("seed_oss", neox, whole),
+    row("smallthinker", neox, first, Period{4}, file_or_same, RotatedLayers::not_every_first, by_factor, first_layers, whole),
+    row("smollm3", normal, not_every_fourth, whole),
+    row("spark2_5", neox, flags, always, file_or_same, by_factor),
+    row("stablelm", neox),
+    row("starcoder", none),
+    row("starcoder2", neox, whole),
+    row("step35", neox, flags, always, file_or_10000, undivided, FullDimsDivisor{2}, one_or_two, SlidingDivisors{DivisorTensors::none}),
+    row("t5", none),
+    row("t5encoder", none),
+    row("talkie", neox, whole),
+    row("wavtokenizer-dec", none),
+    row("xverse", normal, whole),
 };
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 }  // namespace
 
 const GgufArchitecture* find_architecture(std::string_view name) {
-  const auto found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
-                                  [&](const GgufArchitecture& architecture) { return architecture.name == name; });
+  const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                   [&](const GgufArchitecture& architecture) { return architecture.name == name; });
   return found == std::end(kArchitectures) ? nullptr : found;
 }
 
-bool gguf_rotates_the_end(std::string_view name) {
-  constexpr std::array<std::string_view, 4> names{"deepseek2", "deepseek32", "minicpm3", "plm"};
-  return contains(names, name);
-}
-
-bool gguf_has_latent_attention(std::string_view name) {
-  constexpr std::array<std::string_view, 3> names{"deepseek2", "deepseek32", "mistral4"};
-  return contains(names, name);
-}
+GgufArchitectureRange gguf_architectures() { return {std::begin(kArchitectures), std::end(kArchitectures)}; }
 
 }  // namespace rope::models

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -457,9 +458,19 @@ std::optional<std::vector<Index>> GgufFile::integers(std::string_view key) {
   return result;
 }
 
+bool GgufFile::has_tensor(std::string_view tensor_name) const {
+  return tensors_.find(tensor_name) != tensors_.end() ||
+         std::any_of(parts_.begin(), parts_.end(), [&](const GgufFile& part) { return part.has_tensor(tensor_name); });
+}
+
 std::optional<std::vector<double>> GgufFile::tensor_values(std::string_view tensor_name) {
   const auto found = tensors_.find(tensor_name);
-  if (found == tensors_.end()) return {};
+  if (found == tensors_.end()) {
+    for (GgufFile& part : parts_) {
+      if (part.has_tensor(tensor_name)) return part.tensor_values(tensor_name);
+    }
+    return {};
+  }
   const GgufTensor& tensor = found->second;
   if (tensor.type != kFloat32Tensor && tensor.type != kFloat16Tensor) {
     refuse(fmt::format("tensor \"{}\" must be of type 0 (f32) or 1 (f16)", tensor_name), fmt::format("{}", tensor.type));

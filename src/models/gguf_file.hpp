@@ -95,6 +95,12 @@ class GgufFile {
   /// The values of a tensor of one extent, f32 or f16, of at most 65536 elements; empty where there is none of the name.
   std::optional<std::vector<double>> tensor_values(std::string_view tensor_name);
 
+  /// In this file or in one of its parts.
+  bool has_tensor(std::string_view tensor_name) const;
+
+  /// Adds another part of a split model: its tensors are looked up too, its metadata are not.
+  void add_part(GgufFile part) { parts_.push_back(std::move(part)); }
+
   /// Throws `<file>: <rule>, got <value>`.
   [[noreturn]] void refuse(std::string_view rule, std::string_view got) const;
   [[noreturn]] void refuse(std::string_view rule) const;
@@ -129,6 +135,7 @@ class GgufFile {
   std::uint64_t alignment_ = 32;
   std::map<std::string, GgufValue, std::less<>> values_;
   std::map<std::string, GgufTensor, std::less<>> tensors_;
+  std::vector<GgufFile> parts_;
 };
 
 }  // namespace rope::models

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "models/gguf_architectures.hpp"
+
 namespace rope::models {
 
 std::string GgufKeys::key(std::string_view name) const { return fmt::format("{}.{}", architecture, name); }
@@ -10,6 +12,19 @@ std::string GgufKeys::key(std::string_view name) const { return fmt::format("{}.
 void GgufKeys::mend(std::string_view full_key, std::string_view rule, std::string_view got, std::string_view instead) {
   if (strict()) file.refuse_key(full_key, rule, got);
   warn(fmt::format("metadata key \"{}\" must {}, got {}: {}", full_key, rule, got, instead));
+}
+
+void GgufKeys::mend(std::string_view sentence, std::string_view instead) {
+  if (strict()) file.refuse(sentence);
+  warn(fmt::format("{}: {}", sentence, instead));
+}
+
+std::string GgufKeys::not_read() const {
+  const GgufArchitecture* found = find_architecture(architecture);
+  if (found == nullptr || found->rope == GgufRope::unrecorded) {
+    return fmt::format("it is not known what reads it for architecture \"{}\"", architecture);
+  }
+  return fmt::format("llama.cpp does not read it for architecture \"{}\"", architecture);
 }
 
 double GgufKeys::positive(std::string_view full_key, double value) const {

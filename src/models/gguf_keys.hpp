@@ -25,6 +25,10 @@ struct GgufKeys {
 
   /// Throws where strict; `instead` says what is done otherwise. `full_key` has the architecture's name.
   void mend(std::string_view full_key, std::string_view rule, std::string_view got, std::string_view instead);
+  /// The same with a whole sentence.
+  void mend(std::string_view sentence, std::string_view instead);
+  /// Why a key is not applied: llama.cpp does not read it for the architecture, or that is not known.
+  std::string not_read() const;
   double positive(std::string_view full_key, double value) const;
   /// From 1 to `most`; empty where the key is missing.
   std::optional<Index> integer_up_to(Index most, std::string_view name);

@@ -6,53 +6,51 @@
 #include <cmath>
 #include <utility>
 
-#include "models/gguf_architectures.hpp"
-
 namespace rope::models {
 namespace {
 
 /// A divisor from here on leaves a pair at rest: how converters write rates of 0 (Gemma 4).
 constexpr double kRestingDivisor = 1e20;
 
-/// The tensors' values, empty where there are none.
-struct FactorTensors {
-  std::vector<double> all;
-  std::vector<double> long_context;
-  std::vector<double> short_context;
-};
-
-/// scaling.*, as read.
-struct ScalingKeys {
-  std::string type;
-  double factor = 1.0;
-  double attention_factor = 1.0;
-  double ext_factor = 0.0;
-  Index original_context = 0;
-};
-
 /// 1 if factor <= 1, else 1 + scale ln(factor) / 10.
 double mscale(double factor, double scale) { return factor <= 1 ? 1.0 : 1.0 + 0.1 * scale * std::log(factor); }
 
 class ScalingReader {
  public:
-  ScalingReader(GgufKeys& keys, Index context) : keys_(keys), context_(context) {}
+  ScalingReader(GgufKeys& keys, const GgufArchitecture& architecture, Index context)
+      : keys_(keys), architecture_(architecture), context_(context) {}
 
-  void apply(LayerRope& layer);
+  GgufRotation read(double base, Index pairs);
 
  private:
-  FactorTensors factor_tensors(Index pairs);
-  std::vector<double> factors_of(std::string_view tensor, Index pairs);
-  ScalingKeys scaling_keys(const FactorTensors& factors);
-  double scaling_factor(const std::string& type, bool type_given, const FactorTensors& factors);
+  std::vector<double> divisors_of(std::string_view tensor, Index pairs);
+  void read_divisors(GgufRotation& rotation, Index pairs);
+  void refuse_divisors(std::string_view tensor);
+  std::string scaling_type();
+  double scaling_factor(const std::string& type, bool longrope);
   Index original_context(bool yarn);
-  void apply_yarn(LayerRope& layer, const ScalingKeys& keys);
-  void apply_longrope(LayerRope& layer, const ScalingKeys& keys, FactorTensors factors);
+  void read_yarn(GgufRotation& rotation, double attention_factor);
+  void read_unscaled(GgufRotation& rotation);
+  double yarn_number(std::string_view name, bool read, double otherwise);
+  void warn_of_yarn(const GgufRotation& rotation);
+  bool reads_betas() const { return architecture_.yarn_keys != YarnKeys::none; }
+  bool reads_all() const { return architecture_.yarn_keys == YarnKeys::all; }
 
   GgufKeys& keys_;
+  const GgufArchitecture& architecture_;
   Index context_;
+  std::string type_;
+  double file_factor_ = 1.0;
 };
 
-std::vector<double> ScalingReader::factors_of(std::string_view tensor, Index pairs) {
+/// DeepSeek's rule for the logits.
+double squared_magnitude(const GgufRotation& rotation) {
+  const double logarithm = 0.1 * std::log(rotation.factor);
+  const double once = rotation.attn_factor * (1.0 + logarithm) * (1.0 + rotation.mscale_all_dim * logarithm);
+  return once * once;
+}
+
+std::vector<double> ScalingReader::divisors_of(std::string_view tensor, Index pairs) {
   const std::optional<std::vector<double>> values = keys_.file.tensor_values(tensor);
   if (!values) return {};
   if (static_cast<Index>(values->size()) != pairs) {
@@ -71,28 +69,53 @@ std::vector<double> ScalingReader::factors_of(std::string_view tensor, Index pai
   return *values;
 }
 
-FactorTensors ScalingReader::factor_tensors(Index pairs) {
-  FactorTensors factors{factors_of("rope_freqs.weight", pairs), factors_of("rope_factors_long.weight", pairs),
-                        factors_of("rope_factors_short.weight", pairs)};
-  if (factors.long_context.empty() != factors.short_context.empty()) {
-    const auto* missing = factors.long_context.empty() ? "long" : "short";
-    keys_.file.refuse(fmt::format("tensor \"rope_factors_{}.weight\" must be there, as the other list of LongRoPE is", missing));
-  }
-  if (!factors.all.empty() && !factors.long_context.empty()) {
-    constexpr std::string_view rule = "tensors \"rope_freqs.weight\" and \"rope_factors_long.weight\" must not both be there";
-    if (keys_.strict()) keys_.file.refuse(rule);
-    keys_.warn(fmt::format("{}: the former is used", rule));
-    factors.long_context.clear();
-    factors.short_context.clear();
-  }
-  return factors;
+void ScalingReader::refuse_divisors(std::string_view tensor) {
+  if (!keys_.file.has_tensor(tensor)) return;
+  keys_.mend(
+      fmt::format("tensor \"{}\" must not be there: llama.cpp has no place for it in architecture \"{}\"", tensor, keys_.architecture),
+      "it is not applied");
 }
 
-double ScalingReader::scaling_factor(const std::string& type, bool type_given, const FactorTensors& factors) {
+void ScalingReader::read_divisors(GgufRotation& rotation, Index pairs) {
+  const DivisorTensors known = architecture_.divisors;
+  if (known == DivisorTensors::none || known == DivisorTensors::two) {
+    refuse_divisors("rope_freqs.weight");
+  } else {
+    rotation.divisors = divisors_of("rope_freqs.weight", pairs);
+  }
+  if (known == DivisorTensors::none || known == DivisorTensors::one) {
+    refuse_divisors("rope_factors_long.weight");
+    refuse_divisors("rope_factors_short.weight");
+    return;
+  }
+  rotation.long_divisors = divisors_of("rope_factors_long.weight", pairs);
+  rotation.short_divisors = divisors_of("rope_factors_short.weight", pairs);
+  if (rotation.long_divisors.empty() != rotation.short_divisors.empty()) {
+    const auto* missing = rotation.long_divisors.empty() ? "long" : "short";
+    keys_.file.refuse(fmt::format("tensor \"rope_factors_{}.weight\" must be there, as the other list of LongRoPE is", missing));
+  }
+  if (!rotation.divisors.empty() && !rotation.long_divisors.empty()) {
+    keys_.mend("tensors \"rope_freqs.weight\" and \"rope_factors_long.weight\" must not both be there", "the former is used");
+    rotation.long_divisors.clear();
+    rotation.short_divisors.clear();
+  }
+}
+
+std::string ScalingReader::scaling_type() {
+  const std::string type_key = keys_.key("rope.scaling.type");
+  std::string type = keys_.file.text(type_key).value_or("linear");
+  if (type != "none" && type != "linear" && type != "yarn" && type != "longrope") {
+    keys_.file.refuse_key(type_key, "be none, linear, yarn or longrope", fmt::format("\"{}\"", type));
+  }
+  return type;
+}
+
+double ScalingReader::scaling_factor(const std::string& type, bool longrope) {
   const bool older = !keys_.has("rope.scaling.factor");
+  const bool type_given = keys_.has("rope.scaling.type");
   const std::string name = keys_.key(older ? "rope.scale_linear" : "rope.scaling.factor");
   const std::optional<double> factor = keys_.file.number(name);
-  const bool needed = type_given && type != "none" && factors.long_context.empty() && type != "longrope";
+  const bool needed = type_given && type != "none" && !longrope && type != "longrope";
   if (!factor) {
     if (needed && keys_.strict()) {
       keys_.file.refuse(fmt::format("metadata key \"{}\" must be there for scaling \"{}\"", keys_.key("rope.scaling.factor"), type));
@@ -101,7 +124,10 @@ double ScalingReader::scaling_factor(const std::string& type, bool type_given, c
     return 1.0;
   }
   if (type == "none") {
-    if (*factor != 1) keys_.warn(fmt::format("metadata key \"{}\" is {}, and the scaling is none: it is not applied", name, *factor));
+    const bool slides = architecture_.sliding_scaling == SlidingScaling::by_factor;
+    const auto* what = slides ? "llama.cpp divides sliding layers by it all the same" : "it is not applied";
+    if (*factor != 1) keys_.warn(fmt::format("metadata key \"{}\" is {}, and the scaling is none: {}", name, *factor, what));
+    file_factor_ = *factor > 0 ? *factor : 1.0;
     return 1.0;
   }
   if (*factor == 0) {
@@ -125,92 +151,50 @@ Index ScalingReader::original_context(bool yarn) {
   return context_;
 }
 
-ScalingKeys ScalingReader::scaling_keys(const FactorTensors& factors) {
-  ScalingKeys keys;
-  const std::string type_key = keys_.key("rope.scaling.type");
-  const std::optional<std::string> type = keys_.file.text(type_key);
-  keys.type = type.value_or("linear");
-  if (keys.type != "none" && keys.type != "linear" && keys.type != "yarn" && keys.type != "longrope") {
-    keys_.file.refuse_key(type_key, "be none, linear, yarn or longrope", fmt::format("\"{}\"", keys.type));
+/// A key that llama.cpp reads for few architectures: what it says must be what is done where it is not read.
+double ScalingReader::yarn_number(std::string_view name, bool read, double otherwise) {
+  const std::string key = keys_.key(name);
+  const std::optional<double> value = keys_.file.number(key);
+  if (!value || read) return value.value_or(otherwise);
+  if (*value != otherwise) {
+    keys_.mend(key, fmt::format("be {}: {}", otherwise, keys_.not_read()), fmt::format("{}", *value),
+               fmt::format("{} is taken", otherwise));
   }
-  keys.factor = scaling_factor(keys.type, type.has_value(), factors);
-  const std::string attention_key = keys_.key("rope.scaling.attn_factor");
-  keys.attention_factor = keys_.positive(attention_key, keys_.file.number(attention_key).value_or(1.0));
-  (void)keys_.file.flag(keys_.key("rope.scaling.finetuned"));
-  const double alpha = keys_.file.number(keys_.key("rope.scaling.alpha")).value_or(0.0);
-  if (alpha != 0)
-    keys_.mend(keys_.key("rope.scaling.alpha"), "be 0: what it does is not known here", fmt::format("{}", alpha), "it is not applied");
-  // llama.cpp reads a negative one as missing.
-  const double ext_factor = keys_.file.number(keys_.key("rope.scaling.yarn_ext_factor")).value_or(-1.0);
-  keys.ext_factor = ext_factor >= 0 ? ext_factor : keys.type == "yarn" ? 1.0 : 0.0;
-  const bool yarn = keys.ext_factor != 0;
-  const bool longrope = !factors.long_context.empty();
-  if (yarn && longrope) keys_.file.refuse("tensor \"rope_factors_long.weight\" must not be there beside YaRN");
-  if (keys.type == "longrope" && !longrope) {
-    constexpr std::string_view rule = "tensor \"rope_factors_long.weight\" must be there for scaling \"longrope\"";
-    if (keys_.strict()) keys_.file.refuse(rule);
-    keys_.warn(fmt::format("{}: nothing is divided", rule));
-  }
-  if (yarn || longrope) {
-    keys.original_context = original_context(yarn);
-    if (keys.original_context == 0) keys_.file.refuse(fmt::format("metadata key \"{}\" must be there", keys_.key("context_length")));
-    if (context_ > 0 && keys.original_context >= context_) {
-      keys_.warn(fmt::format("the original context length, {}, is not below the context length, {}", keys.original_context, context_));
-    }
-  }
-  return keys;
+  return otherwise;
 }
 
-void ScalingReader::apply(LayerRope& layer) {
-  FactorTensors factors = factor_tensors(layer.powers.rotary_dims / 2);
-  const ScalingKeys keys = scaling_keys(factors);
-  layer.powers.factors = std::move(factors.all);
-  if (keys.ext_factor != 0) {
-    apply_yarn(layer, keys);
-    return;
+/// For a graph that does not scale its rotation: what the file says must not be anything else.
+void ScalingReader::read_unscaled(GgufRotation& rotation) {
+  const std::string why = fmt::format("llama.cpp scales nothing in architecture \"{}\"", keys_.architecture);
+  const double factor = scaling_factor(type_, false);
+  if (factor != 1) {
+    keys_.mend(keys_.key("rope.scaling.factor"), "be 1: " + why, fmt::format("{}", factor), "it is not applied");
   }
-  layer.powers.attention_factor = keys.attention_factor * keys_.file.number(keys_.key("rope.scaling.yarn_attn_factor")).value_or(1.0);
-  if (!factors.long_context.empty()) {
-    apply_longrope(layer, keys, std::move(factors));
-  } else if (keys.factor != 1) {
-    layer.scaling = Linear{keys.factor};
+  const double attention_factor = keys_.file.number(keys_.key("rope.scaling.attn_factor")).value_or(1.0);
+  if (attention_factor != 1) {
+    keys_.mend(keys_.key("rope.scaling.attn_factor"), "be 1: " + why, fmt::format("{}", attention_factor), "it is not applied");
+  }
+  if (architecture_.logits == LogitsRule::squared_magnitude) {
+    GgufRotation said;
+    said.factor = factor;
+    said.attn_factor = keys_.positive(keys_.key("rope.scaling.attn_factor"), attention_factor);
+    // YaRN's own magnitude cancels ggml's.
+    const bool yarn = type_ == "yarn" && factor > 1;
+    if (yarn) said.attn_factor *= mscale(factor, 1.0) / (1.0 + 0.1 * std::log(factor));
+    rotation.softmax_multiplier = squared_magnitude(said);
+  }
+  if (rotation.base != 10000) {
+    keys_.mend(keys_.key("rope.freq_base"), fmt::format("be 10000: llama.cpp takes no other for architecture \"{}\"", keys_.architecture),
+               fmt::format("{}", rotation.base), "10000 is taken");
+    rotation.base = 10000;
   }
 }
 
-void ScalingReader::apply_yarn(LayerRope& layer, const ScalingKeys& keys) {
-  Yarn yarn;
-  yarn.ext_factor = keys.ext_factor;
-  yarn.original_context = keys.original_context;
-  yarn.beta_fast = keys_.file.number(keys_.key("rope.scaling.yarn_beta_fast")).value_or(yarn.beta_fast);
-  yarn.beta_slow = keys_.file.number(keys_.key("rope.scaling.yarn_beta_slow")).value_or(yarn.beta_slow);
-  layer.powers.linear_scale = 1.0 / keys.factor;
-  layer.scaling = yarn;
-
-  const double by_ggml = 1.0 + 0.1 * std::log(keys.factor);
-  if (!(by_ggml > 0))
-    keys_.file.refuse_key(keys_.key("rope.scaling.factor"), "be greater than exp(-10) for YaRN", fmt::format("{}", keys.factor));
-  const bool latent = gguf_has_latent_attention(keys_.architecture);
-  const double multiplier = keys_.file.number(keys_.key("rope.scaling.yarn_log_multiplier")).value_or(0.0);
-  const double mscale_all_dim = latent ? multiplier / 0.1 : multiplier;
-  double magnitude = mscale(keys.factor, 1.0);
-  if (mscale_all_dim != 0) {
-    const double mscale_of_model = keys_.architecture == "deepseek2" ? mscale_all_dim : 1.0;
-    magnitude = mscale(keys.factor, mscale_of_model) / mscale(keys.factor, mscale_all_dim);
-  }
-  // ggml multiplies by `by_ggml` on its own, and llama.cpp divides by it first.
-  layer.powers.attention_factor = keys.attention_factor * (magnitude / by_ggml);
-  if (latent && mscale_all_dim != 0) {
-    const double m = keys.attention_factor * magnitude;
-    layer.softmax_multiplier = yarn_softmax_multiplier(keys.factor, mscale_all_dim) * (m * m);
-  }
-
-  if (keys_.file.number(keys_.key("rope.scaling.yarn_attn_factor")).value_or(1.0) != 1) {
-    keys_.warn(fmt::format("metadata key \"{}\" is not applied: llama.cpp replaces it", keys_.key("rope.scaling.yarn_attn_factor")));
-  }
+void ScalingReader::warn_of_yarn(const GgufRotation& rotation) {
   if (context_ > 0) {
-    const double ratio = static_cast<double>(context_) / static_cast<double>(keys.original_context);
-    if (std::abs(ratio - keys.factor) > 1e-6 * ratio) {
-      keys_.warn(fmt::format("the factor is {}, and the context length over the original one is {}", keys.factor, ratio));
+    const double ratio = static_cast<double>(context_) / static_cast<double>(rotation.original_context);
+    if (std::abs(ratio - rotation.factor) > 1e-6 * ratio) {
+      keys_.warn(fmt::format("the factor is {}, and the context length over the original one is {}", rotation.factor, ratio));
     }
   }
   if (keys_.architecture == "gpt-oss") {
@@ -218,26 +202,126 @@ void ScalingReader::apply_yarn(LayerRope& layer, const ScalingKeys& keys) {
   }
 }
 
-void ScalingReader::apply_longrope(LayerRope& layer, const ScalingKeys& keys, FactorTensors factors) {
-  LongRope longrope;
-  longrope.short_factor = std::move(factors.short_context);
-  longrope.long_factor = std::move(factors.long_context);
-  longrope.original_context = keys.original_context;
-  longrope.magnitude = LongRopeMagnitude::given;
-  if (context_ > 0) longrope.factor = static_cast<double>(context_) / static_cast<double>(keys.original_context);
-  layer.scaling = std::move(longrope);
-  if (keys.factor != 1) {
-    layer.powers.linear_scale = 1.0 / keys.factor;
-    keys_.warn(
-        fmt::format("metadata key \"{}\" is {}: llama.cpp divides LongRoPE's rates by it", keys_.key("rope.scaling.factor"), keys.factor));
+void ScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
+  rotation.beta_fast = yarn_number("rope.scaling.yarn_beta_fast", reads_betas(), architecture_.beta_fast);
+  rotation.beta_slow = yarn_number("rope.scaling.yarn_beta_slow", reads_betas(), 1.0);
+  const double by_ggml = 1.0 + 0.1 * std::log(rotation.factor);
+  if (!(by_ggml > 0)) {
+    keys_.file.refuse_key(keys_.key("rope.scaling.factor"), "be greater than exp(-10) for YaRN", fmt::format("{}", rotation.factor));
   }
-  if (!keys_.has("rope.scaling.attn_factor") && context_ > keys.original_context) {
-    keys_.warn(fmt::format("metadata key \"{}\" is missing: the magnitude is taken to be 1", keys_.key("rope.scaling.attn_factor")));
+  // ggml multiplies by `by_ggml` on its own, and llama.cpp divides by it first.
+  const double multiplier = yarn_number("rope.scaling.yarn_log_multiplier", architecture_.log_multiplier != LogMultiplier::not_read, 0.0);
+  rotation.mscale_all_dim = architecture_.log_multiplier == LogMultiplier::tenth ? multiplier / 0.1 : multiplier;
+  double magnitude = mscale(rotation.factor, 1.0);
+  if (rotation.mscale_all_dim != 0) {
+    const double mscale_of_model = architecture_.mscale == MscaleOfModel::as_mscale_all_dim ? rotation.mscale_all_dim : 1.0;
+    magnitude = mscale(rotation.factor, mscale_of_model) / mscale(rotation.factor, rotation.mscale_all_dim);
   }
+  rotation.attn_factor = attention_factor * (magnitude / by_ggml);
+  if (architecture_.applied == AppliedScaling::rates) rotation.attn_factor = 1.0 / by_ggml;
+  // Converters write the published model's whole magnitude into a key that means a multiplier: where it is what is done, it is right.
+  const double said = keys_.file.number(keys_.key("rope.scaling.yarn_attn_factor")).value_or(1.0);
+  const bool whole = !reads_all() && std::abs(said - attention_factor * magnitude) <= 1e-5 * std::abs(said);
+  if (!whole && yarn_number("rope.scaling.yarn_attn_factor", reads_all(), 1.0) != 1) {
+    keys_.warn(fmt::format("metadata key \"{}\" is not applied: llama.cpp replaces it", keys_.key("rope.scaling.yarn_attn_factor")));
+  }
+  warn_of_yarn(rotation);
+}
+
+GgufRotation ScalingReader::read(double base, Index pairs) {
+  GgufRotation rotation;
+  rotation.base = base;
+  type_ = scaling_type();
+  read_divisors(rotation, pairs);
+  const bool longrope = !rotation.long_divisors.empty();
+  (void)keys_.file.flag(keys_.key("rope.scaling.finetuned"));
+  if (architecture_.applied == AppliedScaling::none) {
+    read_unscaled(rotation);
+    return rotation;
+  }
+  rotation.factor = scaling_factor(type_, longrope);
+  rotation.file_factor = type_ == "none" ? file_factor_ : rotation.factor;
+  const std::string attention_key = keys_.key("rope.scaling.attn_factor");
+  const double attention_factor = keys_.positive(attention_key, keys_.file.number(attention_key).value_or(1.0));
+  // A negative one counts as missing.
+  const double by_type = type_ == "yarn" ? 1.0 : 0.0;
+  const bool unset = keys_.file.number(keys_.key("rope.scaling.yarn_ext_factor")).value_or(-1.0) < 0;
+  rotation.ext_factor = unset ? by_type : yarn_number("rope.scaling.yarn_ext_factor", reads_all(), by_type);
+  const bool yarn = rotation.ext_factor != 0;
+  if (yarn && longrope) keys_.file.refuse("tensor \"rope_factors_long.weight\" must not be there beside YaRN");
+  if (type_ == "longrope" && !longrope) {
+    keys_.mend("tensor \"rope_factors_long.weight\" must be there for scaling \"longrope\"", "nothing is divided");
+  }
+  if (longrope && type_ != "longrope" && architecture_.divisors != DivisorTensors::two) {
+    keys_.mend(keys_.key("rope.scaling.type"), "be longrope beside tensor \"rope_factors_long.weight\"", fmt::format("\"{}\"", type_),
+               "the divisors are applied");
+  }
+  if (yarn || longrope) {
+    rotation.original_context = original_context(yarn);
+    if (rotation.original_context == 0) {
+      keys_.file.refuse(fmt::format("metadata key \"{}\" must be there", keys_.key("context_length")));
+    }
+    if (context_ > 0 && rotation.original_context >= context_) {
+      keys_.warn(fmt::format("the original context length, {}, is not below the context length, {}", rotation.original_context, context_));
+    }
+  }
+  if (yarn) {
+    read_yarn(rotation, attention_factor);
+  } else {
+    rotation.attn_factor = attention_factor * yarn_number("rope.scaling.yarn_attn_factor", reads_all(), 1.0);
+    if (architecture_.applied == AppliedScaling::rates) rotation.attn_factor = 1.0;
+    if (architecture_.logits == LogitsRule::squared_magnitude && architecture_.log_multiplier == LogMultiplier::tenth) {
+      rotation.mscale_all_dim = keys_.file.number(keys_.key("rope.scaling.yarn_log_multiplier")).value_or(0.0) / 0.1;
+    }
+  }
+  if (architecture_.applied == AppliedScaling::rates && attention_factor != 1) {
+    keys_.mend(attention_key, fmt::format("be 1: llama.cpp does not apply it in architecture \"{}\"", keys_.architecture),
+               fmt::format("{}", attention_factor), "it is not applied");
+  }
+  if (longrope && rotation.factor != 1) {
+    keys_.warn(fmt::format("metadata key \"{}\" is {}: llama.cpp divides LongRoPE's rates by it", keys_.key("rope.scaling.factor"),
+                           rotation.factor));
+  }
+  if (architecture_.logits == LogitsRule::squared_magnitude) rotation.softmax_multiplier = squared_magnitude(rotation);
+  if (longrope && !keys_.has("rope.scaling.attn_factor") && context_ > rotation.original_context) {
+    keys_.warn(fmt::format("metadata key \"{}\" is missing: the magnitude is taken to be 1", attention_key));
+  }
+  return rotation;
 }
 
 }  // namespace
 
-void apply_gguf_scaling(GgufKeys& keys, Index context, LayerRope& layer) { ScalingReader(keys, context).apply(layer); }
+GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architecture, double base, Index context, Index rotary_dims) {
+  return ScalingReader(keys, architecture, context).read(base, rotary_dims / 2);
+}
+
+void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer) {
+  layer.powers = Powers{layer.powers.rotary_dims, rotation.base};
+  layer.powers.attention_factor = rotation.attn_factor;
+  layer.powers.factors = rotation.divisors;
+  layer.scaling = Unscaled{};
+  layer.softmax_multiplier = rotation.softmax_multiplier;
+  const bool yarn = rotation.ext_factor != 0 && rotation.factor != 1;
+  if (yarn) {
+    Yarn scaling;
+    scaling.ext_factor = rotation.ext_factor;
+    scaling.original_context = rotation.original_context;
+    scaling.beta_fast = rotation.beta_fast;
+    scaling.beta_slow = rotation.beta_slow;
+    layer.powers.linear_scale = 1.0 / rotation.factor;
+    layer.scaling = scaling;
+  } else if (!rotation.long_divisors.empty()) {
+    LongRope longrope;
+    longrope.short_factor = rotation.short_divisors;
+    longrope.long_factor = rotation.long_divisors;
+    longrope.original_context = rotation.original_context;
+    longrope.magnitude = LongRopeMagnitude::given;
+    if (context > 0) longrope.factor = static_cast<double>(context) / static_cast<double>(rotation.original_context);
+    layer.scaling = std::move(longrope);
+    layer.powers.linear_scale = 1.0 / rotation.factor;
+  } else if (rotation.factor != 1) {
+    layer.scaling = Linear{rotation.factor};
+  }
+}
 
 }  // namespace rope::models

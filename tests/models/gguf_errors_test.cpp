@@ -213,7 +213,8 @@ TEST(GgufErrors, FrequencyFactors) {
   GgufWriter half_longrope = with_dims("phi3");
   half_longrope.tensor("rope_factors_long.weight", {4}, 0, w.floats({1, 2, 3, 4}));
   EXPECT_EQ(refusal(half_longrope), "[rope] m.gguf: tensor \"rope_factors_short.weight\" must be there, as the other list of LongRoPE is");
-  GgufWriter both = half_longrope;
+  GgufWriter both = with_dims();
+  both.text("llama.rope.scaling.type", "longrope").tensor("rope_factors_long.weight", {4}, 0, w.floats({1, 2, 3, 4}));
   both.tensor("rope_factors_short.weight", {4}, 0, w.floats({1, 2, 3, 4})).tensor("rope_freqs.weight", {4}, 0, w.floats({1, 1, 1, 1}));
   EXPECT_EQ(refusal(both), "[rope] m.gguf: tensors \"rope_freqs.weight\" and \"rope_factors_long.weight\" must not both be there");
   GgufWriter none = with_dims("phi3");
@@ -236,9 +237,14 @@ TEST(GgufErrors, Architectures) {
             "[rope] m.gguf: metadata key \"general.architecture\" must be UTF-8 without control characters, got byte c3 at 2");
   EXPECT_EQ(refusal(valid(std::string(300, 'a'))),
             "[rope] m.gguf: metadata key \"general.architecture\" must have at most 256 bytes, got 300");
+  EXPECT_EQ(refusal(with_dims("mamba")),
+            "[rope] m.gguf: metadata key \"general.architecture\" is \"mamba\": this model does not rotate queries and keys");
+  EXPECT_EQ(refusal(with_dims("tomorrow")),
+            "[rope] m.gguf: metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"tomorrow\"");
   EXPECT_EQ(
-      refusal(with_dims("mamba")),
-      "[rope] m.gguf: metadata key \"general.architecture\" must be of a language model that rotates queries and keys, got \"mamba\"");
+      refusal(with_dims("clip")),
+      "[rope] m.gguf: is the vision tower of a model (architecture \"clip\", an mmproj file), and rotates positions of an image: give "
+      "the language model's file");
   GgufWriter part;
   part.key("split.no", 2, part.number(1, 2)).key("split.count", 2, part.number(3, 2));
   EXPECT_EQ(refusal(part), "[rope] m.gguf: is part 2 of 3, and the metadata are in part 1");
@@ -316,10 +322,12 @@ TEST(GgufErrors, Scalings) {
   EXPECT_EQ(refusal(finetuned), "[rope] m.gguf: metadata key \"llama.rope.scaling.finetuned\" must be a bool, got uint32");
   GgufWriter alpha = with_dims();
   alpha.float32("llama.rope.scaling.alpha", 1000.0F);
-  EXPECT_EQ(refusal(alpha), "[rope] m.gguf: metadata key \"llama.rope.scaling.alpha\" must be 0: what it does is not known here, got 1000");
-  GgufWriter betas = yarn();
-  betas.float32("llama.rope.scaling.factor", 4.0F).uint32("llama.rope.scaling.original_context_length", 1024);
-  betas.float32("llama.rope.scaling.yarn_beta_fast", -1.0F);
+  EXPECT_EQ(refusal(alpha),
+            "[rope] m.gguf: metadata key \"llama.rope.scaling.alpha\" must be 0: llama.cpp does not read it for architecture \"llama\", "
+            "got 1000");
+  GgufWriter betas = with_dims("mistral3");
+  betas.text("mistral3.rope.scaling.type", "yarn").float32("mistral3.rope.scaling.factor", 4.0F);
+  betas.uint32("mistral3.rope.scaling.original_context_length", 1024).float32("mistral3.rope.scaling.yarn_beta_fast", -1.0F);
   EXPECT_EQ(refusal(betas), "[rope] m.gguf: beta fast must be finite and not negative, got -1");
 }
 
@@ -342,12 +350,12 @@ TEST(GgufErrors, SectionsAndLayers) {
   EXPECT_EQ(refusal(text),
             "[rope] m.gguf: metadata key \"qwen2vl.rope.dimension_sections\" must be an array of integers, got an array of string");
   GgufWriter pattern = with_dims("gemma4");
-  pattern.booleans("gemma4.attention.sliding_window_pattern", {1, 0});
+  pattern.booleans("gemma4.attention.sliding_window_pattern", {1, 0}).uint32("gemma4.attention.sliding_window", 512);
   EXPECT_EQ(refusal(pattern),
             "[rope] m.gguf: metadata key \"gemma4.attention.sliding_window_pattern\" must have one element per layer, 4, got 2");
   GgufWriter at_rest = with_dims("lfm2");
   at_rest.int32s("lfm2.attention.head_count_kv", {0, 0, 0, 0});
-  EXPECT_EQ(refusal(at_rest), "[rope] m.gguf: no layer rotates");
+  EXPECT_EQ(refusal(at_rest), "[rope] m.gguf: no layer rotates: this model does not rotate queries and keys");
   GgufWriter uncounted;
   uncounted.text("general.architecture", "gemma3").uint32("gemma3.context_length", 4096).uint32("gemma3.attention.key_length", 8);
   uncounted.uint32("gemma3.attention.sliding_window", 512);

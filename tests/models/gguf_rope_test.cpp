@@ -354,9 +354,19 @@ TEST(GgufRope, APeriodOfTheFileWins) {
 }
 
 TEST(GgufRope, AnUnknownArchitectureHasNoPairing) {
-  const ModelRope got = read(model("tomorrow", 128, 10000.0F));
+  const ModelRope got = read(model("tomorrow", 128, 10000.0F), Strictness::lenient);
   EXPECT_FALSE(got.layers[0].pairing);
-  EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("architecture \"tomorrow\" is not known")));
+  EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("must be an architecture whose rotation is known, got \"tomorrow\"")));
+}
+
+TEST(GgufRope, NothingIsSaidOfLlamaCppAboutAnUnknownArchitecture) {
+  GgufWriter w = model("tomorrow", 128, 10000.0F);
+  w.text("tomorrow.rope.scaling.type", "yarn").float32("tomorrow.rope.scaling.factor", 4.0F);
+  w.uint32("tomorrow.rope.scaling.original_context_length", 1024).float32("tomorrow.rope.scaling.yarn_beta_fast", 16.0F);
+  w.float32("tomorrow.rope.freq_base_swa", 20000.0F);
+  const ModelRope got = read(w, Strictness::lenient);
+  for (const std::string& warning : got.warnings) EXPECT_THAT(warning, ::testing::Not(HasSubstr("llama.cpp"))) << warning;
+  EXPECT_THAT(got.warnings, SizeIs(3));
 }
 
 TEST(GgufRope, LenientDoesWhatLlamaCppDoes) {
