@@ -21,15 +21,38 @@ const std::initializer_list<const char*> base_names{"rope_theta", "rotary_emb_ba
 const std::initializer_list<const char*> fraction_names{"partial_rotary_factor", "rotary_pct", "rope_pct"};
 const std::initializer_list<const char*> context_names{"max_position_embeddings", "n_positions"};
 
+// A file of text alone may carry the name of the composite it belongs to.
 const Family* family_of(const std::string& text_type, const std::string& top_type) {
-  for (const std::string& name : {text_type, text_type + "_text", top_type, top_type + "_text"}) {
+  for (const std::string& name : {text_type, top_type}) {
     if (const Family* family = find_family(name)) return family;
+    const SilentFamily* silent = find_silent_family(name);
+    if (silent != nullptr && silent->kind == Silent::composite) return find_family(silent->text);
+    if (silent != nullptr) return nullptr;
   }
   return nullptr;
 }
 
+void refuse_silent(const JsonObject& text, const SilentFamily& silent) {
+  switch (silent.kind) {
+    case Silent::not_rotated: text.refuse("model_type", "must be of a model that rotates queries and keys, and this one does not rotate");
+    case Silent::tower: text.refuse("model_type", "must be of a model of text: this one is a tower for images or sound, which is not read");
+    case Silent::composite:
+      text.refuse("model_type", fmt::format("must be of a model whose text rotates: the text of this one, {}, does not", silent.text));
+  }
+}
+
+// bert-like classes and these two take the rotation from position_embedding_type; others do not read it.
+bool reads_position_type(const Family* family, std::string_view model_type) {
+  return family == nullptr || model_type == "esm" || model_type == "granitemoehybrid";
+}
+
 // GPT-J and CodeGen have no key for the base.
 bool has_fixed_base(const Family* family) { return family != nullptr && (family->model_type == "gptj" || family->model_type == "codegen"); }
+
+// GPT-NeoX names its base and its share by itself and reads no other name outside.
+bool is_neox(const Family* family) {
+  return family != nullptr && (family->model_type == "gpt_neox" || family->model_type == "gpt_neox_japanese");
+}
 
 bool is(const Family* family, std::string_view model_type) { return family != nullptr && family->model_type == model_type; }
 
@@ -39,9 +62,20 @@ ConfigReader::ConfigReader(const JsonObject& top, const JsonObject& text) : text
   const std::string outer = top.text("model_type").value_or("");
   model_type_ = text.text("model_type").value_or(outer);
   family_ = family_of(model_type_, outer);
+  if (family_ == nullptr) {
+    for (const std::string& name : {model_type_, outer}) {
+      if (const SilentFamily* silent = find_silent_family(name)) refuse_silent(name == model_type_ && text.has("model_type") ? text : top, *silent);
+    }
+    text.notes().mind(fmt::format("{} must be one that is known (read leniently, it is taken for a Llama of unknown pairing)",
+                                  text.path("model_type")),
+                      shown(model_type_), "it is read as a Llama of unknown pairing");
+  } else if (!family_->doubt.empty()) {
+    text.notes().mind(fmt::format("{} must be one whose rotation is fully described ({})", text.path("model_type"), family_->doubt),
+                      shown(model_type_), "that is not described");
+  }
   if (text.flag("alibi").value_or(false)) text.refuse("alibi", "must be false in a model that is rotated");
   const std::optional<std::string> positions = text.text("position_embedding_type");
-  if (positions && *positions != "rope" && *positions != "rotary") text.refuse("position_embedding_type", "must be rope or rotary");
+  if (reads_position_type(family_, model_type_) && positions && *positions != "rope" && *positions != "rotary") text.refuse("position_embedding_type", "must be rope or rotary");
   const char* name = text.first_of(context_names);
   context_path_ = text.path(name == nullptr ? *context_names.begin() : name);
   if (name != nullptr) context_ = *text.integer(name, 1);
@@ -92,7 +126,7 @@ Index ConfigReader::head_dims(const LayerKind& kind) const {
   }
   if (text_.has("qk_rope_head_dim") && text_.integer("qk_rope_head_dim", 0) != 0) return count({"qk_rope_head_dim"}, 0, max_head_dims);
   const Index known = family_ == nullptr ? 0 : family_->head_dims;
-  if (known > 0 && has_latent_attention(family_->model_type)) return count({"qk_rope_head_dim"}, known, max_head_dims);
+  if (known > 0 && family_->latent) return count({"qk_rope_head_dim"}, known, max_head_dims);
   if (text_.has("head_dim") || known > 0) return count({"head_dim"}, known, max_head_dims);
   constexpr Index most = max_head_dims * max_count;
   const Index hidden = count({"hidden_size", "n_embd"}, family_ == nullptr ? 0 : family_->hidden, most);
@@ -108,7 +142,11 @@ Index ConfigReader::head_dims(const LayerKind& kind) const {
 }
 
 double ConfigReader::base(const LayerKind& kind) const {
-  const char* outside = kind.local_base ? text_.first_of({"rope_local_base_freq"}) : text_.first_of(base_names);
+  const bool named = rule() == LayerRule::global_local;
+  const char* outside = named             ? text_.first_of({kind.local_base ? "local_rope_theta" : "global_rope_theta"})
+                        : kind.local_base ? text_.first_of({"rope_local_base_freq"})
+                        : is_neox(family_) ? text_.first_of({"rotary_emb_base"})
+                                           : text_.first_of({"rope_theta"});
   const bool inside = kind.parameters != nullptr && kind.parameters->has("rope_theta");
   const auto checked = [](const JsonObject& owner, const char* name) {
     const double value = *owner.number(name);
@@ -126,7 +164,7 @@ double ConfigReader::base(const LayerKind& kind) const {
   if (outside != nullptr) return checked(text_, outside);
   if (has_fixed_base(family_)) return family_->base;
   constexpr double usual = 10000;
-  const double known = kind.local_base || family_ == nullptr ? usual : family_->base;
+  const double known = kind.local_base || family_ == nullptr || family_->base == 0 ? usual : family_->base;
   const std::string name = kind.local_base ? text_.path("rope_local_base_freq") : text_.path("rope_theta");
   if (family_ == nullptr) {
     text_.notes().mind(fmt::format("{} is required where the model_type is not known", name), shown(model_type_),
@@ -166,7 +204,7 @@ double ConfigReader::fraction(const LayerKind& kind, Index head_dims) const {
     return static_cast<double>(std::min(usual, head_dims)) / static_cast<double>(head_dims);
   }
   const double known = family_ == nullptr ? 1 : family_->partial;
-  if (known != 1) {
+  if (known != 1 && family_->rule != LayerRule::global_head) {
     text_.notes().warn(
         fmt::format("{} is not in the file: {}, {}, is taken", text_.path("partial_rotary_factor"), known_as("default"), known));
   }
@@ -214,7 +252,7 @@ std::optional<Pairing> ConfigReader::pairing(Index head_dims, Index rotary_dims)
 }
 
 std::optional<Sections> ConfigReader::sections(const JsonObject& parameters, Index pairs) const {
-  const bool always = family_ != nullptr && has_interleaved_sections(family_->model_type);
+  const bool always = family_ != nullptr && family_->mrope == MropeOrder::interleaved;
   const std::optional<bool> said = parameters.flag("mrope_interleaved");
   const Json* given = parameters.list("mrope_section");
   if (given == nullptr) {
@@ -253,7 +291,7 @@ LayerRope ConfigReader::layer(const LayerKind& kind) const {
   around.original_context = text_.integer("original_max_position_embeddings", 1);
   around.yarn_is_longrope = is(family_, "phi3");
   around.nested = kind.nested;
-  around.softmax_multiplier = family_ != nullptr && has_softmax_multiplier(family_->model_type);
+  around.softmax_multiplier = family_ != nullptr && family_->softmax == SoftmaxRule::mscale_all_dim;
   const std::string type = rope_type(kind.parameters, around);
 
   LayerRope layer;

@@ -24,6 +24,10 @@ struct LayerKind {
   bool nested = false;
   /// The base is rope_local_base_freq.
   bool local_base = false;
+  /// The base is global_rope_theta.
+  bool global_base = false;
+  /// The base is the class's, whatever the file says outside.
+  bool fixed_base = false;
   /// The head is global_head_dim wide.
   bool global_head = false;
 };
