@@ -57,7 +57,7 @@ SIZES = {
     "n_inner": 48, "shared_expert_intermediate_size": 32, "moe_shared_expert_intermediate_size": 32, "shared_intermediate_size": 32,
     "num_hidden_layers": LAYERS, "n_layer": LAYERS, "n_layers": LAYERS, "num_layers": LAYERS, "num_decoder_layers": LAYERS,
     "num_attention_heads": 4, "n_head": 4, "num_heads": 4, "head_dim": HEAD, "attention_head_dim": HEAD, "d_head": HEAD,
-    "num_experts": 4, "num_local_experts": 4, "n_routed_experts": 4, "moe_num_experts": 4, "num_experts_per_tok": 2, "moe_topk": 2,
+    "num_experts": 4, "num_local_experts": 4, "n_routed_experts": 4, "moe_num_experts": 4, "num_experts_per_tok": 2, "num_experts_per_token": 2, "moe_topk": 2,
     "moe_k": 2, "top_k_experts": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1, "num_expert_group": 1, "first_k_dense_replace": 1,
     "q_lora_rank": 24, "kv_lora_rank": 24, "o_lora_rank": 16, "o_groups": 2, "qk_rope_head_dim": HEAD, "qk_nope_head_dim": 8, "v_head_dim": HEAD,
     "index_head_dim": 32, "index_n_heads": 2, "index_topk": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 16,
@@ -67,6 +67,8 @@ SIZES = {
     "embedding_size": 64, "embed_dim": 64, "dim": 64, "hidden_dim": 64, "type_vocab_size": 2, "expert_ffn_hidden_size": 32,
     "zero_expert_num": 1, "rotary_dim": 8, "num_shared_experts": 1, "block_ff_dim": 48, "lru_width": 64, "attention_window_size": 64,
 }  # fmt: skip
+# What some classes leave empty and their models need.
+FILLED = ("head_dim", "num_experts", "n_routed_experts", "num_local_experts", "moe_intermediate_size", "num_experts_per_tok", "top_k_experts")
 # What of a configuration can concern the rotation; the rest is left out of the record where that changes no answer.
 KEPT = re.compile(
     r"rope|rotary|theta|nope|head|hidden_size|n_embd|n_layer|d_model|dim$|layer|position|pattern|interval|window|kv_|interleav|alibi|"
@@ -98,8 +100,11 @@ def configuration_classes():
 def text_class(config):
     """The class of the model that a configuration's text is for: the type's base model."""
     name = modeling_auto.MODEL_MAPPING_NAMES.get(config.model_type)
-    module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
     names = [name] if isinstance(name, str) else list(name or ())
+    try:
+        module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+    except ModuleNotFoundError:
+        return getattr(transformers, names[0]) if names else None  # a type that another's model serves
     for candidate in names:
         if hasattr(module, candidate):
             return getattr(module, candidate)
@@ -131,6 +136,10 @@ def small_kwargs(cls):
     if "head_dim" in kwargs and isinstance(narrow, int) and narrow > 0 and wide > narrow and wide % narrow == 0:
         nope = have.get("qk_nope_head_dim") or 0
         kwargs["head_dim"] = SIZES["qk_nope_head_dim"] + HEAD if wide == nope + narrow else HEAD * (wide // narrow)
+    parts = [v for v in (have.get("rope_parameters") or {}).values() if isinstance(v, dict)] or [have.get("rope_parameters") or {}]
+    shares = [part["partial_rotary_factor"] for part in parts if part.get("partial_rotary_factor")]
+    if kwargs.get("head_dim") == HEAD and any(int(HEAD * share) % 2 or int(HEAD * share) < 2 for share in shares):
+        kwargs["head_dim"] = 3 * HEAD
     for key in ("num_key_value_heads", "num_kv_heads"):
         if have.get(key) is not None:
             heads = have.get("num_attention_heads") or have.get("n_head") or 1
@@ -152,7 +161,7 @@ def patched(content, patch):
 
 
 def plain(content):
-    return json.loads(json.dumps(content, default=str))
+    return json.loads(json.dumps(content, default=str), parse_constant=lambda _: None)  # infinities are no JSON
 
 
 class Watch:
@@ -442,7 +451,7 @@ class Type:
 
 def sample(values):
     """Long lists at some places: their length, and rates by index."""
-    if len(values) <= 16:
+    if isinstance(values, dict) or len(values) <= 16:
         return values
     n = len(values)
     at = sorted({0, 1, 2, 3, n // 8, n // 4, 3 * n // 8, n // 2 - 1, n // 2, 5 * n // 8, 3 * n // 4, 7 * n // 8, n - 2, n - 1})
@@ -586,7 +595,9 @@ class Recorder:
         """One character per layer: which entry of the answer turns it."""
         config = self.type.config(content)
         model, layers, _ = self.type.measured(config)
-        count = config.num_hidden_layers
+        # Where a class counts two attentions a layer, the file counts layers.
+        count = content.get("num_layers", config.num_hidden_layers) if "num_hidden_layers" not in content else config.num_hidden_layers
+        self.pairing_seen = next((made["kind"] for _, made in sorted(layers.items()) if made["kind"] not in ("none", "unknown")), None)
         types = getattr(config, "layer_types", None)
         text = ""
         for index in range(count):
@@ -631,24 +642,20 @@ class Recorder:
         except Exception as error:  # noqa: BLE001
             return {"not_recorded": first_line(error)}
         try:
-            try:
-                model, layers, fits = self.type.measured(config)
-            except RuntimeError as first:
-                # Sections of the class's default size do not suit a small head.
-                parameters = {**(content.get("rope_parameters") or {}), "mrope_section": [2, 3, 3]}
-                content = {**content, "rope_parameters": parameters}
-                config = self.type.config(content)
-                try:
-                    model, layers, fits = self.type.measured(config)
-                except Exception:  # noqa: BLE001
-                    raise first from None
-            if not fits and "position_embedding_type" in content:
-                config = self.type.config({**content, "position_embedding_type": "rotary"})
-                _, _, found = self.type.measured(config)
-                if found:
-                    content = {**content, "position_embedding_type": "rotary"}
-                    result["only_with"] = {"position_embedding_type": "rotary"}
-                    model, layers, fits = self.type.measured(config)
+            content, (model, layers, fits) = self.first_that_runs(content)
+            config = self.type.config(content)
+            for switched in ({"position_embedding_type": "rotary"}, {"position_embedding_type": "rope"}, {"attn_layer_indices": [2, 5]}):
+                if fits or not hasattr(config, next(iter(switched))):
+                    continue
+                made = {**content, **switched}
+                types = ["full_attention" if kind == "attention" else kind for kind in made.get("layer_types") or []]
+                if "position_embedding_type" in switched and types and not {"full_attention", "attention"} & set(types):
+                    made["layer_types"] = (["mamba", "attention"] * len(types))[: len(types)]
+                with contextlib.suppress(RuntimeError):
+                    found = self.type.measured(self.type.config(made))
+                    if found[2]:
+                        content, config, (model, layers, fits) = made, self.type.config(made), found
+                        result["only_with"] = {k: v for k, v in made.items() if k in switched or k == "layer_types"}
         except Exception as error:  # noqa: BLE001
             reason = first_line(error)
             entry = {"not_recorded": reason}
@@ -692,19 +699,15 @@ class Recorder:
             kept = {**content, "model_type": name}
         kept = {k: v for k, v in kept.items() if k not in ("id2label", "label2id")}
         result["config"] = kept
+        default_file = {k: v for k, v in plain(self.cls().to_dict()).items() if v is not None and KEPT.search(k) and not DROPPED.search(k)}
+        default_file["model_type"] = name
+        result["default_theta"] = getattr(self.cls, "default_theta", None)
+        result["default_config"] = default_file
         if not self.rotary:
             angles = main["angles"][1].abs().tolist()
             result["measured_rates"] = [float(f"{v:.4g}") for v in angles]
             result["layers"] = {"saved": "".join("-" if layers.get(i, {"kind": "none"})["kind"] == "none" else "0" for i in range(getattr(config, "num_hidden_layers", 0)))}
             return result
-        defaults = self.cls()
-        theta = getattr(self.cls, "default_theta", None)
-        result["default_theta"] = theta
-        default_file = {k: v for k, v in plain(defaults.to_dict()).items() if v is not None and KEPT.search(k) and not DROPPED.search(k)}
-        default_file["model_type"] = name
-        if any(isinstance(v, list) and len(v) > 4 for v in default_file.values()):
-            pass
-        result["default_config"] = default_file
         pairs = main["dims"] // 2
         result["pairs"] = pairs
         types = content.get("layer_types")
@@ -713,6 +716,7 @@ class Recorder:
         saved = content.get("rope_parameters") or {}
         nested = [k for k, v in saved.items() if isinstance(v, dict)]
         answers, per_layer = {}, {}
+        self.pairings = {}
         todo = variants(pairs, labels or nested or types)
         for label, patch in todo.items():
             if label.startswith("nested"):
@@ -725,9 +729,42 @@ class Recorder:
         self.answer("empty", {"model_type": name}, {}, {}, answers, {}, run=False)
         result["answers"] = answers
         result["layers"] = per_layer
+        if self.pairings:
+            result["pairings"] = self.pairings
         result["softmax"] = self.softmax(content, pairs)
         self.sections(result, content, pairs)
         return result
+
+    def first_that_runs(self, content):
+        """The small configuration, with what its class leaves empty or what does not suit a small head filled in until a model runs."""
+        default = self.cls()
+        filled = {key: SIZES[key] for key in FILLED if content.get(key) is None and hasattr(default, key)}
+        if content.get("num_key_value_heads") is None and hasattr(default, "num_key_value_heads"):
+            filled["num_key_value_heads"] = 4
+        count = content.get("num_hidden_layers", LAYERS)
+        lists = {"mlp_layer_types": ["dense"] * count} if hasattr(default, "mlp_layer_types") and not content.get("mlp_layer_types") else {}
+        shared = {"num_kv_shared_layers": 0} if content.get("num_kv_shared_layers") else {}
+        rope = {k: v for k, v in (content.get("rope_parameters") or {}).items()}
+        types = content.get("layer_types") or []
+        nested = {"rope_parameters": {t: {"rope_type": "default", "rope_theta": 10000.0} for t in types}} if types else {}
+        patches = [{}, {**lists, **shared}, {**filled, **lists, **shared}]
+        patches += [{"rope_parameters": {**rope, "mrope_section": s}} for s in ([2, 3, 3], [1, 1, 2])]
+        if hasattr(default, "layer_types") and not types:
+            kinds = ["full_attention"]
+            patches.append({**filled, **lists, **shared, "layer_types": kinds * count})
+        patches += [nested, {**filled, **lists, **shared, **nested}]
+        first = None
+        for index, patch in enumerate(patches):
+            if index and not patch:
+                continue
+            made = {**content, **patch}
+            try:
+                return made, self.type.measured(self.type.config(made))
+            except Late:
+                raise
+            except Exception as error:  # noqa: BLE001
+                first = first or error
+        raise first
 
     def fused_of(self, content):
         """The order of fused weights, "varies" where a switch of the configuration changes it."""
@@ -751,6 +788,8 @@ class Recorder:
         if run:
             try:
                 per_layer[label] = self.per_layer(patched(content, patch), answers[label])
+                if self.pairing_seen not in (None, self.kind_for_axes):
+                    self.pairings[label] = self.pairing_seen
             except Exception as error:  # noqa: BLE001
                 per_layer[label] = "error " + first_line(error)
 
@@ -923,14 +962,28 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--keep", help="a recording whose other types are taken over, with --only")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     CLASSES.update(configuration_classes())
-    names = options.only or list(CLASSES)
+    names = [name for name in options.only or CLASSES if name in CLASSES]
     for common in ("llama", "bert", "qwen2_vl", "mixtral", "gemma3", "clip"):  # what most modules import is shared by all processes
         importlib.import_module(f"transformers.models.{common}.modeling_{common}")
-    records = apart(names, options.workers)
+    records = kept_records(options.keep, names) if options.keep else {}
+    records.update(apart(names, options.workers))
     write(options.out, {name: records[name] for name in sorted(records)})
+
+
+def kept_records(path, names):
+    """The records of a file but for those of `names`, with the lists of rates in their places."""
+    with open(path, encoding="utf-8") as file:
+        recorded = json.load(file)
+    kept = {name: record for name, record in recorded["types"].items() if name not in names}
+    for record in kept.values():
+        for label, answer in record.get("answers", {}).items():
+            if isinstance(answer, list):
+                record["answers"][label] = [[kind, recorded["rates"][place], magnitude] for kind, place, magnitude in answer]
+    return kept
 
 
 def write(path, records):

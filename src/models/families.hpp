@@ -31,14 +31,21 @@ enum class LayerRule {
   linear_between,
   /// no_rope_layers: 1 where a layer is rotated. (Llama 4, SmolLM 3)
   listed,
+  /// cross_attention_layers: those that are not rotated. (Llama 3.2 Vision)
+  cross_listed,
+  /// block_types, repeated: those called attention are rotated. (RecurrentGemma)
+  blocks,
+  /// layer_rope_theta: a base per layer, 0 where it is not rotated. (Granite with sliding windows)
+  layer_bases,
 };
 
 /// What a class does with partial_rotary_factor when the rope type is default.
 enum class Share { ignored, honoured };
 
 /// Which configurations of a class are read: `any` is the old form (rope_theta, rope_scaling), the new one (rope_parameters) and none of
-/// them; `with_parameters` needs one of the two forms, because the class has a scaling of its own; `saved` needs rope_parameters.
-enum class Forms { any, with_parameters, saved };
+/// them; `with_parameters` needs one of the two forms, because the class has a scaling of its own; `saved` needs rope_parameters; `fixed`
+/// reads neither base nor scaling; `outside` reads rope_theta alone.
+enum class Forms { any, with_parameters, saved, fixed, outside };
 
 /// How the weights of a fused projection of q, k and v are ordered: per head or group, or all of q, then k, then v. `none` where they are
 /// apart, `unknown` where it depends on the configuration or was not seen.
@@ -61,7 +68,7 @@ struct Family {
   /// 0: hidden / heads.
   Index head_dims = 0;
   Index context = 0;
-  /// partial_rotary_factor.
+  /// partial_rotary_factor; 0 where each layer type has its own.
   double partial = 1;
   Share share = Share::ignored;
   LayerRule rule = LayerRule::alike;

@@ -21,6 +21,10 @@ std::string_view sentence(std::string_view message) {
   return message.substr(0, mark.size()) == mark ? message.substr(mark.size()) : message;
 }
 
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
 // Multimodal files keep what concerns the text one level down.
 JsonObject text_part(const JsonObject& top) {
   const char* found = nullptr;
@@ -34,7 +38,7 @@ JsonObject text_part(const JsonObject& top) {
     if (found != nullptr) top.refuse(name, fmt::format("must not stand beside {}", top.path(found)));
     found = name;
   }
-  if (found == nullptr && (top.has("encoder") || top.has("decoder")) && !top.has("hidden_size")) {
+  if (ends_with(type, "encoder-decoder")) {
     detail::fail("the file must have a part about text (text_config): it is an encoder with a decoder, and neither is read");
   }
   if (found == nullptr && top.has("vision_config") && find_family(type) == nullptr && !top.has("num_attention_heads")) {
@@ -103,10 +107,6 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // Whether a key's name says that it concerns the rotation.
 bool is_rope_like(std::string_view key) {
   for (const char* part : {"rope", "rotary", "theta", "nope", "per_layer_config"}) {
@@ -116,18 +116,42 @@ bool is_rope_like(std::string_view key) {
 }
 
 // Keys that are read here or are of no rotation: widths of values, of the unrotated part, of indexers and of linear attention.
-constexpr std::string_view read_keys[] = {
-    "rope_theta",       "rope_scaling",       "rope_parameters",       "rotary_emb_base",       "rope_local_base_freq",
-    "partial_rotary_factor", "rotary_pct",    "rope_pct",              "rotary_dim",            "head_dim",
-    "qk_rope_head_dim", "qk_nope_head_dim",   "qk_head_dim",           "v_head_dim",            "global_head_dim",
-    "rope_interleave",  "no_rope_layers",     "no_rope_layer_interval", "index_head_dim",       "linear_key_head_dim",
-    "linear_value_head_dim", "global_rope_theta", "local_rope_theta",  "per_layer_config",      "mamba_head_dim"};
+constexpr std::string_view read_keys[] = {"rope_theta",
+                                          "rope_scaling",
+                                          "rope_parameters",
+                                          "rotary_emb_base",
+                                          "rope_local_base_freq",
+                                          "partial_rotary_factor",
+                                          "rotary_pct",
+                                          "rope_pct",
+                                          "rotary_dim",
+                                          "head_dim",
+                                          "qk_rope_head_dim",
+                                          "qk_nope_head_dim",
+                                          "qk_head_dim",
+                                          "v_head_dim",
+                                          "global_head_dim",
+                                          "layer_rope_theta",
+                                          "linear_head_dim",
+                                          "rope_interleave",
+                                          "no_rope_layers",
+                                          "no_rope_layer_interval",
+                                          "index_head_dim",
+                                          "linear_key_head_dim",
+                                          "linear_value_head_dim",
+                                          "global_rope_theta",
+                                          "local_rope_theta",
+                                          "per_layer_config",
+                                          "mamba_head_dim"};
 
-void mind_unread_keys(const JsonObject& text) {
+void mind_unread_keys(const JsonObject& text, LayerRule rule) {
   for (const auto& [key, value] : text.json().items()) {
     const bool nothing = value.is_null() || value == Json(false) || (value.is_structured() && value.empty());
     if (nothing || !is_rope_like(key)) continue;
-    if (std::find(std::begin(read_keys), std::end(read_keys), key) != std::end(read_keys)) continue;
+    const bool bases = key == "layer_rope_theta" && rule != LayerRule::layer_bases;
+    if (!bases && std::find(std::begin(read_keys), std::end(read_keys), key) != std::end(read_keys)) continue;
+    const Json* layers = text.find("num_hidden_layers");
+    if (key == "rope_scaling_layers" && layers != nullptr && value.is_array() && *layers == Json(value.size())) continue;  // all of them
     text.mind(key.c_str(), "is a key of the rotation that is not read", "it is ignored");
   }
 }
@@ -151,6 +175,11 @@ class LayerReader {
   }
 
   void read() {
+    const Family* known = config_.family();
+    if (types_.empty() && known != nullptr && (known->nested || !known->resting.empty()) && rule_ == LayerRule::alike) {
+      text_.notes().mind(fmt::format("{} is required with {}, whose layers differ", text_.path("layer_types"), known->model_type), "none",
+                         "all layers are taken as rotated");
+    }
     const std::optional<JsonObject> parameters = rope_parameters(text_);
     require_form(parameters.has_value());
     if (parameters && is_nested(*parameters)) {
@@ -180,11 +209,22 @@ class LayerReader {
   void require_form(bool has_parameters) const {
     const Family* family = config_.family();
     if (family == nullptr || family->forms == Forms::any) return;
+    if (family->forms == Forms::fixed || family->forms == Forms::outside) {
+      for (const char* name : {"rope_scaling", "rope_parameters", "rope_theta"}) {
+        const bool read = family->forms == Forms::outside && std::string_view(name) == "rope_theta";
+        if (text_.has(name) && !read) {
+          text_.mind(name, fmt::format("is no key that Hugging Face's {} reads", family->model_type), "it is read as most classes do");
+        }
+      }
+      return;
+    }
     if (!has_parameters) text_.require("rope_parameters", fmt::format("with {}", family->model_type));
     if (family->forms != Forms::saved) return;
     for (const char* name : {"rope_scaling", "rope_theta"}) {
-      if (text_.has(name)) {
-        text_.mind(name, fmt::format("must stand in rope_parameters with {}, whose class reads this key in its own way", family->model_type),
+      const bool beside = std::string_view(name) == "rope_theta" && text_.has("rope_parameters");
+      if (text_.has(name) && !beside) {
+        text_.mind(name,
+                   fmt::format("must stand in rope_parameters with {}, whose class reads this key in its own way", family->model_type),
                    "it is read as most classes do");
       }
     }
@@ -226,6 +266,9 @@ class LayerReader {
       if (std::find(parts.begin(), parts.end(), type) != parts.end()) {
         used.push_back(type);
       } else if (parameters.json().contains(type)) {
+        if (rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_local) {
+          parameters.mind(type.c_str(), "must be an object in this family", "its layers are left out");
+        }
         text_.notes().warn(fmt::format("{} is null: its layers are not rotated", parameters.path(type)));
       } else if (!is_never_rotated(type)) {
         text_.notes().mind(fmt::format("{}[{}] must name a part of {}", text_.path("layer_types"), i, parameters.path()), shown(type),
@@ -251,6 +294,11 @@ class LayerReader {
       detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
     }
     switch (rule_) {
+      case LayerRule::cross_listed:
+      case LayerRule::blocks:
+      case LayerRule::layer_bases:
+        read_some(parameters, "", own_layers(text_, rule_, model_.layer_count, config_.base_of(parameters)));
+        break;
       case LayerRule::alike:
       case LayerRule::linear_between: read_rotated(parameters); break;
       case LayerRule::local_base:
@@ -351,7 +399,7 @@ ModelRope parse_hugging_face(std::string_view json, Strictness strictness) {
   const JsonObject text = text_part(top);
   const ConfigReader config(top, text);
   ModelRope model = config.model();
-  mind_unread_keys(text);
+  mind_unread_keys(text, config.rule());
   LayerReader(config, model).read();
   model.warnings = notes.take();
   return model;

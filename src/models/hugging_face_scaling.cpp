@@ -171,8 +171,9 @@ class ScalingReader {
     }
     yarn.ends = parameters_.flag("truncate").value_or(true) ? RampEnds::rounded : RampEnds::exact;
     if (around_.nested && yarn.ends == RampEnds::exact) {
-      parameters_.notes().warn(
-          fmt::format("{} is false: it is followed, but Hugging Face does not read it within a layer type", parameters_.path("truncate")));
+      parameters_.mind("truncate", "must be true within a layer type, where Hugging Face does not read it",
+                       "true is taken, as Hugging Face does");
+      yarn.ends = RampEnds::rounded;
     }
     yarn.mscale = parameters_.number("mscale");
     yarn.mscale_all_dim = parameters_.number("mscale_all_dim").value_or(0.0);
