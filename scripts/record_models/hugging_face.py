@@ -68,7 +68,7 @@ SIZES = {
     "zero_expert_num": 1, "rotary_dim": 8, "num_shared_experts": 1, "block_ff_dim": 48, "lru_width": 64, "attention_window_size": 64,
 }  # fmt: skip
 # What some classes leave empty and their models need.
-FILLED = ("head_dim", "num_experts", "n_routed_experts", "num_local_experts", "moe_intermediate_size", "num_experts_per_tok", "top_k_experts")
+FILLED = ("head_dim", "num_experts", "n_routed_experts", "num_local_experts", "moe_intermediate_size", "num_experts_per_tok", "top_k_experts", "n_shared_experts", "n_group", "topk_group")
 # What of a configuration can concern the rotation; the rest is left out of the record where that changes no answer.
 KEPT = re.compile(
     r"rope|rotary|theta|nope|head|hidden_size|n_embd|n_layer|d_model|dim$|layer|position|pattern|interval|window|kv_|interleav|alibi|"

@@ -427,6 +427,11 @@ LayerRope ConfigReader::layer(const LayerKind& kind) const {
   around.yarn_is_longrope = is(family_, "phi3");
   around.nested = kind.nested;
   around.softmax_multiplier = family_ != nullptr && family_->softmax == SoftmaxRule::mscale_all_dim;
+  if (family_ == nullptr && text_.has("qk_rope_head_dim") && kind.parameters != nullptr && kind.parameters->has("mscale_all_dim")) {
+    around.softmax_multiplier = true;
+    text_.notes().warn(fmt::format("{} is taken for latent attention of DeepSeek's design: {} multiplies the logits",
+                                   text_.path("model_type"), kind.parameters->path("mscale_all_dim")));
+  }
   const std::string type = rope_type(kind.parameters, around);
 
   LayerRope layer;

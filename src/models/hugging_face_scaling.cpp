@@ -134,7 +134,8 @@ class ScalingReader {
     llama3.high_freq_factor = positive("high_freq_factor");
     if (llama3.high_freq_factor < llama3.low_freq_factor) parameters_.refuse("high_freq_factor", "must be greater than low_freq_factor");
     if (llama3.high_freq_factor == llama3.low_freq_factor) {
-      parameters_.mind("high_freq_factor", "must be greater than low_freq_factor", "the band between them is a step");
+      parameters_.notes().warn(fmt::format("{} equals low_freq_factor, got {}: the band between them is a step, as Hugging Face does",
+                                           parameters_.path("high_freq_factor"), llama3.high_freq_factor));
     }
     compare_with_ratio(llama3.factor, llama3.original_context);
     return llama3;

@@ -201,8 +201,6 @@ const Malformed refused_by_strict[] = {
      "[rope] rope_scaling.finetuned is no key of rope type yarn, got true"},
     {R"({"model_type": "llama", "max_position_embeddings": 8192, "rope_theta": 10000, "original_max_position_embeddings": 4096, "rope_scaling": {"type": "yarn", "factor": 2, "original_max_position_embeddings": 2048}})",
      "[rope] rope_scaling.original_max_position_embeddings must equal the one outside (4096), got 2048"},
-    {R"({"model_type": "llama", "rope_theta": 1, "rope_scaling": {"rope_type": "llama3", "factor": 8, "original_max_position_embeddings": 1000, "low_freq_factor": 4, "high_freq_factor": 4}})",
-     "[rope] rope_scaling.high_freq_factor must be greater than low_freq_factor, got 4"},
     {R"({"model_type": "llama", "rope_theta": 10000, "rope_parameters": {"rope_type": "default", "rope_theta": 500000}})",
      "[rope] rope_theta must equal rope_parameters.rope_theta (500000), got 10000"},
     {R"({"model_type": "phi", "rope_theta": 10000, "partial_rotary_factor": 0.5, "rope_parameters": {"rope_type": "default", "rope_theta": 10000, "partial_rotary_factor": 0.25}})",

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "file_bytes.hpp"
@@ -262,6 +263,47 @@ TEST(HuggingFaceForms, AFolderIsReadLikeItsFile) {
   const ModelRope by_file = read_hugging_face(folder / "config.json");
   EXPECT_EQ(by_folder.layers.front().powers.base, 500000);
   EXPECT_EQ(by_file.layers.front().powers.base, 500000);
+}
+
+// Llama-4-Scout: both frequency factors are 1.
+TEST(HuggingFaceForms, EqualFrequencyFactorsAreAStep) {
+  const ModelRope scout = parse_hugging_face(R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "head_dim": 128,
+      "num_hidden_layers": 48, "num_attention_heads": 40, "hidden_size": 5120, "max_position_embeddings": 10485760, "rope_theta": 500000.0,
+      "rope_scaling": {"factor": 16.0, "high_freq_factor": 1.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192,
+                       "rope_type": "llama3"}}})");
+  const Frequencies frequencies = scout.layers.front().frequencies();
+  EXPECT_EQ(frequencies.rates()[0].high, 1);
+  EXPECT_DOUBLE_EQ(frequencies.rates()[63].high, std::pow(500000.0, -63.0 / 64) / 16);
+  EXPECT_THAT(scout.warnings, testing::Contains("text_config.rope_scaling.high_freq_factor equals low_freq_factor, got 1: the band between "
+                                                "them is a step, as Hugging Face does"));
+}
+
+// c4ai-command-r7b-12-2024 and ModernBERT-base: position_embedding_type, which their classes do not read.
+TEST(HuggingFaceForms, PositionEmbeddingTypeIsReadOnlyWhereTheClassReadsIt) {
+  const ModelRope cohere = parse_hugging_face(R"({"model_type": "cohere2", "hidden_size": 4096, "num_attention_heads": 32, "head_dim": 128,
+      "num_hidden_layers": 32, "max_position_embeddings": 8192, "position_embedding_type": "rope_gptj", "rope_theta": 50000,
+      "rope_scaling": null, "sliding_window_pattern": 4})");
+  EXPECT_EQ(cohere.layers.front().layers.size(), 24);
+  EXPECT_EQ(cohere.layers.front().powers.base, 50000);
+  const ModelRope bert = parse_hugging_face(R"({"model_type": "modernbert", "hidden_size": 768, "num_attention_heads": 12,
+      "num_hidden_layers": 22, "max_position_embeddings": 8192, "position_embedding_type": "absolute", "global_attn_every_n_layers": 3,
+      "global_rope_theta": 160000.0, "local_rope_theta": 10000.0})");
+  ASSERT_EQ(bert.layers.size(), 2);
+  EXPECT_THAT(bert.layers[0].layers, testing::ElementsAre(0, 3, 6, 9, 12, 15, 18, 21));
+  EXPECT_EQ(bert.layers[0].powers.base, 160000);
+  EXPECT_EQ(bert.layers[1].powers.base, 10000);
+  EXPECT_EQ(bert.layers[1].layers.size(), 14);
+}
+
+// A model of DeepSeek's design that transformers does not know is refused, and read leniently with DeepSeek's multiplier.
+TEST(HuggingFaceForms, UnknownLatentAttentionHasDeepSeeksMultiplier) {
+  const ModelRope kimi = parse_hugging_face(R"({"model_type": "kimi_k2", "qk_rope_head_dim": 64, "max_position_embeddings": 131072,
+      "rope_theta": 50000.0, "rope_scaling": {"type": "yarn", "factor": 40.0, "original_max_position_embeddings": 4096, "mscale": 0.707,
+                                              "mscale_all_dim": 0.707}})",
+                                            Strictness::lenient);
+  EXPECT_NEAR(kimi.layers.front().softmax_multiplier, 1.5896261651208735, 1e-12);
+  EXPECT_THAT(kimi.warnings, testing::Contains("model_type is taken for latent attention of DeepSeek's design: rope_scaling.mscale_all_dim "
+                                               "multiplies the logits"));
 }
 
 }  // namespace
