@@ -161,7 +161,9 @@ def patched(content, patch):
 
 
 def plain(content):
-    return json.loads(json.dumps(content, default=str), parse_constant=lambda _: None)  # infinities are no JSON
+    """As a JSON file holds it, without entries in which there are infinities, which are no JSON."""
+    texts = {key: json.dumps(value, default=str) for key, value in content.items()}
+    return {key: json.loads(text) for key, text in texts.items() if "Infinity" not in text and "NaN" not in text}
 
 
 class Watch:

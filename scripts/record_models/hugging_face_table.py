@@ -179,6 +179,8 @@ class Rows:
         saved = layers.get("saved", "")
         if layers.get("cross_attention_layers") == "".join("-" if i in (1, 4) else "0" for i in range(12)):
             return "cross_listed", 0
+        if layers.get("attn_layer_indices") == "".join("0" if i in (1, 4) else "-" for i in range(12)):
+            return "attention_listed", 0
         blocks = config.get("block_types")
         if isinstance(blocks, list) and blocks and saved == "".join("0" if blocks[i % len(blocks)] == "attention" else "-" for i in range(len(saved))):
             return "blocks", 0
@@ -220,7 +222,7 @@ class Rows:
                 continue
             for kind, c in zip(types, text):
                 seen.setdefault(kind, set()).add(c != "-")
-        if self.rule_alone(record) in ("cross_listed", "blocks", "layer_bases"):
+        if self.rule_alone(record) in ("cross_listed", "attention_listed", "blocks", "layer_bases"):
             return [], []
         return sorted(k for k, v in seen.items() if v == {True}), sorted(k for k, v in seen.items() if v == {False})
 
@@ -241,7 +243,7 @@ class Rows:
             return "it cannot be run as saved"
         turning, resting = self.layer_types(record)
         rule, _ = self.rule(record["config"]["model_type"], record)
-        if "-" in saved and rule not in ("listed", "cross_listed", "blocks", "layer_bases") and not (isinstance(types, list) and set(types) <= set(turning) | set(resting)):
+        if "-" in saved and rule not in ("listed", "cross_listed", "attention_listed", "blocks", "layer_bases") and not (isinstance(types, list) and set(types) <= set(turning) | set(resting)):
             return "which of its layers rotate follows no key that is read"
         if isinstance(answer, list) and len(answer) > 1 and isinstance(types, list):
             if any(c != "-" and answer[int(c, 16)][0] not in (t, "") and answer[int(c, 16)][1:] != next((a[1:] for a in answer if a[0] == t), None) for c, t in zip(saved, types)):

@@ -33,6 +33,8 @@ enum class LayerRule {
   listed,
   /// cross_attention_layers: those that are not rotated. (Llama 3.2 Vision)
   cross_listed,
+  /// attn_layer_indices: those that are rotated. (Bamba)
+  attention_listed,
   /// block_types, repeated: those called attention are rotated. (RecurrentGemma)
   blocks,
   /// layer_rope_theta: a base per layer, 0 where it is not rotated. (Granite with sliding windows)

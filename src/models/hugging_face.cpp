@@ -295,6 +295,7 @@ class LayerReader {
     }
     switch (rule_) {
       case LayerRule::cross_listed:
+      case LayerRule::attention_listed:
       case LayerRule::blocks:
       case LayerRule::layer_bases:
         read_some(parameters, "", own_layers(text_, rule_, model_.layer_count, config_.base_of(parameters)));

@@ -91,18 +91,21 @@ std::vector<Index> listed_layers(const JsonObject& text, Index count) {
 }
 
 std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index count, double base) {
-  const char* name = rule == LayerRule::cross_listed ? "cross_attention_layers"
-                     : rule == LayerRule::blocks     ? "block_types"
-                                                     : "layer_rope_theta";
+  const bool listed = rule == LayerRule::cross_listed || rule == LayerRule::attention_listed;
+  const char* name = rule == LayerRule::cross_listed       ? "cross_attention_layers"
+                     : rule == LayerRule::attention_listed ? "attn_layer_indices"
+                     : rule == LayerRule::blocks           ? "block_types"
+                                                           : "layer_rope_theta";
   const Json* given = text.list(name);
-  if (given == nullptr || (given->empty() && rule != LayerRule::cross_listed)) text.require(name, "in this family, whose layers differ");
+  if (given == nullptr || (given->empty() && !listed)) text.require(name, "in this family, whose layers differ");
   if (count == 0) text.require("num_hidden_layers", fmt::format("with {}", name));
   if (rule == LayerRule::layer_bases) require_count(text, name, given->size(), count);
   std::vector<Index> layers;
   for (Index layer = 0; layer < count; ++layer) {
     const auto place = static_cast<std::size_t>(layer);
-    if (rule == LayerRule::cross_listed) {
-      if (std::find(given->begin(), given->end(), Json(layer)) == given->end()) layers.push_back(layer);
+    if (listed) {
+      const bool named = std::find(given->begin(), given->end(), Json(layer)) != given->end();
+      if (named == (rule == LayerRule::attention_listed)) layers.push_back(layer);
       continue;
     }
     if (rule == LayerRule::blocks) {

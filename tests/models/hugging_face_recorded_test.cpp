@@ -60,6 +60,8 @@ Json patched(Json config, const Json& patch) {
 /// The configuration of a variant; nothing for one that is not of this type.
 std::optional<Json> configuration(const std::string& name, const Json& record, const std::string& label) {
   const Json needed = record.value("only_with", Json::object());
+  // A list of layers belongs to the small model alone.
+  if (needed.contains("layer_types") && (label == "empty" || label == "default")) return {};
   if (label == "empty") return patched(Json{{"model_type", name}}, needed);
   if (label == "default") return patched(record.at("default_config"), needed);
   if (record.contains("patches") && record["patches"].contains(label)) return patched(record.at("config"), record["patches"][label]);
