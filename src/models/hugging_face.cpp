@@ -21,13 +21,28 @@ std::string_view sentence(std::string_view message) {
   return message.substr(0, mark.size()) == mark ? message.substr(mark.size()) : message;
 }
 
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
 // Multimodal files keep what concerns the text one level down.
 JsonObject text_part(const JsonObject& top) {
   const char* found = nullptr;
-  for (const char* name : {"text_config", "thinker_config", "llm_config", "language_config"}) {
+  const std::string type = top.text("model_type").value_or("");
+  const SilentFamily* silent = find_silent_family(type);
+  const std::string own = silent == nullptr ? "" : std::string(silent->key);
+  std::vector<const char*> names{"text_config", "thinker_config", "llm_config", "language_config"};
+  if (!own.empty() && std::find(names.begin(), names.end(), own) == names.end()) names.insert(names.begin(), own.c_str());
+  for (const char* name : names) {
     if (!top.has(name)) continue;
     if (found != nullptr) top.refuse(name, fmt::format("must not stand beside {}", top.path(found)));
     found = name;
+  }
+  if (ends_with(type, "encoder-decoder")) {
+    detail::fail("the file must have a part about text (text_config): it is an encoder with a decoder, and neither is read");
+  }
+  if (found == nullptr && top.has("vision_config") && find_family(type) == nullptr && !top.has("num_attention_heads")) {
+    detail::fail("the file must have a part about text (text_config, thinker_config, llm_config or language_config)");
   }
   if (found == nullptr) return top;
   const JsonObject inside = *top.object(found);
@@ -83,6 +98,64 @@ bool is_nested(const JsonObject& parameters) {
   return std::any_of(entries.begin(), entries.end(), [](const Json& entry) { return entry.is_object(); });
 }
 
+bool has_word(std::string_view list, std::string_view word) {
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(' ', at), list.size());
+    if (list.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Whether a key's name says that it concerns the rotation.
+bool is_rope_like(std::string_view key) {
+  for (const char* part : {"rope", "rotary", "theta", "nope", "per_layer_config"}) {
+    if (key.find(part) != std::string_view::npos) return true;
+  }
+  return ends_with(key, "head_dim");
+}
+
+// Keys that are read here or are of no rotation: widths of values, of the unrotated part, of indexers and of linear attention.
+constexpr std::string_view read_keys[] = {"rope_theta",
+                                          "rope_scaling",
+                                          "rope_parameters",
+                                          "rotary_emb_base",
+                                          "rope_local_base_freq",
+                                          "partial_rotary_factor",
+                                          "rotary_pct",
+                                          "rope_pct",
+                                          "rotary_dim",
+                                          "head_dim",
+                                          "qk_rope_head_dim",
+                                          "qk_nope_head_dim",
+                                          "qk_head_dim",
+                                          "v_head_dim",
+                                          "global_head_dim",
+                                          "layer_rope_theta",
+                                          "linear_head_dim",
+                                          "rope_interleave",
+                                          "no_rope_layers",
+                                          "no_rope_layer_interval",
+                                          "index_head_dim",
+                                          "linear_key_head_dim",
+                                          "linear_value_head_dim",
+                                          "global_rope_theta",
+                                          "local_rope_theta",
+                                          "per_layer_config",
+                                          "mamba_head_dim"};
+
+void mind_unread_keys(const JsonObject& text, LayerRule rule) {
+  for (const auto& [key, value] : text.json().items()) {
+    const bool nothing = value.is_null() || value == Json(false) || (value.is_structured() && value.empty());
+    if (nothing || !is_rope_like(key)) continue;
+    const bool bases = key == "layer_rope_theta" && rule != LayerRule::layer_bases;
+    if (!bases && std::find(std::begin(read_keys), std::end(read_keys), key) != std::end(read_keys)) continue;
+    const Json* layers = text.find("num_hidden_layers");
+    if (key == "rope_scaling_layers" && layers != nullptr && value.is_array() && *layers == Json(value.size())) continue;  // all of them
+    text.mind(key.c_str(), "is a key of the rotation that is not read", "it is ignored");
+  }
+}
+
 // Layers of these kinds have no rotation to describe.
 bool is_never_rotated(const std::string& layer_type) {
   return layer_type == "linear_attention" || layer_type == "conv" || layer_type == "mamba" || layer_type == "recurrent";
@@ -102,10 +175,13 @@ class LayerReader {
   }
 
   void read() {
-    const std::optional<JsonObject> parameters = rope_parameters(text_);
-    if (!parameters && config_.family() != nullptr && config_.family()->needs_parameters) {
-      text_.require("rope_parameters", fmt::format("with {}", config_.family()->model_type));
+    const Family* known = config_.family();
+    if (types_.empty() && known != nullptr && (known->nested || !known->resting.empty()) && rule_ == LayerRule::alike) {
+      text_.notes().mind(fmt::format("{} is required with {}, whose layers differ", text_.path("layer_types"), known->model_type), "none",
+                         "all layers are taken as rotated");
     }
+    const std::optional<JsonObject> parameters = rope_parameters(text_);
+    require_form(parameters.has_value());
     if (parameters && is_nested(*parameters)) {
       read_nested(*parameters);
     } else {
@@ -129,6 +205,31 @@ class LayerReader {
     model_.layers.push_back(std::move(layer));
   }
 
+  // Some classes have a scaling or bases of their own, which a file without parameters leaves to them.
+  void require_form(bool has_parameters) const {
+    const Family* family = config_.family();
+    if (family == nullptr || family->forms == Forms::any) return;
+    if (family->forms == Forms::fixed || family->forms == Forms::outside) {
+      for (const char* name : {"rope_scaling", "rope_parameters", "rope_theta"}) {
+        const bool read = family->forms == Forms::outside && std::string_view(name) == "rope_theta";
+        if (text_.has(name) && !read) {
+          text_.mind(name, fmt::format("is no key that Hugging Face's {} reads", family->model_type), "it is read as most classes do");
+        }
+      }
+      return;
+    }
+    if (!has_parameters) text_.require("rope_parameters", fmt::format("with {}", family->model_type));
+    if (family->forms != Forms::saved) return;
+    for (const char* name : {"rope_scaling", "rope_theta"}) {
+      const bool beside = std::string_view(name) == "rope_theta" && text_.has("rope_parameters");
+      if (text_.has(name) && !beside) {
+        text_.mind(name,
+                   fmt::format("must stand in rope_parameters with {}, whose class reads this key in its own way", family->model_type),
+                   "it is read as most classes do");
+      }
+    }
+  }
+
   bool has_layers(const char* type) const { return types_.empty() || std::find(types_.begin(), types_.end(), type) != types_.end(); }
 
   void read_nested(const JsonObject& parameters) {
@@ -147,7 +248,8 @@ class LayerReader {
       kind.layer_type = name;
       kind.layers = layers_of_type(types_, name);
       kind.nested = true;
-      kind.local_base = rule_ == LayerRule::local_base && name == sliding_attention;
+      kind.local_base = (rule_ == LayerRule::local_base || rule_ == LayerRule::global_local) && name == sliding_attention;
+      kind.global_base = rule_ == LayerRule::global_local && name == full_attention;
       kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) && name == full_attention;
       add(kind);
     }
@@ -164,6 +266,9 @@ class LayerReader {
       if (std::find(parts.begin(), parts.end(), type) != parts.end()) {
         used.push_back(type);
       } else if (parameters.json().contains(type)) {
+        if (rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_local) {
+          parameters.mind(type.c_str(), "must be an object in this family", "its layers are left out");
+        }
         text_.notes().warn(fmt::format("{} is null: its layers are not rotated", parameters.path(type)));
       } else if (!is_never_rotated(type)) {
         text_.notes().mind(fmt::format("{}[{}] must name a part of {}", text_.path("layer_types"), i, parameters.path()), shown(type),
@@ -180,15 +285,26 @@ class LayerReader {
   }
 
   void read_flat(const JsonObject* parameters) {
-    const bool per_type = rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_head;
+    const bool per_type = rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_local ||
+                          rule_ == LayerRule::global_head;
+    if (parameters != nullptr && config_.family() != nullptr && config_.family()->nested && !per_type) {
+      detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
+    }
     if (per_type && parameters != nullptr && (rule_ == LayerRule::global_head || parameters->path() == text_.path("rope_parameters"))) {
       detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
     }
     switch (rule_) {
+      case LayerRule::cross_listed:
+      case LayerRule::attention_listed:
+      case LayerRule::blocks:
+      case LayerRule::layer_bases:
+        read_some(parameters, "", own_layers(text_, rule_, model_.layer_count, config_.base_of(parameters)));
+        break;
       case LayerRule::alike:
       case LayerRule::linear_between: read_rotated(parameters); break;
       case LayerRule::local_base:
-      case LayerRule::local_unscaled: read_local(parameters); break;
+      case LayerRule::local_unscaled:
+      case LayerRule::global_local: read_local(parameters); break;
       case LayerRule::global_head: read_global_head(); break;
       case LayerRule::sliding_only: read_some(parameters, sliding_attention, layers_of_type(types_, sliding_attention)); break;
       case LayerRule::listed: read_some(parameters, "", listed_layers(text_, model_.layer_count)); break;
@@ -196,10 +312,18 @@ class LayerReader {
   }
 
   void read_local(const JsonObject* parameters) {
-    if (has_layers(full_attention)) add({parameters, full_attention, layers_of_type(types_, full_attention)});
+    const bool both = rule_ == LayerRule::global_local;
+    if (parameters != nullptr && parameters->has("type") && !parameters->has("rope_type")) {
+      parameters->mind("type", "must be called rope_type in this family, which does not read it", "it is ignored, as Hugging Face does");
+      parameters = nullptr;
+    }
+    LayerKind full{parameters, full_attention, layers_of_type(types_, full_attention)};
+    full.global_base = both;
+    if (has_layers(full_attention)) add(full);
     if (!has_layers(sliding_attention)) return;
-    LayerKind local{nullptr, sliding_attention, layers_of_type(types_, sliding_attention)};
-    local.local_base = rule_ == LayerRule::local_base;
+    LayerKind local{both ? parameters : nullptr, sliding_attention, layers_of_type(types_, sliding_attention)};
+    local.local_base = rule_ == LayerRule::local_base || both;
+    local.fixed_base = rule_ == LayerRule::local_unscaled;
     add(local);
   }
 
@@ -211,11 +335,27 @@ class LayerReader {
     read_nested(JsonObject(defaults, text_.path("rope_parameters"), text_.notes()));
   }
 
+  // By the family's lists; a type that is in neither has no rule.
+  bool rotates(const std::string& type, std::size_t layer) const {
+    const Family* family = config_.family();
+    if (is_never_rotated(type)) return false;
+    if (family != nullptr && has_word(family->resting, type)) return false;
+    if (family != nullptr && has_word(family->rotated, type)) return true;
+    const bool usual = type == full_attention || type == sliding_attention || type == "chunked_attention";
+    const bool listed = family != nullptr && !(family->rotated.empty() && family->resting.empty());
+    if (!usual || listed) {
+      text_.notes().mind(fmt::format("{}[{}] must be a layer type that is known of {}", text_.path("layer_types"), layer,
+                                     family == nullptr ? "any model" : family->model_type),
+                         shown(type), "its layers are taken as rotated");
+    }
+    return true;
+  }
+
   void read_rotated(const JsonObject* parameters) {
     if (types_.empty()) return add({parameters, "", {}});
     std::vector<Index> layers;
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      if (!is_never_rotated(types_[i])) layers.push_back(static_cast<Index>(i));
+      if (rotates(types_[i], i)) layers.push_back(static_cast<Index>(i));
     }
     read_some(parameters, "", std::move(layers));
   }
@@ -260,6 +400,7 @@ ModelRope parse_hugging_face(std::string_view json, Strictness strictness) {
   const JsonObject text = text_part(top);
   const ConfigReader config(top, text);
   ModelRope model = config.model();
+  mind_unread_keys(text, config.rule());
   LayerReader(config, model).read();
   model.warnings = notes.take();
   return model;

@@ -24,6 +24,10 @@ struct LayerKind {
   bool nested = false;
   /// The base is rope_local_base_freq.
   bool local_base = false;
+  /// The base is global_rope_theta.
+  bool global_base = false;
+  /// The base is the class's, whatever the file says outside.
+  bool fixed_base = false;
   /// The head is global_head_dim wide.
   bool global_head = false;
 };
@@ -38,6 +42,8 @@ class ConfigReader {
   const JsonObject& text() const { return text_; }
   /// Architecture and counts; layers are the caller's.
   ModelRope model() const;
+  /// The base of a rotation that is alike in all layers.
+  double base_of(const JsonObject* parameters) const { return base({parameters, "", {}}); }
   /// Throws rope::Error.
   LayerRope layer(const LayerKind& kind) const;
 
@@ -47,9 +53,14 @@ class ConfigReader {
   Index head_dims(const LayerKind& kind) const;
   double base(const LayerKind& kind) const;
   /// The family's where neither place has it.
-  double fraction(const LayerKind& kind, Index head_dims) const;
+  double fraction(const LayerKind& kind, const std::string& type, Index head_dims) const;
+  double followed(const JsonObject& owner, const char* name, double value, const std::string& type, Index head_dims) const;
+  const char* fraction_name() const;
+  void mind_unread(const char* name) const;
   Index rotary_dims(const LayerKind& kind, const std::string& type, Index head_dims, double fraction) const;
   std::optional<Pairing> pairing(Index head_dims, Index rotary_dims) const;
+  std::optional<Index> per_layer_head_dim(const LayerKind& kind) const;
+  std::optional<Sections> default_sections(const std::string& path, Index pairs) const;
   std::optional<Sections> sections(const JsonObject& parameters, Index pairs) const;
 
   const JsonObject& text_;

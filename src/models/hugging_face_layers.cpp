@@ -32,13 +32,23 @@ std::vector<std::string> layer_types(const JsonObject& text, const Family* famil
       types.push_back(entry.get<std::string>());
     }
     require_count(text, "layer_types", types.size(), count);
+  } else if (rule == LayerRule::global_local) {
+    // ModernBERT begins with full attention.
+    const Index every = text.integer("global_attn_every_n_layers", 1).value_or(family == nullptr ? 0 : family->pattern);
+    if (every == 0) return {};
+    for (Index layer = 0; layer < count; ++layer) types.emplace_back(layer % every == 0 ? full_attention : sliding_attention);
   } else if (rule != LayerRule::alike && rule != LayerRule::listed) {
     const bool between = rule == LayerRule::linear_between;
     const char* name = between                              ? "full_attention_interval"
                        : text.has("sliding_window_pattern") ? "sliding_window_pattern"
                                                             : "_sliding_window_pattern";
     const Index known = family == nullptr ? 0 : family->pattern;
-    const Index pattern = text.integer(name, 1).value_or(known);
+    Index pattern = text.integer(name, 1).value_or(known);
+    if (*name == '_' && pattern != known && known != 0) {
+      text.mind(name, fmt::format("must be {}, or layer_types must be in the file: Hugging Face does not read this name", known),
+                fmt::format("{} is taken, as Hugging Face does", known));
+      pattern = known;
+    }
     if (pattern == 0) return {};
     for (Index layer = 0; layer < count; ++layer)
       types.emplace_back((layer + 1) % pattern == 0 ? full_attention : between ? linear : sliding_attention);
@@ -76,6 +86,39 @@ std::vector<Index> listed_layers(const JsonObject& text, Index count) {
   const Index interval = text.integer("no_rope_layer_interval", 1).value_or(4);
   for (Index layer = 0; layer < count; ++layer) {
     if ((layer + 1) % interval != 0) layers.push_back(layer);
+  }
+  return layers;
+}
+
+std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index count, double base) {
+  const bool listed = rule == LayerRule::cross_listed || rule == LayerRule::attention_listed;
+  const char* name = rule == LayerRule::cross_listed       ? "cross_attention_layers"
+                     : rule == LayerRule::attention_listed ? "attn_layer_indices"
+                     : rule == LayerRule::blocks           ? "block_types"
+                                                           : "layer_rope_theta";
+  const Json* given = text.list(name);
+  if (given == nullptr || (given->empty() && !listed)) text.require(name, "in this family, whose layers differ");
+  if (count == 0) text.require("num_hidden_layers", fmt::format("with {}", name));
+  if (rule == LayerRule::layer_bases) require_count(text, name, given->size(), count);
+  std::vector<Index> layers;
+  for (Index layer = 0; layer < count; ++layer) {
+    const auto place = static_cast<std::size_t>(layer);
+    if (listed) {
+      const bool named = std::find(given->begin(), given->end(), Json(layer)) != given->end();
+      if (named == (rule == LayerRule::attention_listed)) layers.push_back(layer);
+      continue;
+    }
+    if (rule == LayerRule::blocks) {
+      if ((*given)[place % given->size()] == Json("attention")) layers.push_back(layer);
+      continue;
+    }
+    const Json entry = place < given->size() ? (*given)[place] : Json(base);
+    if (!entry.is_number()) detail::fail(fmt::format("{}[{}] must be a number", text.path(name), layer), shown(entry));
+    if (entry.get<double>() == 0) continue;
+    layers.push_back(layer);
+    if (entry.get<double>() != base) {
+      text.notes().mind(fmt::format("{}[{}] must be 0 or the base ({})", text.path(name), layer, base), shown(entry), "the base is taken");
+    }
   }
   return layers;
 }

@@ -23,4 +23,8 @@ std::vector<Index> layers_of_type(const std::vector<std::string>& types, const s
 /// Llama 4 and SmolLM 3: the layers that no_rope_layers (or every no_rope_layer_interval-th) leaves rotated.
 std::vector<Index> listed_layers(const JsonObject& text, Index count);
 
+/// The layers that cross_attention_layers, attn_layer_indices, block_types or layer_rope_theta leave rotated. `base` is the one of
+/// rope_parameters, which layer_rope_theta must repeat.
+std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index count, double base);
+
 }  // namespace rope::models

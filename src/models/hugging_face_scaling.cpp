@@ -134,7 +134,8 @@ class ScalingReader {
     llama3.high_freq_factor = positive("high_freq_factor");
     if (llama3.high_freq_factor < llama3.low_freq_factor) parameters_.refuse("high_freq_factor", "must be greater than low_freq_factor");
     if (llama3.high_freq_factor == llama3.low_freq_factor) {
-      parameters_.mind("high_freq_factor", "must be greater than low_freq_factor", "the band between them is a step");
+      parameters_.notes().warn(fmt::format("{} equals low_freq_factor, got {}: the band between them is a step, as Hugging Face does",
+                                           parameters_.path("high_freq_factor"), llama3.high_freq_factor));
     }
     compare_with_ratio(llama3.factor, llama3.original_context);
     return llama3;
@@ -171,8 +172,9 @@ class ScalingReader {
     }
     yarn.ends = parameters_.flag("truncate").value_or(true) ? RampEnds::rounded : RampEnds::exact;
     if (around_.nested && yarn.ends == RampEnds::exact) {
-      parameters_.notes().warn(
-          fmt::format("{} is false: it is followed, but Hugging Face does not read it within a layer type", parameters_.path("truncate")));
+      parameters_.mind("truncate", "must be true within a layer type, where Hugging Face does not read it",
+                       "true is taken, as Hugging Face does");
+      yarn.ends = RampEnds::rounded;
     }
     yarn.mscale = parameters_.number("mscale");
     yarn.mscale_all_dim = parameters_.number("mscale_all_dim").value_or(0.0);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "file_bytes.hpp"
@@ -140,17 +141,18 @@ TEST(HuggingFaceForms, DeepSeeksRuleIsTakenOnlyWhereItIsNamed) {
 
 TEST(HuggingFaceForms, RotatedShareUnderEachOfItsNames) {
   const std::string neox = R"({"model_type": "gpt_neox", "hidden_size": 256, "num_attention_heads": 4, "max_position_embeddings": 2048, )";
-  expect_same(neox + R"("rotary_pct": 0.5, "rotary_emb_base": 10000})", neox + R"("partial_rotary_factor": 0.5, "rope_theta": 10000})");
-  expect_same(neox + R"("rotary_pct": 0.5, "rope_theta": 10000})", neox + R"("rope_pct": 0.5, "rope_theta": 10000})");
-  expect_same(neox + R"("rotary_pct": 0.5, "rope_theta": 10000})", neox + R"("rotary_dim": 32, "rope_theta": 10000})");
-  expect_same(neox + R"("rotary_pct": 0.25, "rope_theta": 10000})", neox + R"("rope_theta": 10000})");
-  expect_same(neox + R"("rotary_pct": 0.5, "rope_theta": 10000})",
-              neox + R"("rope_parameters": {"rope_theta": 10000, "partial_rotary_factor": 0.5}})");
+  expect_same(neox + R"("rotary_pct": 0.25, "rotary_emb_base": 10000})", neox + R"("rotary_emb_base": 10000})");
+  expect_same(neox + R"("rotary_pct": 0.5, "rotary_emb_base": 5000})",
+              neox + R"("rope_parameters": {"rope_theta": 5000, "partial_rotary_factor": 0.5}})");
+  const std::string phi = R"({"model_type": "phi", "hidden_size": 256, "num_attention_heads": 4, "max_position_embeddings": 2048, )";
+  expect_same(phi + R"("partial_rotary_factor": 0.25, "rope_theta": 10000})",
+              phi + R"("rope_parameters": {"rope_theta": 10000, "partial_rotary_factor": 0.25}})");
+  const std::string minimax = R"({"model_type": "minimax_m2", "head_dim": 64, "rope_theta": 10000, "max_position_embeddings": 2048, )";
+  expect_same(minimax + R"("partial_rotary_factor": 0.5})", minimax + R"("rotary_dim": 32})");
 }
 
 TEST(HuggingFaceForms, TheShareIsTruncatedToWholeDims) {
-  const ModelRope read =
-      parse_hugging_face(R"({"model_type": "llama", "head_dim": 96, "rope_theta": 10000, "partial_rotary_factor": 0.28})");
+  const ModelRope read = parse_hugging_face(R"({"model_type": "phi", "head_dim": 96, "rope_theta": 10000, "partial_rotary_factor": 0.28})");
   EXPECT_EQ(read.layers.front().powers.rotary_dims, 26);  // int(26.88)
   EXPECT_EQ(read.layers.front().pairing->rotary_dims(96), 26);
 }
@@ -187,18 +189,22 @@ TEST(HuggingFaceForms, NestedParametersOfAnyFamily) {
       "rope_parameters": {"full_attention": {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 1024,
                                              "rope_theta": 1000000, "truncate": false},
                           "sliding_attention": {"rope_theta": 10000, "partial_rotary_factor": 0.5},
-                          "nope_attention": null}})");
+                          "nope_attention": null}})",
+                                            Strictness::lenient);
   ASSERT_EQ(read.layers.size(), 2);
   EXPECT_EQ(read.layers[0].layer_type, "full_attention");
   EXPECT_THAT(read.layers[0].layers, testing::ElementsAre(2));
-  EXPECT_EQ(std::get<HfYarn>(read.layers[0].scaling).ends, RampEnds::exact) << "what Hugging Face overlooks here is followed";
+  EXPECT_EQ(std::get<HfYarn>(read.layers[0].scaling).ends, RampEnds::rounded) << "Hugging Face overlooks truncate here";
   EXPECT_THAT(read.layers[1].layers, testing::ElementsAre(1, 4));
   EXPECT_EQ(read.layers[1].powers.rotary_dims, 32);
   EXPECT_FALSE(read.layers[1].pairing.has_value()) << "nothing is known of this family";
-  EXPECT_THAT(read.warnings,
-              testing::ElementsAre("rope_parameters.nope_attention is null: its layers are not rotated",
-                                   "rope_parameters.full_attention.truncate is false: it is followed, but Hugging Face does not read it "
-                                   "within a layer type"));
+  EXPECT_THAT(
+      read.warnings,
+      testing::ElementsAre("model_type must be one that is known (read leniently, it is taken for a Llama of unknown pairing), got "
+                           "\"unheard_of\": it is read as a Llama of unknown pairing",
+                           "rope_parameters.nope_attention is null: its layers are not rotated",
+                           "rope_parameters.full_attention.truncate must be true within a layer type, where Hugging Face does not read "
+                           "it, got false: true is taken, as Hugging Face does"));
 }
 
 TEST(HuggingFaceForms, MinistralKeepsMoreThanTheRotationInItsParameters) {
@@ -226,9 +232,10 @@ TEST(HuggingFaceForms, SomeLayersAreNotRotated) {
       "num_hidden_layers": 8, "max_position_embeddings": 8192})");
   EXPECT_THAT(next.layers.front().layers, testing::ElementsAre(3, 7));
   const ModelRope any = parse_hugging_face(R"({"model_type": "unheard_of", "head_dim": 64, "rope_theta": 50000,
-      "layer_types": ["conv", "full_attention", "sliding_attention", "mamba"]})");
+      "layer_types": ["conv", "full_attention", "sliding_attention", "mamba"]})",
+                                           Strictness::lenient);
   EXPECT_THAT(any.layers.front().layers, testing::ElementsAre(1, 2));
-  EXPECT_THAT(any.warnings, testing::ElementsAre("2 of 4 layers are rotated, the others not at all"));
+  EXPECT_THAT(any.warnings, testing::Contains("2 of 4 layers are rotated, the others not at all"));
   const ModelRope smol = parse_hugging_face(R"({"model_type": "smollm3", "head_dim": 64, "rope_theta": 50000, "num_hidden_layers": 4,
       "max_position_embeddings": 8192, "no_rope_layers": [1, 0, 1, 1]})");
   EXPECT_THAT(smol.layers.front().layers, testing::ElementsAre(0, 2, 3));
@@ -256,6 +263,47 @@ TEST(HuggingFaceForms, AFolderIsReadLikeItsFile) {
   const ModelRope by_file = read_hugging_face(folder / "config.json");
   EXPECT_EQ(by_folder.layers.front().powers.base, 500000);
   EXPECT_EQ(by_file.layers.front().powers.base, 500000);
+}
+
+// Llama-4-Scout: both frequency factors are 1.
+TEST(HuggingFaceForms, EqualFrequencyFactorsAreAStep) {
+  const ModelRope scout = parse_hugging_face(R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "head_dim": 128,
+      "num_hidden_layers": 48, "num_attention_heads": 40, "hidden_size": 5120, "max_position_embeddings": 10485760, "rope_theta": 500000.0,
+      "rope_scaling": {"factor": 16.0, "high_freq_factor": 1.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192,
+                       "rope_type": "llama3"}}})");
+  const Frequencies frequencies = scout.layers.front().frequencies();
+  EXPECT_EQ(frequencies.rates()[0].high, 1);
+  EXPECT_DOUBLE_EQ(frequencies.rates()[63].high, std::pow(500000.0, -63.0 / 64) / 16);
+  EXPECT_THAT(scout.warnings, testing::Contains("text_config.rope_scaling.high_freq_factor equals low_freq_factor, got 1: the band between "
+                                                "them is a step, as Hugging Face does"));
+}
+
+// c4ai-command-r7b-12-2024 and ModernBERT-base: position_embedding_type, which their classes do not read.
+TEST(HuggingFaceForms, PositionEmbeddingTypeIsReadOnlyWhereTheClassReadsIt) {
+  const ModelRope cohere = parse_hugging_face(R"({"model_type": "cohere2", "hidden_size": 4096, "num_attention_heads": 32, "head_dim": 128,
+      "num_hidden_layers": 32, "max_position_embeddings": 8192, "position_embedding_type": "rope_gptj", "rope_theta": 50000,
+      "rope_scaling": null, "sliding_window_pattern": 4})");
+  EXPECT_EQ(cohere.layers.front().layers.size(), 24);
+  EXPECT_EQ(cohere.layers.front().powers.base, 50000);
+  const ModelRope bert = parse_hugging_face(R"({"model_type": "modernbert", "hidden_size": 768, "num_attention_heads": 12,
+      "num_hidden_layers": 22, "max_position_embeddings": 8192, "position_embedding_type": "absolute", "global_attn_every_n_layers": 3,
+      "global_rope_theta": 160000.0, "local_rope_theta": 10000.0})");
+  ASSERT_EQ(bert.layers.size(), 2);
+  EXPECT_THAT(bert.layers[0].layers, testing::ElementsAre(0, 3, 6, 9, 12, 15, 18, 21));
+  EXPECT_EQ(bert.layers[0].powers.base, 160000);
+  EXPECT_EQ(bert.layers[1].powers.base, 10000);
+  EXPECT_EQ(bert.layers[1].layers.size(), 14);
+}
+
+// A model of DeepSeek's design that transformers does not know is refused, and read leniently with DeepSeek's multiplier.
+TEST(HuggingFaceForms, UnknownLatentAttentionHasDeepSeeksMultiplier) {
+  const ModelRope kimi = parse_hugging_face(R"({"model_type": "kimi_k2", "qk_rope_head_dim": 64, "max_position_embeddings": 131072,
+      "rope_theta": 50000.0, "rope_scaling": {"type": "yarn", "factor": 40.0, "original_max_position_embeddings": 4096, "mscale": 0.707,
+                                              "mscale_all_dim": 0.707}})",
+                                            Strictness::lenient);
+  EXPECT_NEAR(kimi.layers.front().softmax_multiplier, 1.5896261651208735, 1e-12);
+  EXPECT_THAT(kimi.warnings, testing::Contains("model_type is taken for latent attention of DeepSeek's design: rope_scaling.mscale_all_dim "
+                                               "multiplies the logits"));
 }
 
 }  // namespace

@@ -60,10 +60,16 @@ TEST(HuggingFaceLenient, RopeScalingWinsOverRopeParameters) {
 }
 
 TEST(HuggingFaceLenient, TheBaseAndTheShareInsideWin) {
-  const LayerRope layer = read(R"("rope_theta": 10000, "partial_rotary_factor": 0.5,
-                                  "rope_parameters": {"rope_theta": 500000, "partial_rotary_factor": 0.25})");
-  EXPECT_EQ(layer.powers.base, 500000);
-  EXPECT_EQ(layer.powers.rotary_dims, 4);
+  const ModelRope model = parse_hugging_face(R"({"model_type": "phi", "head_dim": 16, "max_position_embeddings": 8192, "rope_theta": 10000,
+      "partial_rotary_factor": 0.5, "rope_parameters": {"rope_theta": 500000, "partial_rotary_factor": 0.25}})",
+                                             Strictness::lenient);
+  EXPECT_EQ(model.layers.front().powers.base, 500000);
+  EXPECT_EQ(model.layers.front().powers.rotary_dims, 4);
+}
+
+TEST(HuggingFaceLenient, AShareThatTheClassDoesNotReadIsIgnored) {
+  const LayerRope layer = read(R"("rope_theta": 10000, "partial_rotary_factor": 0.5)");
+  EXPECT_EQ(layer.powers.rotary_dims, 16);
 }
 
 TEST(HuggingFaceLenient, TheOriginalContextOutsideWins) {
@@ -124,6 +130,7 @@ TEST(HuggingFaceLenient, ScalingOutsideTheTextIsIgnored) {
 TEST(HuggingFaceLenient, FilesWithoutFaultAreReadAlike) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ROPE_TEST_DATA "/models/hugging_face")) {
+    if (entry.path().stem() == "internlm2") continue;  // transformers does not know it, so that the strict reader refuses it
     const ModelRope strict = read_hugging_face(entry.path());
     const ModelRope lenient = read_hugging_face(entry.path(), Strictness::lenient);
     EXPECT_EQ(strict.warnings, lenient.warnings) << entry.path();
