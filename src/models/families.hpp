@@ -49,8 +49,7 @@ enum class Share { ignored, honoured };
 /// reads neither base nor scaling; `outside` reads rope_theta alone.
 enum class Forms { any, with_parameters, saved, fixed, outside };
 
-/// How the weights of a fused projection of q, k and v are ordered: per head or group, or all of q, then k, then v. `none` where they are
-/// apart, `unknown` where it depends on the configuration or was not seen.
+/// How the rows of a fused projection of q, k and v lie.
 enum class FusedQkv {
   /// The family has a projection for each.
   none,
@@ -58,7 +57,7 @@ enum class FusedQkv {
   grouped,
   /// All of q, all of k, all of v. (Phi-3)
   concatenated,
-  /// The family is not known, or its order is neither.
+  /// The order is neither, depends on the configuration, or was not seen.
   unknown,
 };
 

@@ -107,7 +107,8 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
     facts.base = layer.powers.base;
   }
   const std::optional<rope::Index> split = count_in(text, "qk_rope_head_dim");
-  if ((split && *split > 0) || models::has_latent_attention(model.architecture)) describe_latent(text, *facts.rotary_dims, facts);
+  const models::Family* family = models::find_family(model.architecture);
+  if ((split && *split > 0) || (family != nullptr && family->latent)) describe_latent(text, *facts.rotary_dims, facts);
   const auto interleave = text.find("rope_interleave");
   facts.pairing_is_recorded = facts.pairing && interleave != text.end() && interleave->is_boolean();
   facts.order = order_of(models::fused_qkv(model.architecture));
