@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 usage="usage: scripts/record_models.sh [--transformers VERSION] [--llama-cpp-python VERSION] [--only hugging_face|llama_cpp]
   installs transformers and torch, and unpacks the sources of llama.cpp that come with llama_cpp_python, under build/record_models;
   asks every model type's own classes and runs one tiny model of every architecture; writes
-    tests/data/models/recorded/hugging_face.json, src/models/families_table.hpp and the totals in docs/configurations.md
+    tests/data/models/recorded/hugging_face.json, src/models/families_table.inc and the totals in docs/configurations.md
     tests/data/models/recorded/llama_cpp.json and the totals in docs/gguf.md
   A new version is this command and a look at the difference; about an hour. The tests compare the tables with the recordings."
 transformers=5.23.0 llama_cpp_python=0.3.36 only=
@@ -42,7 +42,7 @@ if [ "$only" != llama_cpp ]; then
   "$work/python/bin/pip" install --quiet "transformers==$transformers" torch
   say "asking transformers"
   "$work/python/bin/python" scripts/record_models/hugging_face.py --out "$recorded/hugging_face.json"
-  "$work/python/bin/python" scripts/record_models/hugging_face_table.py "$recorded/hugging_face.json" src/models/families_table.hpp
+  "$work/python/bin/python" scripts/record_models/hugging_face_table.py "$recorded/hugging_face.json" src/models/families_table.inc
 fi
 if [ "$only" != hugging_face ]; then
   say "unpacking llama.cpp"

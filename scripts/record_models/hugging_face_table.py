@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the families' table, src/models/families_table.hpp, from what hugging_face.py recorded.
+"""Writes the families' table, src/models/families_table.inc, from what hugging_face.py recorded.
 
-    python3 scripts/record_models/hugging_face_table.py tests/data/models/recorded/hugging_face.json src/models/families_table.hpp
+    python3 scripts/record_models/hugging_face_table.py tests/data/models/recorded/hugging_face.json src/models/families_table.inc
 
 Every column is derived from the answers of transformers' own classes; tests/models/hugging_face_recorded_test.cpp reads each recorded
 configuration through the library and compares, so that a column derived wrongly fails there.
@@ -278,7 +278,6 @@ def write(recorded, path):
 //
 // The rows of families.hpp, written by scripts/record_models/hugging_face_table.py from what transformers {recorded['transformers']} answered.
 // A row holds names and numbers only; what the columns mean stands in families.hpp.
-#pragma once
 
 #include "families.hpp"
 

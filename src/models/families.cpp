@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "families_table.hpp"
+#include "families_table.inc"
 
 namespace rope::models {
 namespace {

@@ -3,7 +3,7 @@
 // What Hugging Face's code knows of a model type and its configuration files leave out: how rows pair, which layers rotate, and the values
 // its configuration class takes where a key is missing.
 //
-// The rows (families_table.hpp) are written by scripts/record_models/hugging_face_table.py from what transformers' own classes answered;
+// The rows (families_table.inc) are written by scripts/record_models/hugging_face_table.py from what transformers' own classes answered;
 // tests/models/hugging_face_recorded_test.cpp compares them in every run. Not here: what a file says.
 #pragma once
 
