@@ -31,4 +31,9 @@ FusedQkv fused_qkv(std::string_view model_type) {
   return family == nullptr ? FusedQkv::unknown : family->fused;
 }
 
+bool has_latent_attention(std::string_view model_type) {
+  const Family* family = find_family(model_type);
+  return family != nullptr && family->latent;
+}
+
 }  // namespace rope::models

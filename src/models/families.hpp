@@ -9,6 +9,7 @@
 
 #include <string_view>
 
+#include "rope/models/projections.hpp"
 #include "rope/pairing.hpp"
 
 namespace rope::models {
@@ -48,18 +49,6 @@ enum class Share { ignored, honoured };
 /// them; `with_parameters` needs one of the two forms, because the class has a scaling of its own; `saved` needs rope_parameters; `fixed`
 /// reads neither base nor scaling; `outside` reads rope_theta alone.
 enum class Forms { any, with_parameters, saved, fixed, outside };
-
-/// How the rows of a fused projection of q, k and v lie.
-enum class FusedQkv {
-  /// The family has a projection for each.
-  none,
-  /// For each key head: its query heads, the key, the value. (GPT-NeoX)
-  grouped,
-  /// All of q, all of k, all of v. (Phi-3)
-  concatenated,
-  /// The order is neither, depends on the configuration, or was not seen.
-  unknown,
-};
 
 /// What the logits are multiplied by besides 1 / sqrt(d): nothing, or DeepSeek's rule for mscale_all_dim.
 enum class SoftmaxRule { none, mscale_all_dim };
@@ -129,8 +118,5 @@ const SilentFamily* find_silent_family(std::string_view model_type);
 /// The whole table, in the order of names.
 const Family* families_begin();
 const Family* families_end();
-
-/// Order of the fused weights of q, k and v; unknown for a model type that is not in the table.
-FusedQkv fused_qkv(std::string_view model_type);
 
 }  // namespace rope::models

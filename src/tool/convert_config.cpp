@@ -9,13 +9,13 @@
 #include <system_error>
 #include <utility>
 
-#include "../models/families.hpp"
 #include "convert_plan.hpp"
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
 #include "json_file.hpp"
 #include "rope/error.hpp"
 #include "rope/models/hugging_face.hpp"
+#include "rope/models/projections.hpp"
 
 namespace rope::tool {
 namespace fs = std::filesystem;
@@ -107,8 +107,7 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
     facts.base = layer.powers.base;
   }
   const std::optional<rope::Index> split = count_in(text, "qk_rope_head_dim");
-  const models::Family* family = models::find_family(model.architecture);
-  if ((split && *split > 0) || (family != nullptr && family->latent)) describe_latent(text, *facts.rotary_dims, facts);
+  if ((split && *split > 0) || models::has_latent_attention(model.architecture)) describe_latent(text, *facts.rotary_dims, facts);
   const auto interleave = text.find("rope_interleave");
   facts.pairing_is_recorded = facts.pairing && interleave != text.end() && interleave->is_boolean();
   facts.order = order_of(models::fused_qkv(model.architecture));

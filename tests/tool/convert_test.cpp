@@ -430,8 +430,9 @@ TEST_F(Convert, NamesTheTensorThatIsNotFinite) {
       for (const char* name : {"k_proj.weight", "q_proj.bias", "k_norm.weight"}) {
         TestModel model = llama(dtype, 4, 2, true);
         constexpr std::size_t row = 21;
-        for (auto& [found, tensor] : model) {
-          if (found != layer_0 + name) continue;
+        for (auto& entry : model) {
+          if (entry.first != layer_0 + name) continue;
+          auto& tensor = entry.second;
           const std::size_t columns = tensor.shape.size() == 2 ? hidden : 1;
           rope::detail::with_scalar(scalar_of(dtype), [&](auto tag) {
             using Scalar = typename decltype(tag)::type;
