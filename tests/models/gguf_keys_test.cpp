@@ -50,7 +50,8 @@ GgufWriter with_yarn(const std::string& architecture) {
 
 std::vector<double> rates(const ModelRope& model) {
   std::vector<double> result;
-  for (const DoubleDouble& rate : model.layers[0].frequencies().rates()) result.push_back(rate.high);
+  const Frequencies frequencies = model.layers[0].frequencies();
+  for (const DoubleDouble& rate : frequencies.rates()) result.push_back(rate.high);
   return result;
 }
 
