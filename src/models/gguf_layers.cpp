@@ -88,7 +88,7 @@ bool LayerRules::any_may_slide() {
 }
 
 std::vector<bool> LayerRules::sliding(const std::vector<bool>& without_attention) {
-  const std::vector<bool> none(static_cast<std::size_t>(count_), false);
+  std::vector<bool> none(static_cast<std::size_t>(count_), false);
   if (architecture_.sliding == SlidingLayers::none || !any_may_slide()) return none;
   const GgufValue* given = keys_.file.find(keys_.key(kPattern));
   const bool has_flags = given != nullptr && given->type == GgufType::array;
@@ -147,7 +147,7 @@ std::vector<bool> LayerRules::without_attention() {
 
 std::vector<bool> LayerRules::resting(const std::vector<bool>& sliding) {
   const auto all = static_cast<std::size_t>(count_);
-  const std::vector<bool> none(all, false);
+  std::vector<bool> none(all, false);
   const bool any_slides = std::find(sliding.begin(), sliding.end(), true) != sliding.end();
   const std::optional<Index> width = keys_.file.integer(keys_.key(kWindow));
   switch (architecture_.rotated) {

@@ -128,6 +128,7 @@ constexpr std::size_t longest_warning = 600;
 std::string listed(const char* what, const std::vector<std::string>& names) {
   if (names.empty()) return {};
   std::vector<std::string> shown;
+  shown.reserve(names.size());
   for (const std::string& name : names) shown.push_back(detail::one_line(name, 120));
   return wrapped(fmt::format("{}", fmt::join(shown, ", ")), report_width, fmt::format("{}: ", what));
 }

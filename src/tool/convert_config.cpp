@@ -40,10 +40,10 @@ struct ConfigFacts {
 };
 
 // The part of a file that concerns the text, as models::read_hugging_face finds it.
-const Json& text_part(const Json& top) {
+const Json* text_part(const Json* top) {
   for (const char* name : {"text_config", "thinker_config", "llm_config", "language_config"}) {
-    const auto found = top.find(name);
-    if (found != top.end() && found->is_object()) return text_part(*found);
+    const auto found = top->find(name);
+    if (found != top->end() && found->is_object()) return text_part(&*found);
   }
   return top;
 }
@@ -87,7 +87,7 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
   if (model.layers.empty())
     refuse(path.string(), fmt::format("is of a model that does not rotate ({}): nothing is to convert", model.architecture));
   const Json config = read_json(path);
-  const Json& text = text_part(config);
+  const Json& text = *text_part(&config);
   if (model.heads > 0) facts.heads = model.heads;
   if (model.key_heads > 0 || model.heads > 0) facts.key_heads = model.key_heads == 0 ? model.heads : model.key_heads;
   for (const models::LayerRope& layer : model.layers) {

@@ -153,7 +153,6 @@ class Planner {
     constexpr std::string_view group = "embeddings.";
     bool rotary = false;
     std::optional<std::pair<std::size_t, std::size_t>> found;
-    std::string owner;
     for_each_tensor([&](std::size_t shard, std::size_t entry) {
       const std::string& name = tensor(shard, entry).name;
       rotary = rotary || name.find("rotary") != std::string::npos || name.find("inv_freq") != std::string::npos;
