@@ -50,7 +50,7 @@ torch.set_num_threads(1)
 LAYERS = 12
 TOKENS = 7
 HEAD = 16
-SECONDS = 60
+SECONDS = 400
 # Sizes of the small models; whatever of these a class has is set.
 SIZES = {
     "vocab_size": 96, "hidden_size": 64, "n_embd": 64, "d_model": 64, "intermediate_size": 48, "moe_intermediate_size": 32, "ffn_dim": 48,
@@ -67,6 +67,26 @@ SIZES = {
     "embedding_size": 64, "embed_dim": 64, "dim": 64, "hidden_dim": 64, "type_vocab_size": 2, "expert_ffn_hidden_size": 32,
     "zero_expert_num": 1, "rotary_dim": 8, "num_shared_experts": 1, "block_ff_dim": 48, "lru_width": 64, "attention_window_size": 64,
 }  # fmt: skip
+# What single types need besides: their classes have no default, or one that does not suit a small model.
+OWN = {
+    "ernie4_5_vl_moe_text": {"rope_parameters": {"rope_type": "default", "rope_theta": 500000.0, "mrope_section": [3, 3, 2]}},
+    "glm5_next_text": {"qk_rope_head_dim": 0, "num_key_value_heads": 4, "index_kpool": 2},
+    "hunyuan_vl_text": {"head_dim": HEAD, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 2, 2, 2]}},
+    "phi4_multimodal": {
+        "audio_config": {"hidden_size": 16, "intermediate_size": 16, "num_blocks": 1, "num_attention_heads": 1, "ext_pw_out_channel": 16, "nemo_conv_channels": 16},
+        "vision_config": {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 1, "image_size": 28, "patch_size": 14},
+    },
+    "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 32},
+    "qwen4_exp_text": {
+        "indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 32, "indexer_budget": 8, "indexer_compress_ratio": 2, "hc_lowrank": 8,
+    },
+    "step3p5": {"sliding_window": 4},
+    "t5gemma2_text": {"dropout_rate": 0.0},
+    "zamba2": {"use_mem_rope": True, "layers_block_type": ["linear_attention", "linear_attention", "hybrid"] * (LAYERS // 3), "adapter_rank": 8},
+    "zaya": {"num_experts_per_tok": 1, "router_hidden_size": 16},
+}  # fmt: skip
+# What single types' models must be called with, of shape [1, 1, hidden_size].
+OWN_INPUTS = {"voxtral_realtime_text": ["t_cond"]}
 # What some classes leave empty and their models need.
 FILLED = ("head_dim", "num_experts", "n_routed_experts", "num_local_experts", "moe_intermediate_size", "num_experts_per_tok", "top_k_experts", "n_shared_experts", "n_group", "topk_group")
 # What of a configuration can concern the rotation; the rest is left out of the record where that changes no answer.
@@ -187,6 +207,8 @@ class Watch:
             if self.depth == 0:
                 outputs = [value for value in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(value, torch.Tensor)]
                 inputs = [pair for pair in before if pair[1].is_floating_point() and pair[1].dim() >= 3]
+                while inputs and outputs and inputs[0][1].numel() != outputs[0].numel():  # cos and sin stand first in a few
+                    inputs.pop(0)
                 for index, output in enumerate(outputs):
                     if index < len(inputs) and inputs[index][1].numel() == output.numel() and inputs[index][1].shape[-1] == output.shape[-1]:
                         self.calls.append((list(self.stack), name, inputs[index][0], inputs[index][1], output.detach().clone()))
@@ -410,6 +432,7 @@ class Type:
             attempts.append({"inputs_embeds": torch.randn(1, TOKENS, width)})
             attempts.append({"inputs_embeds": torch.randn(1, TOKENS, width), "position_ids": position})
         attempts.append({"input_ids": ids, "decoder_input_ids": ids})
+        own = {key: torch.randn(1, 1, width) for key in OWN_INPUTS.get(self.name, [])}
         if sections:
             spread = torch.stack([position, position * 0 + 3, position * 0 + 5])
             attempts = [{"input_ids": ids, "position_ids": spread}, {"inputs_embeds": torch.randn(1, TOKENS, width or 64), "position_ids": spread}]
@@ -421,7 +444,7 @@ class Type:
                 watch.depth = 0
                 try:
                     with torch.no_grad():
-                        model(**attempt, **({"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}))
+                        model(**attempt, **own, **({"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}))
                     self.linears = watch.linears
                     return watch.calls
                 except Exception as error:  # noqa: BLE001
@@ -546,6 +569,9 @@ def layer_variants(content):
             numbers = all(isinstance(v, (int, float)) for v in content[key])
             if numbers and len(content[key]) != count:
                 result[key] = {key: [1, 4]}
+    if "hunyuan" in content["model_type"]:  # the one kind of family that reads alpha
+        alpha = {"type": "dynamic", "alpha": 1000.0, "factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0}
+        result["dynamic_alpha"] = {"rope_parameters": None, "rope_theta": 54321.0, "rope_scaling": alpha}
     if content.get("sliding_window"):
         result["no_window"] = {"sliding_window": None}
     for value in ("absolute", "rope", "rotary", "rope_gptj", "relative_key", "nope"):
@@ -575,8 +601,8 @@ class Recorder:
         drops = [(), ("head_dim",), ("num_key_value_heads",), ("first_k_dense_replace",), ("hidden_size",), tuple(SIZES)]
         for dropped in drops:
             try:
-                config = self.cls(**{k: v for k, v in kwargs.items() if k not in dropped})
-                content = plain(config.to_dict())
+                config = self.cls(**{**{k: v for k, v in kwargs.items() if k not in dropped}, **OWN.get(self.name, {})})
+                content = {**plain(config.to_dict()), **OWN.get(self.name, {})}
                 rope = content.get("rope_parameters")
                 return {k: v for k, v in content.items() if v is not None and k not in ("transformers_version", "architectures")}, rope
             except Exception as error:  # noqa: BLE001
@@ -597,8 +623,9 @@ class Recorder:
         """One character per layer: which entry of the answer turns it."""
         config = self.type.config(content)
         model, layers, _ = self.type.measured(config)
-        # Where a class counts two attentions a layer, the file counts layers.
+        # Where a class counts two attentions a layer, the file counts layers; where it counts each pass of a stack, the stack's layers repeat.
         count = content.get("num_layers", config.num_hidden_layers) if "num_hidden_layers" not in content else config.num_hidden_layers
+        count = content.get("num_layers_per_stack", count)
         self.pairing_seen = next((made["kind"] for _, made in sorted(layers.items()) if made["kind"] not in ("none", "unknown")), None)
         types = getattr(config, "layer_types", None)
         text = ""
@@ -829,6 +856,8 @@ class Recorder:
             return
         made = next((layers[i] for i in sorted(layers) if layers[i]["kind"] not in ("none", "unknown")), None)
         if made is None:
+            if layers and all(layers[i]["kind"] == "unknown" for i in layers):
+                result["section_axes"] = "split"  # a pair's two elements have different axes: no rotation
             return
         angles = made["angles"]
         axes = ""

@@ -110,7 +110,8 @@ class Rows:
         pairs_of_forms = [(answers.get("old_" + t), answers.get("new_" + t)) for t in ("linear", "dynamic", "yarn", "llama3", "longrope")]
         read = [(o, n) for o, n in pairs_of_forms if isinstance(o, list)]
         old_read = bool(read) and all(o == n and len(o) == 1 for o, n in read)
-        fields["nested"] = bool(nested_keys) and not isinstance(answers.get("new_base"), list)
+        flat = answers.get("new_base")
+        fields["nested"] = bool(nested_keys) and (not isinstance(flat, list) or flat == answers.get("no_parameters"))
         rule, pattern = self.rule(name, record)
         fields["rule"], fields["pattern"] = rule, pattern
         if rule in ("local_base", "local_unscaled", "global_local"):
@@ -123,10 +124,10 @@ class Rows:
             fields["forms"] = "with_parameters"
         elif plain and old == answer and linear == answer:
             fields["forms"] = "fixed"
-        elif plain and old_plain and linear == old and answers.get("new_base") == answer:
+        elif plain and old_plain and linear == old and answers.get("new_base") == answer and not fields["nested"]:
             fields["forms"] = "outside"
         else:
-            fields["forms"] = "any" if not answers else "saved"
+            fields["forms"] = "fixed" if not answers else "saved"
         if isinstance(answers.get("new_base"), list) and len(answers["new_base"]) > 1 and nested_keys:
             fields["nested"] = True
         softmax = record.get("softmax")
@@ -134,15 +135,20 @@ class Rows:
         fields["softmax"] = "mscale_all_dim" if isinstance(softmax, float) and abs(softmax / wanted - 1) < 1e-6 else "none"
         axes = record.get("section_axes")
         order = "none"
-        if axes:
+        if axes == "split":
+            order = "split"
+        elif axes:
             n = len(axes)
             third = 3 * n // 8
             contiguous = "t" * (n - 2 * third) + "h" * third + "w" * third
             woven = "".join("h" if k % 3 == 1 and k < 3 * third else "w" if k % 3 == 2 and k < 3 * third else "t" for k in range(n))
             order = "contiguous" if axes == contiguous else "interleaved" if axes == woven else "other"
         fields["mrope"] = order
+        scaled, d = answers.get("dynamic_alpha"), 2 * record.get("pairs", 0)
+        scales = isinstance(scaled, list) and self.is_plain(scaled[0], 54321.0 * 1000.0 ** (d / (d - 2)))
+        fields["alpha"] = "scales_base" if scales else "none"
         fields["sections"] = record.get("default_sections") or [0, 0, 0]
-        if len(fields["sections"]) != 3 or order in ("none", "other"):
+        if len(fields["sections"]) != 3 or order in ("none", "split", "other"):
             fields["sections"] = [0, 0, 0]
         turning, resting = self.layer_types(record)
         fields["rotated"], fields["resting"] = " ".join(turning), " ".join(resting)
@@ -159,7 +165,7 @@ class Rows:
 
     def rule(self, name, record):
         config, answers, layers = record["config"], record.get("answers", {}), record.get("layers", {})
-        types = config.get("layer_types") if isinstance(config.get("layer_types"), list) else []
+        types = self.types_of(config) or []
         pattern = self.pattern(types)
         if name == "gemma4_text":
             return "global_head", pattern
@@ -195,6 +201,10 @@ class Rows:
                 return "linear_between", pattern
         return "alike", 0
 
+    def types_of(self, config):
+        """The list of layer types, under either name."""
+        return next((config[k] for k in ("layer_types", "layers_block_type") if isinstance(config.get(k), list)), None)
+
     def rule_alone(self, record):
         return self.rule(record["config"]["model_type"], record)[0]
 
@@ -215,7 +225,7 @@ class Rows:
         config = record["config"]
         for label, text in record.get("layers", {}).items():
             patch = record.get("patches", {}).get(label, {})
-            types = patch.get("layer_types", config.get("layer_types"))
+            types = patch.get("layer_types", self.types_of(config))
             if not isinstance(types, list) or text.startswith("error") or len(text) != len(types) or label.startswith("nested_one"):
                 continue
             if any(k not in ("layer_types",) for k in patch) and not label.startswith("nested"):
@@ -238,7 +248,7 @@ class Rows:
         if any(c in "!?" for c in layers.get("saved", "") if not layers["saved"].startswith("error")):
             return "some of its layers turn at rates that its rotary modules do not have"
         saved, answer = layers.get("saved", ""), record["answers"].get("saved")
-        types = record["config"].get("layer_types")
+        types = self.types_of(record["config"])
         if saved.startswith("error"):
             return "it cannot be run as saved"
         turning, resting = self.layer_types(record)
@@ -265,7 +275,7 @@ def write(recorded, path):
             lines.append(
                 f"    {{{text(name)}, PairKind::{record['pairing']}, {number(f['base'])}, {f['hidden']}, {f['heads']}, {f['head_dims']}, {f['context']}, "
                 f"{number(f['partial'])}, Share::{f['share']}, LayerRule::{f['rule']}, {f['pattern']}, Forms::{f['forms']}, {str(f['nested']).lower()}, "
-                f"{str(f['latent']).lower()}, SoftmaxRule::{f['softmax']}, MropeOrder::{f['mrope']}, {{{sections}}}, {text(f['rotated'])}, "
+                f"{str(f['latent']).lower()}, SoftmaxRule::{f['softmax']}, MropeOrder::{f['mrope']}, AlphaRule::{f['alpha']}, {{{sections}}}, {text(f['rotated'])}, "
                 f"{text(f['resting'])}, FusedQkv::{f['fused']}, {text(f['doubt'])}}},"
             )
         elif "text" in record:

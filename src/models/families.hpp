@@ -53,8 +53,12 @@ enum class Forms { any, with_parameters, saved, fixed, outside };
 /// What the logits are multiplied by besides 1 / sqrt(d): nothing, or DeepSeek's rule for mscale_all_dim.
 enum class SoftmaxRule { none, mscale_all_dim };
 
-/// How position sections are dealt to pairs where the class takes several positions a token.
-enum class MropeOrder { none, contiguous, interleaved, other };
+/// How position sections are dealt to pairs where the class takes several positions a token. split: the two elements of a pair may lie in
+/// different sections, so that only equal positions on all axes make a rotation.
+enum class MropeOrder { none, contiguous, interleaved, split, other };
+
+/// What becomes of alpha beside the rope type dynamic: nothing, or the base is multiplied by alpha^(d / (d - 2)) once and for all.
+enum class AlphaRule { none, scales_base };
 
 /// Counts are 0 where the class has no value of its own.
 struct Family {
@@ -80,6 +84,7 @@ struct Family {
   bool latent = false;
   SoftmaxRule softmax = SoftmaxRule::none;
   MropeOrder mrope = MropeOrder::none;
+  AlphaRule alpha = AlphaRule::none;
   /// mrope_section where the file has none.
   Index sections[3] = {0, 0, 0};
   /// Layer types that rotate and those that do not, separated by blanks; others have no rule. Both empty: the class reads no layer types.

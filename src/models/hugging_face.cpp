@@ -126,6 +126,7 @@ constexpr std::string_view read_keys[] = {"rope_theta",
                                           "rope_pct",
                                           "rotary_dim",
                                           "head_dim",
+                                          "attention_head_dim",
                                           "qk_rope_head_dim",
                                           "qk_nope_head_dim",
                                           "qk_head_dim",
@@ -137,6 +138,8 @@ constexpr std::string_view read_keys[] = {"rope_theta",
                                           "no_rope_layers",
                                           "no_rope_layer_interval",
                                           "index_head_dim",
+                                          "indexer_head_dim",
+                                          "use_mem_rope",
                                           "linear_key_head_dim",
                                           "linear_value_head_dim",
                                           "global_rope_theta",
@@ -150,6 +153,7 @@ void mind_unread_keys(const JsonObject& text, LayerRule rule) {
     if (nothing || !is_rope_like(key)) continue;
     const bool bases = key == "layer_rope_theta" && rule != LayerRule::layer_bases;
     if (!bases && std::find(std::begin(read_keys), std::end(read_keys), key) != std::end(read_keys)) continue;
+    if (key == "use_rotary_pos_emb" && value == Json(true)) continue;  // it says what the model does
     const Json* layers = text.find("num_hidden_layers");
     if (key == "rope_scaling_layers" && layers != nullptr && value.is_array() && *layers == Json(value.size())) continue;  // all of them
     text.mind(key.c_str(), "is a key of the rotation that is not read", "it is ignored");

@@ -41,15 +41,17 @@ void refuse_silent(const JsonObject& text, const SilentFamily& silent) {
   }
 }
 
-// GPT-J and CodeGen have no key for the base.
-bool has_fixed_base(const Family* family) { return family != nullptr && (family->model_type == "gptj" || family->model_type == "codegen"); }
+// GPT-J, CodeGen and RoFormer have no key for the base.
+bool has_fixed_base(const Family* family) { return family != nullptr && family->forms == Forms::fixed; }
+
+bool is_gptj(const Family* family) { return family != nullptr && (family->model_type == "gptj" || family->model_type == "codegen"); }
 
 // GPT-NeoX names its base and its share by itself and reads no other name outside.
 bool is_neox(const Family* family) {
   return family != nullptr && (family->model_type == "gpt_neox" || family->model_type == "gpt_neox_japanese");
 }
 
-bool reads_rotary_dim(const Family* family) { return family == nullptr || has_fixed_base(family) || family->model_type == "minimax_m2"; }
+bool reads_rotary_dim(const Family* family) { return family == nullptr || is_gptj(family) || family->model_type == "minimax_m2"; }
 
 bool is(const Family* family, std::string_view model_type) { return family != nullptr && family->model_type == model_type; }
 
@@ -76,6 +78,9 @@ ConfigReader::ConfigReader(const JsonObject& top, const JsonObject& text) : text
   const std::string_view known = family_ == nullptr ? std::string_view() : family_->model_type;
   if (known == "esm" && positions.value_or("absolute") != "rotary") {
     text.refuse("position_embedding_type", "must be rotary in a model that rotates");
+  }
+  if (known == "zamba2" && !text.flag("use_mem_rope").value_or(false)) {
+    text.refuse("use_mem_rope", "must be true in a model that rotates");
   }
   if (known == "granitemoehybrid" && positions.value_or("none") != "rope") {
     text.refuse("position_embedding_type", "must be rope in a model that rotates");
@@ -127,12 +132,24 @@ ModelRope ConfigReader::model() const {
 }
 
 Index ConfigReader::head_dims(const LayerKind& kind) const {
+  const Index dims = read_head_dims(kind);
+  // Hunyuan's files have both names; a class that does not know this one builds heads of its own width.
+  if (text_.has("attention_head_dim") && *text_.integer("attention_head_dim", 1) != dims) {
+    text_.mind("attention_head_dim", fmt::format("must equal the head's width ({})", dims), "it is ignored");
+  }
+  return dims;
+}
+
+Index ConfigReader::read_head_dims(const LayerKind& kind) const {
   if (const std::optional<Index> own = per_layer_head_dim(kind)) return *own;
   if (kind.global_head) {
     constexpr Index gemma4 = 512;
     return count({"global_head_dim"}, gemma4, max_head_dims);
   }
   const Index known = family_ == nullptr ? 0 : family_->head_dims;
+  const bool other_name = is(family_, "hunyuan_vl_text") || is(family_, "zamba2");
+  if (other_name && !text_.has("head_dim") && text_.has("attention_head_dim")) return count({"attention_head_dim"}, 0, max_head_dims);
+  if (is(family_, "zamba2")) text_.require("attention_head_dim", "with zamba2");
   if (is(family_, "longcat_flash") && !text_.has("head_dim") && text_.integer("qk_rope_head_dim", 0).value_or(known) != known) {
     text_.mind("qk_rope_head_dim", fmt::format("must be {} where head_dim, which this family's class reads, is missing", known),
                "it is taken");
@@ -157,20 +174,25 @@ Index ConfigReader::head_dims(const LayerKind& kind) const {
   return hidden / heads;
 }
 
-// per_layer_config, a part per layer or layer type: the width of this kind's heads where it differs.
+// What per_layer_config changes in a layer. Its keys are numbers of layers, which may begin with zeros.
+std::optional<JsonObject> ConfigReader::layer_part(Index layer) const {
+  const std::optional<JsonObject> parts = text_.object("per_layer_config");
+  if (!parts) return {};
+  for (const auto& [name, entry] : parts->json().items()) {
+    const bool number =
+        !name.empty() && name.size() <= 6 && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (number && std::stol(name) == layer) return parts->object(name.c_str());
+  }
+  return {};
+}
+
+// The width of this kind's heads where per_layer_config changes it.
 std::optional<Index> ConfigReader::per_layer_head_dim(const LayerKind& kind) const {
   const std::optional<JsonObject> parts = text_.object("per_layer_config");
   if (!parts) return {};
-  // Keys are numbers of layers, which may begin with zeros.
   const auto width = [&](Index layer) -> std::optional<Index> {
-    for (const auto& [name, entry] : parts->json().items()) {
-      const bool number =
-          !name.empty() && name.size() <= 6 && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-      if (!number || std::stol(name) != layer) continue;
-      const std::optional<JsonObject> part = parts->object(name.c_str());
-      return part ? part->integer(part->has("qk_rope_head_dim") ? "qk_rope_head_dim" : "head_dim", 1) : std::nullopt;
-    }
-    return {};
+    const std::optional<JsonObject> part = layer_part(layer);
+    return part ? part->integer(part->has("qk_rope_head_dim") ? "qk_rope_head_dim" : "head_dim", 1) : std::nullopt;
   };
   if (kind.layers.empty()) {
     text_.mind("per_layer_config", "must stand beside layer_types", "it is ignored");
@@ -264,7 +286,7 @@ double ConfigReader::fraction(const LayerKind& kind, const std::string& type, In
       text_.mind(outside, fmt::format("must equal {} ({})", kind.parameters->path("partial_rotary_factor"), value),
                  "the one inside is taken");
     }
-    return followed(owner, name, value, type, head_dims);
+    return followed(kind, owner, name, value, type, head_dims);
   }
   if (family_ != nullptr && family_->latent && text_.has("head_dim") && text_.has("qk_rope_head_dim") &&
       *text_.integer("head_dim", 1) != head_dims) {
@@ -281,7 +303,7 @@ double ConfigReader::fraction(const LayerKind& kind, const std::string& type, In
     if (dims > head_dims) text_.refuse("rotary_dim", fmt::format("must be at most the head's ({})", head_dims));
     return static_cast<double>(dims) / static_cast<double>(head_dims);
   }
-  if (has_fixed_base(family_)) {
+  if (is_gptj(family_)) {
     if (text_.json().contains("rotary_dim")) text_.require("rotary_dim", fmt::format("with {}", family_->model_type));
     constexpr Index usual = 64;
     text_.notes().warn(fmt::format("{} is not in the file: {}, {}, is taken", text_.path("rotary_dim"), known_as("default"), usual));
@@ -303,11 +325,14 @@ double ConfigReader::fraction(const LayerKind& kind, const std::string& type, In
 }
 
 // What the family's class makes of a share that the file states.
-double ConfigReader::followed(const JsonObject& owner, const char* name, double value, const std::string& type, Index head_dims) const {
+double ConfigReader::followed(const LayerKind& kind, const JsonObject& owner, const char* name, double value, const std::string& type,
+                              Index head_dims) const {
   if (text_.has("qk_rope_head_dim") && text_.integer("qk_rope_head_dim", 0) != 0 && value != 1) {
     // The share is one of the whole head, of which head_dims are split off.
+    const std::optional<JsonObject> part = kind.layers.empty() ? std::nullopt : layer_part(kind.layers.front());
     const Index nope = text_.integer("qk_nope_head_dim", 0).value_or(0);
-    const Index whole = text_.integer("head_dim", 1).value_or(text_.integer("qk_head_dim", 1).value_or(nope + head_dims));
+    const Index common = text_.integer("head_dim", 1).value_or(text_.integer("qk_head_dim", 1).value_or(nope + head_dims));
+    const Index whole = part ? part->integer("head_dim", 1).value_or(common) : common;
     const auto shared = static_cast<Index>(static_cast<double>(whole) * value);
     if (shared != head_dims) {
       owner.mind(name, fmt::format("must leave qk_rope_head_dim ({}) of the head's {} dims", head_dims, whole), "it is ignored");
@@ -382,10 +407,21 @@ std::optional<Sections> ConfigReader::default_sections(const std::string& path, 
                   {family.sections[0], family.sections[1], family.sections[2]});
 }
 
+// HunyuanOCR's files use an older name.
+const char* ConfigReader::section_name(const JsonObject& parameters) const {
+  const bool older = parameters.has("xdrope_section");
+  if (older && parameters.has("mrope_section") && *parameters.find("mrope_section") != *parameters.find("xdrope_section")) {
+    parameters.refuse("xdrope_section", fmt::format("must equal {}", parameters.path("mrope_section")));
+  }
+  return older ? "xdrope_section" : "mrope_section";
+}
+
 std::optional<Sections> ConfigReader::sections(const JsonObject& parameters, Index pairs) const {
   const bool always = family_ != nullptr && family_->mrope == MropeOrder::interleaved;
   const std::optional<bool> said = parameters.flag("mrope_interleaved");
-  const Json* given = parameters.list("mrope_section");
+  const bool split = family_ != nullptr && family_->mrope == MropeOrder::split;
+  const char* name = split ? section_name(parameters) : "mrope_section";
+  const Json* given = parameters.list(name);
   if (given == nullptr) {
     if (said.value_or(false)) parameters.require("mrope_section", "with mrope_interleaved");
     return family_ == nullptr ? std::optional<Sections>{} : default_sections(parameters.path("mrope_section"), pairs);
@@ -397,20 +433,27 @@ std::optional<Sections> ConfigReader::sections(const JsonObject& parameters, Ind
   std::vector<Index> lengths;
   for (const Json& entry : *given) {
     if (!entry.is_number_unsigned() || entry.get<std::uint64_t>() > static_cast<std::uint64_t>(max_head_dims)) {
-      detail::fail(
-          fmt::format("{}[{}] must be a whole number from 0 to {}", parameters.path("mrope_section"), lengths.size(), max_head_dims),
-          shown(entry));
+      detail::fail(fmt::format("{}[{}] must be a whole number from 0 to {}", parameters.path(name), lengths.size(), max_head_dims),
+                   shown(entry));
     }
     lengths.push_back(static_cast<Index>(entry.get<std::uint64_t>()));
   }
   constexpr std::size_t axes = 3;
-  if (lengths.size() != axes) parameters.refuse("mrope_section", "must have 3 lengths");
+  if (split ? lengths.size() != axes && lengths.size() != axes + 1 : lengths.size() != axes) {
+    parameters.refuse(name, split ? "must have 3 or 4 lengths" : "must have 3 lengths");
+  }
   const bool interleaved = said.value_or(always) || always;
   const Index total = std::accumulate(lengths.begin(), lengths.end(), Index{0});
   const std::string rule = fmt::format("must add up to the number of pairs ({})", pairs);
   if (total != pairs) {
-    if (!interleaved || total == 0) parameters.refuse("mrope_section", rule);
-    parameters.mind("mrope_section", rule, "the first axis turns the rest");
+    if (!interleaved || total == 0) parameters.refuse(name, rule);
+    parameters.mind(name, rule, "the first axis turns the rest");
+  }
+  if (split) {
+    parameters.notes().warn(fmt::format(
+        "{} gives the two elements of a pair different positions where a token's differ: read are positions that are equal, as in text",
+        parameters.path(name)));
+    return {};
   }
   if (always && said && !*said) {
     parameters.notes().warn(fmt::format("{} is not read by {}, got false: its sections are always interleaved",
@@ -426,6 +469,8 @@ LayerRope ConfigReader::layer(const LayerKind& kind) const {
   around.original_context = text_.integer("original_max_position_embeddings", 1);
   around.yarn_is_longrope = is(family_, "phi3");
   around.nested = kind.nested;
+  around.alpha_scales_base = family_ != nullptr && family_->alpha == AlphaRule::scales_base;
+  around.xdrope_is_dynamic = family_ != nullptr && family_->mrope == MropeOrder::split;
   around.softmax_multiplier = family_ != nullptr && family_->softmax == SoftmaxRule::mscale_all_dim;
   if (family_ == nullptr && text_.has("qk_rope_head_dim") && kind.parameters != nullptr && kind.parameters->has("mscale_all_dim")) {
     around.softmax_multiplier = true;

@@ -51,16 +51,20 @@ class ConfigReader {
   std::string known_as(const char* key) const;
   Index count(std::initializer_list<const char*> names, Index family_value, Index most) const;
   Index head_dims(const LayerKind& kind) const;
+  Index read_head_dims(const LayerKind& kind) const;
   double base(const LayerKind& kind) const;
   /// The family's where neither place has it.
   double fraction(const LayerKind& kind, const std::string& type, Index head_dims) const;
-  double followed(const JsonObject& owner, const char* name, double value, const std::string& type, Index head_dims) const;
+  double followed(const LayerKind& kind, const JsonObject& owner, const char* name, double value, const std::string& type,
+                  Index head_dims) const;
   const char* fraction_name() const;
   void mind_unread(const char* name) const;
   Index rotary_dims(const LayerKind& kind, const std::string& type, Index head_dims, double fraction) const;
   std::optional<Pairing> pairing(Index head_dims, Index rotary_dims) const;
+  std::optional<JsonObject> layer_part(Index layer) const;
   std::optional<Index> per_layer_head_dim(const LayerKind& kind) const;
   std::optional<Sections> default_sections(const std::string& path, Index pairs) const;
+  const char* section_name(const JsonObject& parameters) const;
   std::optional<Sections> sections(const JsonObject& parameters, Index pairs) const;
 
   const JsonObject& text_;

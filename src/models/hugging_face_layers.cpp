@@ -26,12 +26,13 @@ void require_count(const JsonObject& text, const char* name, std::size_t entries
 
 std::vector<std::string> layer_types(const JsonObject& text, const Family* family, LayerRule rule, Index count) {
   std::vector<std::string> types;
-  if (const Json* given = text.list("layer_types")) {
+  const char* name = text.has("layer_types") ? "layer_types" : "layers_block_type";  // Zamba2's name
+  if (const Json* given = text.list(name)) {
     for (const Json& entry : *given) {
-      if (!entry.is_string()) detail::fail(fmt::format("{}[{}] must be a string", text.path("layer_types"), types.size()), shown(entry));
+      if (!entry.is_string()) detail::fail(fmt::format("{}[{}] must be a string", text.path(name), types.size()), shown(entry));
       types.push_back(entry.get<std::string>());
     }
-    require_count(text, "layer_types", types.size(), count);
+    require_count(text, name, types.size(), count);
   } else if (rule == LayerRule::global_local) {
     // ModernBERT begins with full attention.
     const Index every = text.integer("global_attn_every_n_layers", 1).value_or(family == nullptr ? 0 : family->pattern);
@@ -39,13 +40,13 @@ std::vector<std::string> layer_types(const JsonObject& text, const Family* famil
     for (Index layer = 0; layer < count; ++layer) types.emplace_back(layer % every == 0 ? full_attention : sliding_attention);
   } else if (rule != LayerRule::alike && rule != LayerRule::listed) {
     const bool between = rule == LayerRule::linear_between;
-    const char* name = between                              ? "full_attention_interval"
-                       : text.has("sliding_window_pattern") ? "sliding_window_pattern"
-                                                            : "_sliding_window_pattern";
+    const char* period = between                              ? "full_attention_interval"
+                         : text.has("sliding_window_pattern") ? "sliding_window_pattern"
+                                                              : "_sliding_window_pattern";
     const Index known = family == nullptr ? 0 : family->pattern;
-    Index pattern = text.integer(name, 1).value_or(known);
-    if (*name == '_' && pattern != known && known != 0) {
-      text.mind(name, fmt::format("must be {}, or layer_types must be in the file: Hugging Face does not read this name", known),
+    Index pattern = text.integer(period, 1).value_or(known);
+    if (*period == '_' && pattern != known && known != 0) {
+      text.mind(period, fmt::format("must be {}, or layer_types must be in the file: Hugging Face does not read this name", known),
                 fmt::format("{} is taken, as Hugging Face does", known));
       pattern = known;
     }

@@ -19,6 +19,7 @@ constexpr const char* original = "original_max_position_embeddings";
 
 std::string canonical(std::string type, const RopeSurroundings& surroundings) {
   if (type == "mrope") return "default";
+  if (type == "xdrope" && surroundings.xdrope_is_dynamic) return "dynamic";
   if (type == "su" || (type == "yarn" && surroundings.yarn_is_longrope)) return "longrope";
   return type;
 }
@@ -33,6 +34,7 @@ bool is_known_key(std::string_view key, std::string_view type) {
   if (is_one_of(key, {"max_position_embeddings", "llama_4_scaling_beta"})) return true;
   if (type == "linear" || type == "proportional") return key == "factor";
   if (type == "dynamic") return is_one_of(key, {"factor", original});
+  if (type == "alpha") return is_one_of(key, {"alpha", "factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "xdrope_section"});
   if (type == "llama3") return is_one_of(key, {"factor", original, "low_freq_factor", "high_freq_factor"});
   if (type == "longrope") return is_one_of(key, {"factor", original, "short_factor", "long_factor", "attention_factor"});
   if (type == "yarn" || type == "deepseek_yarn") {
@@ -124,6 +126,21 @@ class ScalingReader {
                                            parameters_.path(original), *unused, around_.context_path, around_.context));
     }
     return DynamicNtkScaling{factor(), around_.context};
+  }
+
+  // Beside alpha the class reads nothing else; published files hold the values that change nothing.
+  double base_by_alpha(const LayerRope& layer) const {
+    const double alpha = *parameters_.number("alpha");
+    if (!(alpha > 0)) parameters_.refuse("alpha", "must be greater than 0");
+    if (layer.powers.rotary_dims <= 2) parameters_.refuse("alpha", "must not stand beside heads of 2 dims");
+    for (const auto& [name, neutral] :
+         {std::pair{"factor", 1.0}, {"beta_fast", 32.0}, {"beta_slow", 1.0}, {"mscale", 1.0}, {"mscale_all_dim", 1.0}}) {
+      const double value = parameters_.number(name).value_or(neutral);
+      if (value != neutral && value != 0) {
+        parameters_.mind(name, fmt::format("must be {} beside alpha, where Hugging Face reads alpha alone", neutral), "it is ignored");
+      }
+    }
+    return ntk_base(layer.powers.rotary_dims, layer.powers.base, alpha);
   }
 
   Scaling llama3() const {
@@ -235,7 +252,8 @@ std::string rope_type(const JsonObject* parameters, const RopeSurroundings& surr
   if (!is_one_of(type, {"default", "linear", "dynamic", "yarn", "deepseek_yarn", "llama3", "longrope", "proportional"})) {
     parameters->refuse(name, "must be default, linear, dynamic, yarn, llama3, longrope or proportional");
   }
-  return type;
+  const bool has_alpha = type == "dynamic" && surroundings.alpha_scales_base && parameters->number("alpha").value_or(0.0) != 0;
+  return has_alpha ? "alpha" : type;
 }
 
 void require_known_keys(const JsonObject& parameters, const std::string& type) {
@@ -259,6 +277,7 @@ void read_scaling(const JsonObject& parameters, const std::string& type, double 
   }
   if (type == "linear") layer.scaling = Linear{reader.factor()};
   if (type == "dynamic") layer.scaling = reader.dynamic();
+  if (type == "alpha") layer.powers.base = reader.base_by_alpha(layer);
   if (type == "llama3") layer.scaling = reader.llama3();
   if (type == "longrope") layer.scaling = reader.longrope(layer);
   if (type == "yarn") layer.scaling = reader.yarn(YarnMagnitude::hugging_face, layer);

@@ -23,12 +23,16 @@ struct RopeSurroundings {
   bool yarn_is_longrope = false;
   /// One of several layer types.
   bool nested = false;
+  /// The family reads dynamic with alpha as another base; so rope_type() gives "alpha" for it.
+  bool alpha_scales_base = false;
+  /// "xdrope" means dynamic, as in files of HunyuanOCR.
+  bool xdrope_is_dynamic = false;
   /// The family multiplies attention scores by yarn_softmax_multiplier.
   bool softmax_multiplier = false;
 };
 
-/// rope_type or type, synonyms resolved: default, linear, dynamic, yarn, deepseek_yarn, llama3, longrope or proportional; default where
-/// there is no object. Throws rope::Error for any other.
+/// rope_type or type, synonyms resolved: default, linear, dynamic, alpha, yarn, deepseek_yarn, llama3, longrope or proportional; default
+/// where there is no object. Throws rope::Error for any other.
 std::string rope_type(const JsonObject* parameters, const RopeSurroundings& surroundings);
 
 /// Refuses keys the type does not read.
