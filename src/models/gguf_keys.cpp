@@ -4,18 +4,19 @@
 #include <fmt/format.h>
 
 #include "models/gguf_architectures.hpp"
+#include "models/notes.hpp"
 
 namespace rope::models {
 
 std::string GgufKeys::key(std::string_view name) const { return fmt::format("{}.{}", architecture, name); }
 
 void GgufKeys::mend(std::string_view full_key, std::string_view rule, std::string_view got, std::string_view instead) {
-  if (strict()) file.refuse_key(full_key, rule, got);
+  if (strict()) file.refuse_key(full_key, rule, fmt::format("{} {}", got, read_leniently(instead)));
   warn(fmt::format("metadata key \"{}\" must {}, got {}: {}", full_key, rule, got, instead));
 }
 
 void GgufKeys::mend(std::string_view sentence, std::string_view instead) {
-  if (strict()) file.refuse(sentence);
+  if (strict()) file.refuse(fmt::format("{} {}", sentence, read_leniently(instead)));
   warn(fmt::format("{}: {}", sentence, instead));
 }
 

@@ -66,9 +66,8 @@ ConfigReader::ConfigReader(const JsonObject& top, const JsonObject& text) : text
       if (const SilentFamily* silent = find_silent_family(name))
         refuse_silent(name == model_type_ && text.has("model_type") ? text : top, *silent);
     }
-    text.notes().mind(
-        fmt::format("{} must be one that is known (read leniently, it is taken for a Llama of unknown pairing)", text.path("model_type")),
-        shown(model_type_), "it is read as a Llama of unknown pairing");
+    text.notes().mind(fmt::format("{} must be one that is known", text.path("model_type")), shown(model_type_),
+                      "it is taken for a Llama of unknown pairing");
   } else if (!family_->doubt.empty()) {
     text.notes().mind(fmt::format("{} must be one whose rotation is fully described ({})", text.path("model_type"), family_->doubt),
                       shown(model_type_), "that is not described");

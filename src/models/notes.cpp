@@ -22,8 +22,10 @@ std::string printable(std::string_view name) {
   return detail::one_line(name, longest);
 }
 
+std::string read_leniently(std::string_view instead) { return fmt::format("(read leniently, {})", instead); }
+
 void Notes::mind(std::string_view rule, std::string_view got, std::string_view instead) {
-  if (strictness_ == Strictness::strict) detail::fail(rule, got);
+  if (strictness_ == Strictness::strict) detail::fail(fmt::format("{}, got {} {}", rule, got, read_leniently(instead)));
   warn(fmt::format("{}, got {}: {}", rule, got, instead));
 }
 

@@ -18,7 +18,7 @@ class Notes {
 
   /// A sentence for ModelRope::warnings, in both modes; one said before is not repeated.
   void warn(std::string sentence);
-  /// strict: throws `[rope] rule, got got`. lenient: warns with that and with what is done instead.
+  /// strict: throws `[rope] rule, got got (read leniently, instead)`. lenient: warns `rule, got got: instead`.
   void mind(std::string_view rule, std::string_view got, std::string_view instead);
 
   std::vector<std::string> take() { return std::move(warnings_); }
@@ -27,6 +27,9 @@ class Notes {
   Strictness strictness_;
   std::vector<std::string> warnings_;
 };
+
+/// What the strict reader's refusal says of the lenient one.
+std::string read_leniently(std::string_view instead);
 
 /// A name of a file, for people: on one line, of at most 100 bytes.
 std::string printable(std::string_view name);

@@ -133,7 +133,7 @@ models::ModelRope read_model(const fs::path& path, const ConvertOptions& options
     } catch (const Error&) {
       throw strict;
     }
-    throw FileError(fmt::format("{}; --lenient reads it with a warning", strict.what()));
+    throw FileError(fmt::format("{}; --lenient does so", strict.what()));
   }
 }
 

@@ -216,10 +216,14 @@ TEST(GgufErrors, FrequencyFactors) {
   GgufWriter both = with_dims();
   both.text("llama.rope.scaling.type", "longrope").tensor("rope_factors_long.weight", {4}, 0, w.floats({1, 2, 3, 4}));
   both.tensor("rope_factors_short.weight", {4}, 0, w.floats({1, 2, 3, 4})).tensor("rope_freqs.weight", {4}, 0, w.floats({1, 1, 1, 1}));
-  EXPECT_EQ(refusal(both), "[rope] m.gguf: tensors \"rope_freqs.weight\" and \"rope_factors_long.weight\" must not both be there");
+  EXPECT_EQ(refusal(both),
+            "[rope] m.gguf: tensors \"rope_freqs.weight\" and \"rope_factors_long.weight\" must not both be there (read leniently, the "
+            "former is used)");
   GgufWriter none = with_dims("phi3");
   none.text("phi3.rope.scaling.type", "longrope");
-  EXPECT_EQ(refusal(none), "[rope] m.gguf: tensor \"rope_factors_long.weight\" must be there for scaling \"longrope\"");
+  EXPECT_EQ(
+      refusal(none),
+      "[rope] m.gguf: tensor \"rope_factors_long.weight\" must be there for scaling \"longrope\" (read leniently, nothing is divided)");
   GgufWriter with_yarn = yarn();
   with_yarn.float32("llama.rope.scaling.factor", 2.0F).tensor("rope_factors_short.weight", {4}, 0, w.floats({1, 2, 3, 4}));
   with_yarn.tensor("rope_factors_long.weight", {4}, 0, w.floats({1, 2, 3, 4}));
@@ -240,7 +244,8 @@ TEST(GgufErrors, Architectures) {
   EXPECT_EQ(refusal(with_dims("mamba")),
             "[rope] m.gguf: metadata key \"general.architecture\" is \"mamba\": this model does not rotate queries and keys");
   EXPECT_EQ(refusal(with_dims("tomorrow")),
-            "[rope] m.gguf: metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"tomorrow\"");
+            "[rope] m.gguf: metadata key \"general.architecture\" must be an architecture whose rotation is known, got \"tomorrow\" (read "
+            "leniently, the pairing is empty, and all layers are taken to be alike)");
   EXPECT_EQ(
       refusal(with_dims("clip")),
       "[rope] m.gguf: is the vision tower of a model (architecture \"clip\", an mmproj file), and rotates positions of an image: give "
@@ -309,7 +314,8 @@ TEST(GgufErrors, Scalings) {
   EXPECT_EQ(refusal(no_original), "[rope] m.gguf: metadata key \"llama.rope.scaling.original_context_length\" must be there for YaRN");
   GgufWriter small = with_dims();
   small.float32("llama.rope.scaling.factor", 0.25F);
-  EXPECT_EQ(refusal(small), "[rope] m.gguf: metadata key \"llama.rope.scaling.factor\" must be at least 1, got 0.25");
+  EXPECT_EQ(refusal(small),
+            "[rope] m.gguf: metadata key \"llama.rope.scaling.factor\" must be at least 1, got 0.25 (read leniently, rates grow)");
   GgufWriter negative = with_dims();
   negative.float32("llama.rope.scaling.factor", -4.0F);
   EXPECT_EQ(refusal(negative, Strictness::lenient),
@@ -324,7 +330,7 @@ TEST(GgufErrors, Scalings) {
   alpha.float32("llama.rope.scaling.alpha", 1000.0F);
   EXPECT_EQ(refusal(alpha),
             "[rope] m.gguf: metadata key \"llama.rope.scaling.alpha\" must be 0: llama.cpp does not read it for architecture \"llama\", "
-            "got 1000");
+            "got 1000 (read leniently, it is not applied)");
   GgufWriter betas = with_dims("mistral3");
   betas.text("mistral3.rope.scaling.type", "yarn").float32("mistral3.rope.scaling.factor", 4.0F);
   betas.uint32("mistral3.rope.scaling.original_context_length", 1024).float32("mistral3.rope.scaling.yarn_beta_fast", -1.0F);

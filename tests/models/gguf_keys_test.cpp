@@ -102,7 +102,7 @@ TEST(GgufKeys, YarnsOtherKeysAreAppliedWhereLlamaCppReadsThem) {
   unread.float32("qwen2.rope.scaling.yarn_beta_fast", 16.0F);
   EXPECT_EQ(refusal(unread),
             "[rope] m.gguf: metadata key \"qwen2.rope.scaling.yarn_beta_fast\" must be 32: llama.cpp does not read it for architecture "
-            "\"qwen2\", got 16");
+            "\"qwen2\", got 16 (read leniently, 32 is taken)");
   const ModelRope lenient = read(unread, Strictness::lenient);
   EXPECT_THAT(lenient.warnings, Contains(HasSubstr("got 16: 32 is taken")));
   EXPECT_EQ(rates(lenient), rates(read(with_yarn("qwen2"))));
@@ -128,8 +128,8 @@ TEST(GgufKeys, KeysThatNothingReadsAreRefused) {
                            "llama.rope_theta", "llama.rotary.percent", "gemma3.rope.freq_base", "llama.attention.nope_layers"}) {
     GgufWriter w = model("llama");
     w.float32(name, 1.0F);
-    EXPECT_EQ(refusal(w),
-              "[rope] m.gguf: metadata key \"" + std::string(name) + "\" must not be there: nothing reads it for architecture \"llama\"");
+    EXPECT_EQ(refusal(w), "[rope] m.gguf: metadata key \"" + std::string(name) +
+                              "\" must not be there: nothing reads it for architecture \"llama\" (read leniently, it is not applied)");
     EXPECT_THAT(read(w, Strictness::lenient).warnings, ElementsAre(HasSubstr(name)));
   }
   GgufWriter others = model("llama");
@@ -138,7 +138,8 @@ TEST(GgufKeys, KeysThatNothingReadsAreRefused) {
   GgufWriter base = model("llama");
   base.float32("llama.rope.freq_base_swa", 20000.0F);
   EXPECT_EQ(refusal(base),
-            "[rope] m.gguf: metadata key \"llama.rope.freq_base_swa\" must be 10000: llama.cpp does not apply it to this model, got 20000");
+            "[rope] m.gguf: metadata key \"llama.rope.freq_base_swa\" must be 10000: llama.cpp does not apply it to this model, got 20000 "
+            "(read leniently, it is not applied)");
 }
 
 TEST(GgufKeys, RopePatternSaysWhichLayersOfGraniteSwaRotate) {
@@ -152,7 +153,8 @@ TEST(GgufKeys, DivisorsThatLlamaCppHasNoPlaceForAreRefused) {
   GgufWriter w = model("gemma2");
   w.uint32("gemma2.attention.sliding_window", 128).tensor("rope_freqs.weight", {32}, 0, w.floats(std::vector<float>(32, 2.0F)));
   EXPECT_EQ(refusal(w),
-            "[rope] m.gguf: tensor \"rope_freqs.weight\" must not be there: llama.cpp has no place for it in architecture \"gemma2\"");
+            "[rope] m.gguf: tensor \"rope_freqs.weight\" must not be there: llama.cpp has no place for it in architecture \"gemma2\" (read "
+            "leniently, it is not applied)");
   EXPECT_THAT(read(w, Strictness::lenient).warnings, ElementsAre(HasSubstr("it is not applied")));
 }
 
@@ -195,7 +197,8 @@ TEST(GgufSplits, AMissingPartIsNamed) {
   GgufWriter head = model("llama");
   part(head, 0, 2).save(folder / "big-00001-of-00002.gguf");
   EXPECT_EQ(error_of([&] { (void)models::read_gguf(folder / "big-00001-of-00002.gguf"); }),
-            "[rope] big-00001-of-00002.gguf: is part 1 of 2, and \"big-00002-of-00002.gguf\" must be beside it");
+            "[rope] big-00001-of-00002.gguf: is part 1 of 2, and \"big-00002-of-00002.gguf\" must be beside it (read leniently, divisors "
+            "in it are not seen)");
   EXPECT_THAT(models::read_gguf(folder / "big-00001-of-00002.gguf", Strictness::lenient).warnings,
               ElementsAre(HasSubstr("\"big-00002-of-00002.gguf\" must be beside it: divisors in it are not seen")));
 }
@@ -222,7 +225,8 @@ TEST(GgufSplits, PartsMustBeOfTheModel) {
   GgufWriter renamed = model("llama");
   part(renamed, 0, 2).save(folder / "renamed.gguf");
   EXPECT_EQ(error_of([&] { (void)models::read_gguf(folder / "renamed.gguf"); }),
-            "[rope] renamed.gguf: is part 1 of 2, and its name must end in \"-00001-of-00002.gguf\" for the others to be found");
+            "[rope] renamed.gguf: is part 1 of 2, and its name must end in \"-00001-of-00002.gguf\" for the others to be found (read "
+            "leniently, divisors are looked for in this part only)");
 }
 
 }  // namespace

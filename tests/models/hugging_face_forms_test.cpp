@@ -200,8 +200,7 @@ TEST(HuggingFaceForms, NestedParametersOfAnyFamily) {
   EXPECT_FALSE(read.layers[1].pairing.has_value()) << "nothing is known of this family";
   EXPECT_THAT(
       read.warnings,
-      testing::ElementsAre("model_type must be one that is known (read leniently, it is taken for a Llama of unknown pairing), got "
-                           "\"unheard_of\": it is read as a Llama of unknown pairing",
+      testing::ElementsAre("model_type must be one that is known, got \"unheard_of\": it is taken for a Llama of unknown pairing",
                            "rope_parameters.nope_attention is null: its layers are not rotated",
                            "rope_parameters.full_attention.truncate must be true within a layer type, where Hugging Face does not read "
                            "it, got false: true is taken, as Hugging Face does"));

@@ -90,7 +90,8 @@ TEST(HuggingFaceLenient, UnknownKeysChangeNothing) {
 TEST(HuggingFaceLenient, YarnLlama2) {
   const std::string text = R"({"model_type": "llama", "hidden_size": 4096, "max_position_embeddings": 65536, "num_attention_heads": 32,
       "rope_theta": 10000, "rope_scaling": {"factor": 16.0, "original_max_position_embeddings": 4096, "type": "yarn", "finetuned": true}})";
-  EXPECT_EQ(test::error_of([&] { (void)parse_hugging_face(text); }), "[rope] rope_scaling.finetuned is no key of rope type yarn, got true");
+  EXPECT_EQ(test::error_of([&] { (void)parse_hugging_face(text); }),
+            "[rope] rope_scaling.finetuned is no key of rope type yarn, got true (read leniently, it is ignored)");
   const ModelRope model = parse_hugging_face(text, Strictness::lenient);
   EXPECT_THAT(model.warnings, testing::ElementsAre("rope_scaling.finetuned is no key of rope type yarn, got true: it is ignored"));
   EXPECT_DOUBLE_EQ(static_cast<double>(model.layers.front().frequencies().attention_factor()), 1.2772588722239781);  // 1 + ln(16) / 10

@@ -288,7 +288,8 @@ TEST_F(ConvertConfig, OneThatCannotBeReadIsRefusedUnlessForced) {
 TEST_F(ConvertConfig, ReadingIsStrictUnlessLenient) {
   write_config(config_of("llama", R"(,"num_key_value_heads":2,"rope_scaling":{"rope_type":"linear","factor":0.5})"));
   ConvertOptions options = usual;
-  EXPECT_EQ(said(separate(), options), "config.json: rope_scaling.factor must be at least 1, got 0.5; --lenient reads it with a warning");
+  EXPECT_EQ(said(separate(), options),
+            "config.json: rope_scaling.factor must be at least 1, got 0.5 (read leniently, it is taken as it is); --lenient does so");
   options.strictness = models::Strictness::lenient;
   EXPECT_EQ(said(separate(), options), "converted");
   EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("rope_scaling.factor must be at least 1, got 0.5")));
