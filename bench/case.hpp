@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "rope/rope.hpp"
+#include "eigen_rope/eigen_rope.hpp"
 
 namespace bench {
 
-using rope::Index;
+using eigen_rope::Index;
 
 constexpr Index heads = 32;
 
@@ -51,7 +51,7 @@ inline constexpr const char* scalar_name<Eigen::half> = "f16";
 template <>
 inline constexpr const char* scalar_name<Eigen::bfloat16> = "bf16";
 
-inline std::string pairing_name(rope::Pairing pairing) { return pairing.kind() == rope::PairKind::half ? "half" : "interleaved"; }
+inline std::string pairing_name(eigen_rope::Pairing pairing) { return pairing.kind() == eigen_rope::PairKind::half ? "half" : "interleaved"; }
 
 /// Uninitialised memory that begins on a page.
 template <class T>
@@ -89,14 +89,14 @@ struct Case {
   using TableScalar = std::conditional_t<std::is_same_v<T, double>, double, float>;
   using Map = Eigen::TensorMap<Eigen::Tensor<T, 3>>;
 
-  Case(const CaseShape& s, rope::Pairing kind)
+  Case(const CaseShape& s, eigen_rope::Pairing kind)
       : shape(s),
         pairing(kind.with_rotary_dims(s.rotary_dims)),
         x_memory(s.size()),
         y_memory(s.size()),
         x(x_memory.data(), s.head_size, heads, s.tokens),
         y(y_memory.data(), s.head_size, heads, s.tokens),
-        cache(rope::Frequencies::powers({s.rotary_dims}), rope::Positions::range(0, s.tokens), rope::Layout::tnd()) {
+        cache(eigen_rope::Frequencies::powers({s.rotary_dims}), eigen_rope::Positions::range(0, s.tokens), eigen_rope::Layout::tnd()) {
     fill(x.data(), s.size(), 1);
     fill(y.data(), s.size(), 2);
   }
@@ -113,16 +113,16 @@ struct Case {
   Index D() const { return shape.head_size; }
   Index S() const { return shape.tokens; }
   std::size_t bytes() const { return static_cast<std::size_t>(shape.size()) * sizeof(T); }
-  bool half() const { return pairing.kind() == rope::PairKind::half; }
+  bool half() const { return pairing.kind() == eigen_rope::PairKind::half; }
 
   CaseShape shape;
-  rope::Pairing pairing;
-  /// What rope::reference makes of x, once it was asked for.
+  eigen_rope::Pairing pairing;
+  /// What eigen_rope::reference makes of x, once it was asked for.
   std::vector<T> expected;
   PlacedArray<T> x_memory, y_memory;
   std::optional<PlacedArray<T>> b_memory;
   Map x, y;
-  rope::CosSinCache<TableScalar> cache;
+  eigen_rope::CosSinCache<TableScalar> cache;
 };
 
 }  // namespace bench

@@ -3,7 +3,7 @@
 // A contender: a name, what is timed, and whether it is right.
 //
 // `prepare` is called once with the Case and returns the action to time, so that a contender may own further arrays; `correct` runs that
-// action and compares what it left with rope::reference. Each add_* function lives in the file of its kind, contenders_<kind>.cpp; which
+// action and compares what it left with eigen_rope::reference. Each add_* function lives in the file of its kind, contenders_<kind>.cpp; which
 // contenders exist for a shape is decided there.
 #pragma once
 
@@ -50,7 +50,7 @@ template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape& shape);
 /// reference, loop_o2, loop_native, composed, complex.
 template <class T>
-void add_stock(Contenders<T>& list, const CaseShape& shape, rope::Pairing pairing);
+void add_stock(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing);
 /// nested, two_statements, plain; float.
 void add_nested(Contenders<float>& list, const CaseShape& shape);
 /// qkv_strided, qkv_slice, pass, pass_strided, shuffle, shuffle_expr; float.

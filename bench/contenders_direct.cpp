@@ -3,7 +3,7 @@
 // What everything else is compared with, in both programs.
 //
 //   memcpy       y = x, bytes; with two threads each copies one half
-//   expr         y = rope::rotate(x); with two threads y.device(pool) = rope::rotate(x)
+//   expr         y = eigen_rope::rotate(x); with two threads y.device(pool) = eigen_rope::rotate(x)
 #include <cstring>
 
 #include "contender.hpp"
@@ -51,19 +51,19 @@ void add_copies(Contenders<T>& list, const CaseShape& shape) {
 
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape&) {
-  list.push_back({"expr", [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y = rope::rotate(c.x, c.cache, c.pairing); }); }});
+  list.push_back({"expr", [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y = eigen_rope::rotate(c.x, c.cache, c.pairing); }); }});
   list.push_back({"expr",
-                  [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y.device(two_threads()) = rope::rotate(c.x, c.cache, c.pairing); }); },
+                  [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y.device(two_threads()) = eigen_rope::rotate(c.x, c.cache, c.pairing); }); },
                   2});
 }
 
-#define ROPE_BENCH_INSTANTIATE(T)                             \
+#define EIGEN_ROPE_BENCH_INSTANTIATE(T)                             \
   template void add_copies(Contenders<T>&, const CaseShape&); \
   template void add_expressions(Contenders<T>&, const CaseShape&);
-ROPE_BENCH_INSTANTIATE(float)
-ROPE_BENCH_INSTANTIATE(double)
-ROPE_BENCH_INSTANTIATE(Eigen::half)
-ROPE_BENCH_INSTANTIATE(Eigen::bfloat16)
-#undef ROPE_BENCH_INSTANTIATE
+EIGEN_ROPE_BENCH_INSTANTIATE(float)
+EIGEN_ROPE_BENCH_INSTANTIATE(double)
+EIGEN_ROPE_BENCH_INSTANTIATE(Eigen::half)
+EIGEN_ROPE_BENCH_INSTANTIATE(Eigen::bfloat16)
+#undef EIGEN_ROPE_BENCH_INSTANTIATE
 
 }  // namespace bench

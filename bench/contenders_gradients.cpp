@@ -11,13 +11,13 @@
 
 #include "contender.hpp"
 #include "expected.hpp"
-#include "rope/gradients.hpp"
-#include "rope/tensor_view.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/tensor_view.hpp"
 
 namespace bench {
 namespace {
 
-using rope::Wanted;
+using eigen_rope::Wanted;
 
 /// y_A g_B - y_B g_A, summed over heads.
 template <class T>
@@ -28,7 +28,7 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
     for (Index h = 0; h < heads; ++h) {
       const Index row = (s * heads + h) * c.D();
       for (Index k = 0; k < pairs; ++k) {
-        const rope::PairSlots slot = rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
+        const eigen_rope::PairSlots slot = eigen_rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
         const auto value = [row](const T* from, Index at) { return static_cast<double>(from[row + at]); };
         sums[static_cast<std::size_t>(s * pairs + k)] += value(y, slot.A) * value(g, slot.B) - value(y, slot.B) * value(g, slot.A);
       }
@@ -39,13 +39,13 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
 
 /// In-place passes rotate y, which begins as x.
 template <class T>
-Prepared backward(Case<T>& c, const rope::Output<T>& from, const rope::StridedView<T>& g, Wanted wanted) {
-  auto result = std::make_shared<rope::Gradients<double>>();
-  const Action run = [&c, from, g, wanted, result] { rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, rope::view(c.y)); };
+Prepared backward(Case<T>& c, const eigen_rope::Output<T>& from, const eigen_rope::StridedView<T>& g, Wanted wanted) {
+  auto result = std::make_shared<eigen_rope::Gradients<double>>();
+  const Action run = [&c, from, g, wanted, result] { eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::view(c.y)); };
   const auto correct = [&c, from, run, result] {
     std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
     run();
-    if (!agrees(c.y.data(), rotated(c, rope::Direction::transpose))) return false;
+    if (!agrees(c.y.data(), rotated(c, eigen_rope::Direction::transpose))) return false;
     const std::vector<double> expected = angles(c, from.y.data, c.x.data());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       // 32 heads of two products below 1, each within an ulp of float.
@@ -58,25 +58,25 @@ Prepared backward(Case<T>& c, const rope::Output<T>& from, const rope::StridedVi
 
 template <class T>
 Prepared backward_of_table(Case<T>& c) {
-  auto result = std::make_shared<rope::Gradients<double>>();
-  const auto x = rope::view(c.b());
+  auto result = std::make_shared<eigen_rope::Gradients<double>>();
+  const auto x = eigen_rope::view(c.b());
   return into_y(
       c,
       [&c, x, result] {
-        rope::gradients_into(*result, rope::input(x), rope::view(c.x), c.cache, c.pairing, Wanted::table, rope::view(c.y));
+        eigen_rope::gradients_into(*result, eigen_rope::input(x), eigen_rope::view(c.x), c.cache, c.pairing, Wanted::table, eigen_rope::view(c.y));
       },
-      [&c] { return rotated(c, rope::Direction::transpose); });
+      [&c] { return rotated(c, eigen_rope::Direction::transpose); });
 }
 
 }  // namespace
 
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape&) {
-  list.push_back({"dx_dangle", [](Case<T>& c) { return backward(c, rope::output(rope::view(c.b())), rope::view(c.x), Wanted::angle); }});
+  list.push_back({"dx_dangle", [](Case<T>& c) { return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x), Wanted::angle); }});
   list.push_back(
-      {"dx_dangle_inplace", [](Case<T>& c) { return backward(c, rope::output(rope::view(c.b())), rope::view(c.y), Wanted::angle); }});
+      {"dx_dangle_inplace", [](Case<T>& c) { return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.y), Wanted::angle); }});
   list.push_back({"dx_everything", [](Case<T>& c) {
-                    return backward(c, rope::output(rope::view(c.b())), rope::view(c.x),
+                    return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x),
                                     Wanted::angle | Wanted::log_magnitude | Wanted::table);
                   }});
   list.push_back({"dx_dtable", &backward_of_table<T>});

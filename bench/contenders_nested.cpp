@@ -2,8 +2,8 @@
 //
 // The rotation inside a larger expression, and what it is compared with.
 //
-//   nested            y = rope::rotate(x) * 2 + b
-//   two_statements    y = rope::rotate(x); y = y * 2 + b
+//   nested            y = eigen_rope::rotate(x) * 2 + b
+//   two_statements    y = eigen_rope::rotate(x); y = y * 2 + b
 //   plain             y = x * 2 + b: what Eigen needs for the rest of it
 //
 // The one file of contenders that a user's compiler flags can make faster: it is also part of rotate_bench_native.
@@ -23,13 +23,13 @@ bool leaves_sum(Case<float>& c, const Action& run, std::vector<float> first_term
 }
 
 Prepared nested(Case<float>& c) {
-  const Action run = [&c, b = c.b()] { c.y = rope::rotate(c.x, c.cache, c.pairing) * 2.F + b; };
+  const Action run = [&c, b = c.b()] { c.y = eigen_rope::rotate(c.x, c.cache, c.pairing) * 2.F + b; };
   return {run, [&c, run] { return leaves_sum(c, run, rotated(c)); }};
 }
 
 Prepared two_statements(Case<float>& c) {
   const Action run = [&c, b = c.b()] {
-    c.y = rope::rotate(c.x, c.cache, c.pairing);
+    c.y = eigen_rope::rotate(c.x, c.cache, c.pairing);
     c.y = c.y * 2.F + b;
   };
   return {run, [&c, run] { return leaves_sum(c, run, rotated(c)); }};

@@ -2,9 +2,9 @@
 //
 // The rotation inside each of Eigen's operations f, and what it is compared with.
 //
-//   <f>_nested   y = f(rope::rotate(x))
-//   <f>_two      t = rope::rotate(x); y = f(t)
-//   <f>_eval     y = f(rope::rotate(x).eval()): Eigen's own temporary
+//   <f>_nested   y = f(eigen_rope::rotate(x))
+//   <f>_two      t = eigen_rope::rotate(x); y = f(t)
+//   <f>_eval     y = f(eigen_rope::rotate(x).eval()): Eigen's own temporary
 //
 // x is [128, H, S]. Every f is evaluated on the calling thread and on two threads, and its result compared with that of <f>_two. Compiled
 // with the flags of three programs: packets of 16, 32 and 64 bytes.
@@ -44,7 +44,7 @@ struct Parents {
         b(128, heads, tokens),
         w(128, 16),
         kernel(3),
-        cache(rope::Frequencies::powers({128}), rope::Positions::range(0, tokens), rope::Layout::tnd()) {
+        cache(eigen_rope::Frequencies::powers({128}), eigen_rope::Positions::range(0, tokens), eigen_rope::Layout::tnd()) {
     fill(x.data(), x.size(), 1);
     fill(b.data(), b.size(), 2);
     fill(w.data(), w.size(), 3);
@@ -53,12 +53,12 @@ struct Parents {
   }
   Index H() const { return x.dimension(1); }
   Index S() const { return x.dimension(2); }
-  auto rotated() const { return rope::rotate(x, cache, rope::half); }
+  auto rotated() const { return eigen_rope::rotate(x, cache, eigen_rope::half); }
 
   Tensor x, t, b;
   Eigen::Tensor<float, 2> w;
   Eigen::Tensor<float, 1> kernel;
-  rope::CosSinCache<float> cache;
+  eigen_rope::CosSinCache<float> cache;
 };
 
 /// Sums of up to 2^24 numbers below 2, in another order.
@@ -80,7 +80,7 @@ class Parent {
     const Eigen::TensorEvaluator<const std::decay_t<decltype(expression)>, Eigen::DefaultDevice> evaluator(expression,
                                                                                                            Eigen::DefaultDevice());
     Eigen::DSizes<Eigen::Index, rank> sizes;
-    for (rope::detail::AxisNumber axis{0}; axis.value < rank; ++axis.value) sizes[axis] = evaluator.dimensions()[axis];
+    for (eigen_rope::detail::AxisNumber axis{0}; axis.value < rank; ++axis.value) sizes[axis] = evaluator.dimensions()[axis];
     y_ = std::make_shared<Result>(sizes);
   }
 

@@ -2,8 +2,8 @@
 //
 // The library where it is assigned directly, in one thread.
 //
-//   inplace      y = rope::rotate(y)
-//   transpose    y = rope::transpose(x)          inverse    y = rope::inverse(x)
+//   inplace      y = eigen_rope::rotate(y)
+//   transpose    y = eigen_rope::transpose(x)          inverse    y = eigen_rope::inverse(x)
 //   bnsd         as expr, the same bytes seen as [D, S, H]
 //   full_width   as expr, with one table entry per element
 #include <cstring>
@@ -23,16 +23,16 @@ struct FullWidthTable {
   explicit FullWidthTable(const Case<T>& c)
       : width(c.shape.rotary_dims), outer(c.cache.outer()), cos(entries(c, c.cache.cos())), sin(entries(c, c.cache.sin())) {}
 
-  rope::TableView<Scalar> view() const { return {cos.data(), sin.data(), width, outer}; }
+  eigen_rope::TableView<Scalar> view() const { return {cos.data(), sin.data(), width, outer}; }
 
   Index width;
-  rope::Shape outer;
-  rope::detail::AlignedVector<Scalar> cos, sin;
+  eigen_rope::Shape outer;
+  eigen_rope::detail::AlignedVector<Scalar> cos, sin;
 
  private:
-  static rope::detail::AlignedVector<Scalar> entries(const Case<T>& c, const Scalar* of_pairs) {
+  static eigen_rope::detail::AlignedVector<Scalar> entries(const Case<T>& c, const Scalar* of_pairs) {
     const Index dims = c.shape.rotary_dims;
-    rope::detail::AlignedVector<Scalar> result(static_cast<std::size_t>(dims * c.S()));
+    eigen_rope::detail::AlignedVector<Scalar> result(static_cast<std::size_t>(dims * c.S()));
     for (Index s = 0; s < c.S(); ++s) {
       for (Index d = 0; d < dims; ++d) {
         const Index pair = c.half() ? d % (dims / 2) : d / 2;
@@ -45,7 +45,7 @@ struct FullWidthTable {
 
 template <class T>
 Prepared in_place(Case<T>& c) {
-  const Action run = [&c] { c.y = rope::rotate(c.y, c.cache, c.pairing); };
+  const Action run = [&c] { c.y = eigen_rope::rotate(c.y, c.cache, c.pairing); };
   const auto correct = [&c, run] {
     std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
     run();
@@ -57,14 +57,14 @@ Prepared in_place(Case<T>& c) {
 template <class T>
 Prepared heads_outermost(Case<T>& c) {
   using Map = typename Case<T>::Map;
-  const rope::TableView<typename Case<T>::TableScalar> table{c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
+  const eigen_rope::TableView<typename Case<T>::TableScalar> table{c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
   const Map x(c.x.data(), c.D(), c.S(), heads);
   Map y(c.y.data(), c.D(), c.S(), heads);
   return into_y(
-      c, [&c, table, x, y]() mutable { y = rope::rotate(x, table, c.pairing); },
+      c, [&c, table, x, y]() mutable { y = eigen_rope::rotate(x, table, c.pairing); },
       [&c, table] {
         std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
-        rope::reference::rotate(c.x.data(), result.data(), rope::Shape{c.D(), c.S(), heads}, table, c.pairing);
+        eigen_rope::reference::rotate(c.x.data(), result.data(), eigen_rope::Shape{c.D(), c.S(), heads}, table, c.pairing);
         return result;
       });
 }
@@ -76,18 +76,18 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   list.push_back({"inplace", &in_place<T>});
   list.push_back({"transpose", [](Case<T>& c) {
                     return into_y(
-                        c, [&c] { c.y = rope::transpose(c.x, c.cache, c.pairing); },
-                        [&c] { return rotated(c, rope::Direction::transpose); });
+                        c, [&c] { c.y = eigen_rope::transpose(c.x, c.cache, c.pairing); },
+                        [&c] { return rotated(c, eigen_rope::Direction::transpose); });
                   }});
   list.push_back({"inverse", [](Case<T>& c) {
                     return into_y(
-                        c, [&c] { c.y = rope::inverse(c.x, c.cache, c.pairing); }, [&c] { return rotated(c, rope::Direction::inverse); });
+                        c, [&c] { c.y = eigen_rope::inverse(c.x, c.cache, c.pairing); }, [&c] { return rotated(c, eigen_rope::Direction::inverse); });
                   }});
   if (shape.whole_rows() && shape.tokens > 1) list.push_back({"bnsd", &heads_outermost<T>});
   if (shape.whole_rows() && shape.tokens == 512) {
     list.push_back({"full_width", [](Case<T>& c) {
                       const auto table = std::make_shared<const FullWidthTable<T>>(c);
-                      return rotates_into_y(c, [&c, table] { c.y = rope::rotate(c.x, table->view(), c.pairing); });
+                      return rotates_into_y(c, [&c, table] { c.y = eigen_rope::rotate(c.x, table->view(), c.pairing); });
                     }});
   }
 }

@@ -2,10 +2,10 @@
 //
 // The rotation of rows that do not lie one behind the other.
 //
-//   qkv_strided     q, in place inside [D, Hq + 2 Hkv, S] (Hkv = 8), through rope::rotate_inplace on a strided view
+//   qkv_strided     q, in place inside [D, Hq + 2 Hkv, S] (Hkv = 8), through eigen_rope::rotate_inplace on a strided view
 //   qkv_slice       the same as an assignment between slices of the buffer, which have no raw data in Eigen
-//   shuffle         x [D, H, S] rotated into y [D, S, H] by rope::rotate_to between strided views
-//   shuffle_expr    the same as y = rope::rotate(x).shuffle(...)
+//   shuffle         x [D, H, S] rotated into y [D, S, H] by eigen_rope::rotate_to between strided views
+//   shuffle_expr    the same as y = eigen_rope::rotate(x).shuffle(...)
 //
 // q has the bytes of x and y, so that `inplace` and `memcpy` of the same shape are what to compare with.
 #include "contender.hpp"
@@ -46,8 +46,8 @@ struct Fused {
 
 Prepared strided(Case<float>& c, const std::shared_ptr<Fused>& fused) {
   const Action run = [&c, fused] {
-    const rope::StridedView<float> q{fused->qkv.data(), {c.D(), heads, c.S()}, {c.D(), c.D() * all_heads}};
-    rope::rotate_inplace(q, c.cache, c.pairing);
+    const eigen_rope::StridedView<float> q{fused->qkv.data(), {c.D(), heads, c.S()}, {c.D(), c.D() * all_heads}};
+    eigen_rope::rotate_inplace(q, c.cache, c.pairing);
   };
   return {run, [&c, fused, run] { return fused->correct(c, run); }};
 }
@@ -56,7 +56,7 @@ Prepared slice_assignment(Case<float>& c, const std::shared_ptr<Fused>& fused) {
   const Action run = [&c, fused] {
     const Eigen::array<Index, 3> first{0, 0, 0};
     const Eigen::array<Index, 3> extent{c.D(), heads, c.S()};
-    fused->qkv.slice(first, extent) = rope::rotate(fused->qkv.slice(first, extent), c.cache, c.pairing);
+    fused->qkv.slice(first, extent) = eigen_rope::rotate(fused->qkv.slice(first, extent), c.cache, c.pairing);
   };
   return {run, [&c, fused, run] { return fused->correct(c, run); }};
 }
@@ -92,17 +92,17 @@ std::vector<float> rotated_heads_outermost(Case<float>& c) {
 
 Prepared shuffle(Case<float>& c) {
   const Action run = [&c] {
-    const rope::Shape shape{c.D(), heads, c.S()};
-    const rope::StridedView<const float> x{c.x.data(), shape, {c.D(), c.D() * heads}};
-    const rope::StridedView<float> y{c.y.data(), shape, {c.D() * c.S(), c.D()}};
-    rope::rotate_to(y, x, c.cache, c.pairing);
+    const eigen_rope::Shape shape{c.D(), heads, c.S()};
+    const eigen_rope::StridedView<const float> x{c.x.data(), shape, {c.D(), c.D() * heads}};
+    const eigen_rope::StridedView<float> y{c.y.data(), shape, {c.D() * c.S(), c.D()}};
+    eigen_rope::rotate_to(y, x, c.cache, c.pairing);
   };
   return into_y(c, run, [&c] { return rotated_heads_outermost(c); });
 }
 
 Prepared shuffle_expression(Case<float>& c) {
   const Action run = [&c, y = Case<float>::Map(c.y.data(), c.D(), c.S(), heads)]() mutable {
-    y = rope::rotate(c.x, c.cache, c.pairing).shuffle(Eigen::array<int, 3>{0, 2, 1});
+    y = eigen_rope::rotate(c.x, c.cache, c.pairing).shuffle(Eigen::array<int, 3>{0, 2, 1});
   };
   return into_y(c, run, [&c] { return rotated_heads_outermost(c); });
 }

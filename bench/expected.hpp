@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a contender must leave in memory, from rope::reference, and how near it must come.
+// What a contender must leave in memory, from eigen_rope::reference, and how near it must come.
 //
 // |result - reference| <= tolerance everywhere: 4 epsilon for float and double, because -march=native contracts products and sums; one
 // epsilon, an ulp of the largest results, for the 16-bit types. Results lie within (-2, 2).
@@ -23,16 +23,16 @@ double tolerance() {
 
 /// x rotated as [D, H, S], in x's order.
 template <class T>
-std::vector<T> rotated(const Case<T>& c, rope::Direction direction) {
+std::vector<T> rotated(const Case<T>& c, eigen_rope::Direction direction) {
   std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
-  rope::reference::rotate(c.x.data(), result.data(), rope::Shape{c.D(), heads, c.S()}, c.cache.view(), c.pairing, direction);
+  eigen_rope::reference::rotate(c.x.data(), result.data(), eigen_rope::Shape{c.D(), heads, c.S()}, c.cache.view(), c.pairing, direction);
   return result;
 }
 
 /// The same forward, kept: most contenders need it.
 template <class T>
 const std::vector<T>& rotated(Case<T>& c) {
-  if (c.expected.empty()) c.expected = rotated(c, rope::Direction::forward);
+  if (c.expected.empty()) c.expected = rotated(c, eigen_rope::Direction::forward);
   return c.expected;
 }
 

@@ -13,13 +13,13 @@ struct LoopShape {
   std::ptrdiff_t D, H, S, rotary;
 };
 
-#define ROPE_DECLARE_LOOPS(name, T)                                                \
+#define EIGEN_ROPE_DECLARE_LOOPS(name, T)                                                \
   namespace name {                                                                 \
   void half(const T* x, T* y, const T* cos, const T* sin, LoopShape shape);        \
   void interleaved(const T* x, T* y, const T* cos, const T* sin, LoopShape shape); \
   }
-ROPE_DECLARE_LOOPS(loop_o2, float)
-ROPE_DECLARE_LOOPS(loop_o2, double)
-ROPE_DECLARE_LOOPS(loop_native, float)
-ROPE_DECLARE_LOOPS(loop_native, double)
-#undef ROPE_DECLARE_LOOPS
+EIGEN_ROPE_DECLARE_LOOPS(loop_o2, float)
+EIGEN_ROPE_DECLARE_LOOPS(loop_o2, double)
+EIGEN_ROPE_DECLARE_LOOPS(loop_native, float)
+EIGEN_ROPE_DECLARE_LOOPS(loop_native, double)
+#undef EIGEN_ROPE_DECLARE_LOOPS

@@ -6,5 +6,5 @@
 #include "session.hpp"
 
 int main(int argc, char** argv) {
-  return bench::session_main(argc, argv, ROPE_BENCH_SUFFIX, [](bench::Session& session) { bench::run_parents(session); });
+  return bench::session_main(argc, argv, EIGEN_ROPE_BENCH_SUFFIX, [](bench::Session& session) { bench::run_parents(session); });
 }

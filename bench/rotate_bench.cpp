@@ -8,7 +8,7 @@
 namespace {
 
 template <class T>
-void run_scalar(bench::Session& session, rope::Pairing pairing) {
+void run_scalar(bench::Session& session, eigen_rope::Pairing pairing) {
   for (const bench::CaseShape& shape : bench::shapes) {
     if (session.pace() == bench::Pace::quick && shape.tokens > 512) continue;
     bench::Contenders<T> contenders;
@@ -29,7 +29,7 @@ void run_scalar(bench::Session& session, rope::Pairing pairing) {
 
 int main(int argc, char** argv) {
   return bench::session_main(argc, argv, "", [](bench::Session& session) {
-    for (const rope::Pairing pairing : {rope::half, rope::interleaved}) {
+    for (const eigen_rope::Pairing pairing : {eigen_rope::half, eigen_rope::interleaved}) {
       run_scalar<float>(session, pairing);
       run_scalar<Eigen::half>(session, pairing);
       run_scalar<Eigen::bfloat16>(session, pairing);

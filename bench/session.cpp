@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "check.hpp"
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/kernel_target.hpp"
 
 namespace bench {
 namespace {
@@ -110,7 +110,7 @@ void initialize_google_benchmark() {
 
 Session::Session(SessionOptions options) : options_(std::move(options)), filter_(options_.filter) {
   initialize_google_benchmark();
-  benchmark::AddCustomContext("rope_kernel_target", rope::kernel_target());
+  benchmark::AddCustomContext("rope_kernel_target", eigen_rope::kernel_target());
   benchmark::AddCustomContext("compiler", __VERSION__);
 #ifdef EIGEN_PATCH_VERSION  // from Eigen 5, whose world is still 3
   benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, EIGEN_PATCH_VERSION));
@@ -196,7 +196,7 @@ int session_main(int argc, char** argv, const std::string& suffix, const std::fu
     if (quick) options.pace = Pace::quick;
     if (!targets.empty()) options.only = needed_names(read_targets(targets));
     Session session(std::move(options));
-    fmt::print("kernels: {}; the program's own code: {}\n", rope::kernel_target(), Eigen::SimdInstructionSetsInUse());
+    fmt::print("kernels: {}; the program's own code: {}\n", eigen_rope::kernel_target(), Eigen::SimdInstructionSetsInUse());
     groups(session);
     return session.finish();
   } catch (const std::exception& error) {

@@ -63,7 +63,7 @@ class Session {
 
   /// Makes the arrays of a group and runs the contenders that are wanted.
   template <class T>
-  void run_group(const CaseShape& shape, rope::Pairing pairing, const Contenders<T>& contenders);
+  void run_group(const CaseShape& shape, eigen_rope::Pairing pairing, const Contenders<T>& contenders);
 
   /// Writes what was measured. 0, or 1 if a contender differed from the reference, or 2 if nothing was measured.
   int finish() const;
@@ -76,7 +76,7 @@ class Session {
 };
 
 template <class T>
-void Session::run_group(const CaseShape& shape, rope::Pairing pairing, const Contenders<T>& contenders) {
+void Session::run_group(const CaseShape& shape, eigen_rope::Pairing pairing, const Contenders<T>& contenders) {
   const auto name_of = [&](const Contender<T>& contender) {
     return name(contender.implementation, scalar_name<T>, pairing_name(pairing), shape.name, contender.threads);
   };

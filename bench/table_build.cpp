@@ -15,7 +15,7 @@ constexpr double base = 10000;
 
 /// One set of positions and what both contenders make of it.
 struct Tables {
-  Tables(std::vector<std::int64_t> list, rope::Positions same)
+  Tables(std::vector<std::int64_t> list, eigen_rope::Positions same)
       : ids(std::move(list)),
         rates(static_cast<std::size_t>(pairs)),
         positions(std::move(same)),
@@ -37,7 +37,7 @@ struct Tables {
   }
 
   /// libm's angle is rounded once at up to 2^17, the result to float: half an ulp of 1 and a little.
-  bool same(const rope::CosSinCache<float>& cache) {
+  bool same(const eigen_rope::CosSinCache<float>& cache) {
     fill_by_libm();
     for (std::size_t i = 0; i < cos.size(); ++i) {
       const float error = std::max(std::abs(cache.cos()[i] - cos[i]), std::abs(cache.sin()[i] - sin[i]));
@@ -48,7 +48,7 @@ struct Tables {
 
   std::vector<std::int64_t> ids;
   std::vector<double> rates;
-  rope::Positions positions;
+  eigen_rope::Positions positions;
   std::vector<float> cos, sin;
 };
 
@@ -72,8 +72,8 @@ void run_positions(Session& session, const std::string& kind, const std::shared_
   const std::string build = session.name("table_build", "f32", "any", kind, 1);
   const std::string libm = session.name("libm", "f32", "any", kind, 1);
   if (!session.wants(build) && !session.wants(libm)) return;
-  const rope::Frequencies frequencies = rope::Frequencies::powers({2 * pairs});
-  const auto make = [tables, frequencies] { return rope::CosSinCache<float>(frequencies, tables->positions, rope::Layout::sd()); };
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
+  const auto make = [tables, frequencies] { return eigen_rope::CosSinCache<float>(frequencies, tables->positions, eigen_rope::Layout::sd()); };
   const std::size_t bytes = 2 * static_cast<std::size_t>(tokens * pairs) * sizeof(float);
   session.run("table " + kind, {{build, {[make] { make(); }, [make, tables] { return tables->same(make()); }}, Repetitions::many, bytes},
                                 {libm, {[tables] { tables->fill_by_libm(); }, [] { return true; }}, Repetitions::many, bytes}});
@@ -82,8 +82,8 @@ void run_positions(Session& session, const std::string& kind, const std::shared_
 }  // namespace
 
 void run_table_build(Session& session) {
-  run_positions(session, "consecutive", std::make_shared<Tables>(consecutive(), rope::Positions::range(0, tokens)));
-  run_positions(session, "ids", std::make_shared<Tables>(arbitrary(), rope::Positions::ids(arbitrary())));
+  run_positions(session, "consecutive", std::make_shared<Tables>(consecutive(), eigen_rope::Positions::range(0, tokens)));
+  run_positions(session, "ids", std::make_shared<Tables>(arbitrary(), eigen_rope::Positions::ids(arbitrary())));
 }
 
 }  // namespace bench

@@ -3,8 +3,8 @@
 # The libraries the library itself needs: Eigen (headers), fmt (texts of errors), Highway (run-time choice of instructions) and, to read
 # models' configurations, nlohmann-json (headers).
 
-set(ROPE_EIGEN_DIR "" CACHE PATH "A folder with Eigen's headers (Eigen/Core, unsupported/Eigen/CXX11/Tensor), used instead of an installed Eigen.")
-if(ROPE_EIGEN_DIR)
+set(EIGEN_ROPE_EIGEN_DIR "" CACHE PATH "A folder with Eigen's headers (Eigen/Core, unsupported/Eigen/CXX11/Tensor), used instead of an installed Eigen.")
+if(EIGEN_ROPE_EIGEN_DIR)
   include(cmake/eigen_folder.cmake)
 else()
   # No version here: Eigen 3.4.0's version file refuses ranges, and no single request accepts both 3.4 and 5.

@@ -5,20 +5,20 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 
 int main() {
-  const rope::Frequencies frequencies = rope::Frequencies::powers({64});
-  const rope::Positions positions = rope::Positions::range(0, 10);
-  const rope::CosSinCache<float> cache(frequencies, positions);
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({64});
+  const eigen_rope::Positions positions = eigen_rope::Positions::range(0, 10);
+  const eigen_rope::CosSinCache<float> cache(frequencies, positions);
   Eigen::Tensor<float, 4> q(64, 4, 10, 2), dq(64, 4, 10, 2);
   q.setRandom();
 
-  rope::rotate_inplace(q, cache, rope::half);  // the forward pass keeps q's output only
+  eigen_rope::rotate_inplace(q, cache, eigen_rope::half);  // the forward pass keeps q's output only
   dq.setRandom();                              // what comes back from attention
-  auto d = rope::gradients(rope::output(rope::view(q)), rope::view(dq), cache, rope::half, rope::Wanted::angle, rope::view(dq));
-  std::vector<double> drates = rope::rate_gradients(d, positions);
-  std::vector<double> dpositions = rope::position_gradients(d, frequencies, positions);
+  auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(q)), eigen_rope::view(dq), cache, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dq));
+  std::vector<double> drates = eigen_rope::rate_gradients(d, positions);
+  std::vector<double> dpositions = eigen_rope::position_gradients(d, frequencies, positions);
 
   double by_rates = 0;
   for (std::size_t k = 0; k < drates.size(); ++k) by_rates += static_cast<double>(frequencies.rates()[k]) * drates[k];

@@ -5,28 +5,28 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 
 namespace {
 
 using Tensor = Eigen::Tensor<double, 3>;
 
-constexpr rope::Index head_size = 16, heads = 2, tokens = 6;
+constexpr eigen_rope::Index head_size = 16, heads = 2, tokens = 6;
 
 /// Rates from a base, scaled by YaRN so that the base moves the ends of its ramp as well.
 struct Model {
-  rope::Powers powers{head_size};
-  rope::Yarn yarn;
+  eigen_rope::Powers powers{head_size};
+  eigen_rope::Yarn yarn;
   std::vector<double> positions{0, 1, 2, 3, 4.5, 7};
 
-  rope::Frequencies frequencies() const { return rope::Frequencies::yarn(powers, yarn); }
-  rope::Positions places() const { return rope::Positions::ids(positions); }
-  rope::CosSinCache<double> cache() const { return {frequencies(), places(), rope::Layout::tnd()}; }
+  eigen_rope::Frequencies frequencies() const { return eigen_rope::Frequencies::yarn(powers, yarn); }
+  eigen_rope::Positions places() const { return eigen_rope::Positions::ids(positions); }
+  eigen_rope::CosSinCache<double> cache() const { return {frequencies(), places(), eigen_rope::Layout::tnd()}; }
 };
 
 double loss(const Model& model, const Tensor& x, const Tensor& w) {
-  const rope::CosSinCache<double> cache = model.cache();
-  const Eigen::Tensor<double, 0> sum = (rope::rotate(x, cache, rope::half) * w).sum();
+  const eigen_rope::CosSinCache<double> cache = model.cache();
+  const Eigen::Tensor<double, 0> sum = (eigen_rope::rotate(x, cache, eigen_rope::half) * w).sum();
   return sum();
 }
 
@@ -43,23 +43,23 @@ int main() {
   model.powers.linear_scale = 0.25;
   model.yarn.original_context = 64;
   model.yarn.beta_fast = 8;
-  model.yarn.ends = rope::RampEnds::exact;
+  model.yarn.ends = eigen_rope::RampEnds::exact;
   Tensor x(head_size, heads, tokens), w(head_size, heads, tokens), dx(head_size, heads, tokens);
   x.setRandom();
   w.setRandom();
 
   // Forward, in place: the input is not kept.
-  const rope::CosSinCache<double> cache = model.cache();
+  const eigen_rope::CosSinCache<double> cache = model.cache();
   Tensor y = x;
-  rope::rotate_inplace(y, cache, rope::half);
+  eigen_rope::rotate_inplace(y, cache, eigen_rope::half);
 
   // Backward: one pass over y and dL/dy = w.
-  const auto wanted = rope::Wanted::angle | rope::Wanted::log_magnitude;
-  const auto d = rope::gradients(rope::output(rope::view(y)), rope::view(w), cache, rope::half, wanted, rope::view(dx));
-  const rope::RateGradients rates{rope::rate_gradients(d, model.places(), rope::Layout::tnd()),
-                                  rope::attention_factor_gradient(d, model.frequencies(), model.places(), rope::Layout::tnd())};
-  const rope::YarnGradients parameters = rope::yarn_gradients(model.powers, model.yarn, rates);
-  const std::vector<double> positions = rope::position_gradients(d, model.frequencies(), model.places(), rope::Layout::tnd());
+  const auto wanted = eigen_rope::Wanted::angle | eigen_rope::Wanted::log_magnitude;
+  const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(w), cache, eigen_rope::half, wanted, eigen_rope::view(dx));
+  const eigen_rope::RateGradients rates{eigen_rope::rate_gradients(d, model.places(), eigen_rope::Layout::tnd()),
+                                  eigen_rope::attention_factor_gradient(d, model.frequencies(), model.places(), eigen_rope::Layout::tnd())};
+  const eigen_rope::YarnGradients parameters = eigen_rope::yarn_gradients(model.powers, model.yarn, rates);
+  const std::vector<double> positions = eigen_rope::position_gradients(d, model.frequencies(), model.places(), eigen_rope::Layout::tnd());
 
   const auto quotient = [&](auto&& member) {
     Model more = model;
@@ -81,18 +81,18 @@ int main() {
 
   // Forward mode: how y moves when the fifth token's angles move by its rates, that is when its position does.
   std::vector<double> dt(static_cast<std::size_t>(cache.pairs() * tokens));
-  for (rope::Index k = 0; k < cache.pairs(); ++k) {
+  for (eigen_rope::Index k = 0; k < cache.pairs(); ++k) {
     dt[static_cast<std::size_t>(4 * cache.pairs() + k)] = static_cast<double>(model.frequencies().rates()[static_cast<std::size_t>(k)]);
   }
   Tensor still(head_size, heads, tokens), dy(head_size, heads, tokens);
   still.setZero();
-  rope::jvp_to(rope::view(dy), rope::view(x), rope::view(still), cache, rope::tangent_of(cache, dt), rope::half);
+  eigen_rope::jvp_to(eigen_rope::view(dy), eigen_rope::view(x), eigen_rope::view(still), cache, eigen_rope::tangent_of(cache, dt), eigen_rope::half);
   const Eigen::Tensor<double, 0> along = (dy * w).sum();
   right &= show("the same, forward", along(), positions[4]);
 
   // Second order: how dL/dx moves when that position does, and how dL/dposition does.
   Tensor ddx(head_size, heads, tokens);
-  rope::rotate_tangent_to(rope::view(ddx), rope::view(w), rope::tangent_of(cache, dt), rope::half, rope::Direction::transpose);
+  eigen_rope::rotate_tangent_to(eigen_rope::view(ddx), eigen_rope::view(w), eigen_rope::tangent_of(cache, dt), eigen_rope::half, eigen_rope::Direction::transpose);
   double curvature = 0;
   for (std::size_t i = 0; i < dt.size(); ++i) curvature -= dt[i] * dt[i] * d.log_magnitude[i];
   const auto moved_by = [&](double step) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 #include <vector>
 
 namespace {
@@ -33,7 +33,7 @@ float largest_difference(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 int main() {
-  const rope::Frequencies frequencies = rope::Frequencies::powers({D, 500000.0});
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({D, 500000.0});
   std::vector<Layer> model(layers);
   for (Layer& layer : model) {
     layer.q.setRandom();
@@ -42,36 +42,36 @@ int main() {
   std::vector<Layer> by_row = model;
 
   // Every token at once, to compare with.
-  const rope::CosSinCache<float> full(frequencies, rope::Positions::range(0, tokens));
+  const eigen_rope::CosSinCache<float> full(frequencies, eigen_rope::Positions::range(0, tokens));
   std::vector<Layer> expected = model;
   for (Layer& layer : expected) {
-    rope::rotate_inplace(layer.q, full, rope::half);
-    rope::rotate_inplace(layer.keys, full, rope::half);
+    eigen_rope::rotate_inplace(layer.q, full, eigen_rope::half);
+    eigen_rope::rotate_inplace(layer.keys, full, eigen_rope::half);
   }
 
   // One table for all layers, q and k, and any number of threads. It grows as decoding proceeds.
-  const rope::GrowingCache<float> cache(frequencies);
+  const eigen_rope::GrowingCache<float> cache(frequencies);
   for (Layer& layer : model) {
     for (Tensor* x : {&layer.q, &layer.keys}) {
       Eigen::TensorMap<Tensor> head(x->data(), D, x->dimension(1), prompt);
-      rope::rotate_inplace(head, cache.rows(0, prompt), rope::half);
+      eigen_rope::rotate_inplace(head, cache.rows(0, prompt), eigen_rope::half);
     }
   }
   for (int position = prompt; position < tokens; ++position) {
     for (Layer& layer : model) {
       Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
-      q = rope::rotate(q, cache.rows(position, 1), rope::half);
-      k = rope::rotate(k, cache.rows(position, 1), rope::half);
+      q = eigen_rope::rotate(q, cache.rows(position, 1), eigen_rope::half);
+      k = eigen_rope::rotate(k, cache.rows(position, 1), eigen_rope::half);
     }
   }
 
   // The same without a table: each thread has a row, which every layer reads until the next token.
-  rope::TokenRow<float> row(frequencies);
+  eigen_rope::TokenRow<float> row(frequencies);
   for (int position = 0; position < tokens; ++position) {
     for (Layer& layer : by_row) {
       Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
-      q = rope::rotate(q, row.at(position), rope::half);
-      k = rope::rotate(k, row, rope::half);
+      q = eigen_rope::rotate(q, row.at(position), eigen_rope::half);
+      k = eigen_rope::rotate(k, row, eigen_rope::half);
     }
   }
 
@@ -85,10 +85,10 @@ int main() {
   fmt::print("token by token, against all at once: {}; the table has grown to {} rows\n", difference, cache.tokens());
 
   // Two sequences, one token each, at positions 7 and 500.
-  const rope::CosSinCache<float> both = cache.gather(rope::Positions::per_batch(std::vector<std::int64_t>{7, 500}, rope::Batches{2}));
+  const eigen_rope::CosSinCache<float> both = cache.gather(eigen_rope::Positions::per_batch(std::vector<std::int64_t>{7, 500}, eigen_rope::Batches{2}));
   Eigen::Tensor<float, 4> q(D, query_heads, 1, 2);
   q.setRandom();
-  rope::rotate_inplace(q, both, rope::half);
+  eigen_rope::rotate_inplace(q, both, eigen_rope::half);
   fmt::print("a table for two sequences has outer extents {}\n", both.outer().text());
   return difference == 0 ? 0 : 1;
 }

@@ -8,7 +8,7 @@
 
 #include <cmath>
 #include <limits>
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 
 namespace {
 
@@ -21,42 +21,42 @@ float largest_difference(const Keys& a, const Keys& b) {
   return difference();
 }
 
-Keys recomputed(const Keys& projected, const rope::Placement& placement) {
-  return rope::rotate(projected, rope::CosSinCache<float>(placement.frequencies, placement.positions), rope::half);
+Keys recomputed(const Keys& projected, const eigen_rope::Placement& placement) {
+  return eigen_rope::rotate(projected, eigen_rope::CosSinCache<float>(placement.frequencies, placement.positions), eigen_rope::half);
 }
 
 }  // namespace
 
 int main() {
-  const rope::Powers powers{D, 10000.0};
-  const rope::Frequencies trained = rope::Frequencies::powers(powers);
+  const eigen_rope::Powers powers{D, 10000.0};
+  const eigen_rope::Frequencies trained = eigen_rope::Frequencies::powers(powers);
   Keys projected(D, heads, kept);
   projected.setRandom();
 
   // The tokens that stay stand at 512, ..., 2047.
-  const rope::Placement old{trained, rope::Positions::range(dropped, kept)};
+  const eigen_rope::Placement old{trained, eigen_rope::Positions::range(dropped, kept)};
   Keys keys = recomputed(projected, old);
 
   // 1. They move to 0, ..., 1535: one rotation by -512 for all, from a table of one row.
-  const rope::Placement shifted{trained, rope::Positions::range(0, kept)};
-  rope::rerotate(keys, old, shifted, rope::half);
+  const eigen_rope::Placement shifted{trained, eigen_rope::Positions::range(0, kept)};
+  eigen_rope::rerotate(keys, old, shifted, eigen_rope::half);
   const float after_shift = largest_difference(keys, recomputed(projected, shifted));
   fmt::print("shifted by {} tokens: largest difference to recomputed keys {:.2g}\n", dropped, after_shift);
 
   // 2. The context becomes four times as long: YaRN's frequencies, and its attention factor.
-  rope::Powers scaled = powers;
+  eigen_rope::Powers scaled = powers;
   scaled.linear_scale = 0.25;
-  rope::Yarn yarn;
+  eigen_rope::Yarn yarn;
   yarn.original_context = context;
-  const rope::Placement stretched{rope::Frequencies::yarn(scaled, yarn), shifted.positions};
-  rope::rerotate(keys, shifted, stretched, rope::half);
+  const eigen_rope::Placement stretched{eigen_rope::Frequencies::yarn(scaled, yarn), shifted.positions};
+  eigen_rope::rerotate(keys, shifted, stretched, eigen_rope::half);
   const float after_switch = largest_difference(keys, recomputed(projected, stretched));
   fmt::print("switched to YaRN, m = {:.4f}: largest difference {:.2g}\n", static_cast<double>(stretched.frequencies.attention_factor()),
              after_switch);
 
   // 3. From where they were first, both at once: one move is more exact than two.
   Keys direct = recomputed(projected, old);
-  rope::rerotate(direct, old, stretched, rope::half);
+  eigen_rope::rerotate(direct, old, stretched, eigen_rope::half);
   const float at_once = largest_difference(direct, recomputed(projected, stretched));
   fmt::print("both in one move: largest difference {:.2g}\n", at_once);
 

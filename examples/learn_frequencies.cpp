@@ -5,7 +5,7 @@
 //
 //   loss = mean over heads and token pairs (i, j) of (q'_j . k'_i - teacher's)^2 / D      q' = R q, k' = R k, the teacher's with noise
 //
-//   d loss/dq', dk'  ->  rope::gradients  ->  rope::rate_gradients  ->  rope::powers_gradients      scores, angles, rates, base
+//   d loss/dq', dk'  ->  eigen_rope::gradients  ->  eigen_rope::rate_gradients  ->  eigen_rope::powers_gradients      scores, angles, rates, base
 //
 // On average over q and k a pair whose rate is wrong by e costs 1 - cos(e r) at distance r. Over distances up to r that is a bowl only
 // while |e| < about pi / r; beyond it are ripples with a minimum each, and descent on long windows stops in one of those. So windows
@@ -22,13 +22,13 @@
 #include <fstream>
 #include <functional>
 #include <random>
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 #include <string>
 #include <vector>
 
 namespace {
 
-constexpr rope::Index D = 16, heads = 4, sequences = 2, longest = 64;
+constexpr eigen_rope::Index D = 16, heads = 4, sequences = 2, longest = 64;
 constexpr int steps_per_window = 150;
 /// What counts as recovered: the largest error of an angle, in radians, at the longest distance.
 constexpr double tolerance = 1e-2;
@@ -40,22 +40,22 @@ using Square = Eigen::MatrixXd;           // [key, query]
 using Head = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
 
 /// One head of one sequence as a matrix [D, tokens].
-Head head(Tensor& x, rope::Index h, rope::Index b) { return {&x(0, h, 0, b), D, x.dimension(2), Eigen::OuterStride<>(D * heads)}; }
+Head head(Tensor& x, eigen_rope::Index h, eigen_rope::Index b) { return {&x(0, h, 0, b), D, x.dimension(2), Eigen::OuterStride<>(D * heads)}; }
 
 /// Queries and keys turned by some rates, or the gradient with respect to them.
 struct Turned {
   Tensor q, k;
 
-  Square scores(rope::Index h, rope::Index b) { return head(k, h, b).transpose() * head(q, h, b); }
+  Square scores(eigen_rope::Index h, eigen_rope::Index b) { return head(k, h, b).transpose() * head(q, h, b); }
 };
 
-Turned turned(Turned x, const rope::CosSinCache<double>& cache) {
-  rope::rotate_inplace(x.q, cache, rope::half);
-  rope::rotate_inplace(x.k, cache, rope::half);
+Turned turned(Turned x, const eigen_rope::CosSinCache<double>& cache) {
+  eigen_rope::rotate_inplace(x.q, cache, eigen_rope::half);
+  eigen_rope::rotate_inplace(x.k, cache, eigen_rope::half);
   return x;
 }
 
-Turned random_pair(rope::Index tokens, std::mt19937_64& random) {
+Turned random_pair(eigen_rope::Index tokens, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   Turned x{Tensor(D, heads, tokens, sequences), Tensor(D, heads, tokens, sequences)};
   for (Tensor* t : {&x.q, &x.k}) std::generate_n(t->data(), t->size(), [&] { return normal(random); });
@@ -69,19 +69,19 @@ struct Loss {
 };
 
 /// The loss on one batch. The teacher's scores carry fresh noise.
-Loss compare(const Turned& x, const rope::Frequencies& student, const rope::Frequencies& teacher, std::mt19937_64& random) {
+Loss compare(const Turned& x, const eigen_rope::Frequencies& student, const eigen_rope::Frequencies& teacher, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
-  const rope::Index tokens = x.q.dimension(2);
-  const rope::Positions positions = rope::Positions::range(0, tokens);
-  const rope::CosSinCache<double> cache(student, positions);
+  const eigen_rope::Index tokens = x.q.dimension(2);
+  const eigen_rope::Positions positions = eigen_rope::Positions::range(0, tokens);
+  const eigen_rope::CosSinCache<double> cache(student, positions);
   Turned y = turned(x, cache);
-  Turned target = turned(x, rope::CosSinCache<double>(teacher, positions));
+  Turned target = turned(x, eigen_rope::CosSinCache<double>(teacher, positions));
 
   Loss loss;
   Turned dy{Tensor(y.q.dimensions()), Tensor(y.k.dimensions())};
   const double scale = 1.0 / static_cast<double>(D * heads * sequences * tokens * tokens);
-  for (rope::Index b = 0; b < sequences; ++b) {
-    for (rope::Index h = 0; h < heads; ++h) {
+  for (eigen_rope::Index b = 0; b < sequences; ++b) {
+    for (eigen_rope::Index h = 0; h < heads; ++h) {
       const Square disturbance = Square::NullaryExpr(tokens, tokens, [&] { return noise * normal(random); });
       const Square difference = y.scores(h, b) - (target.scores(h, b) + disturbance);
       loss.value += scale * difference.squaredNorm();
@@ -90,8 +90,8 @@ Loss compare(const Turned& x, const rope::Frequencies& student, const rope::Freq
     }
   }
   const auto rates_of = [&](const Tensor& out, const Tensor& d_out) {
-    const auto d = rope::gradients(rope::output(rope::view(out)), rope::view(d_out), cache, rope::half, rope::Wanted::angle);
-    return rope::rate_gradients(d, positions);
+    const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(out)), eigen_rope::view(d_out), cache, eigen_rope::half, eigen_rope::Wanted::angle);
+    return eigen_rope::rate_gradients(d, positions);
   };
   loss.rates = rates_of(y.q, dy.q);
   const std::vector<double> from_keys = rates_of(y.k, dy.k);
@@ -101,17 +101,17 @@ Loss compare(const Turned& x, const rope::Frequencies& student, const rope::Freq
 
 /// A student: numbers to learn, the frequencies they mean, and the gradient of its numbers from that of the rates.
 struct LearnsRates {
-  static rope::Frequencies frequencies(const std::vector<double>& rates) { return rope::Frequencies::explicit_rates(rates); }
+  static eigen_rope::Frequencies frequencies(const std::vector<double>& rates) { return eigen_rope::Frequencies::explicit_rates(rates); }
   static std::vector<double> gradient(const std::vector<double>&, const std::vector<double>& d_rates) { return d_rates; }
 };
 
 /// Its one number is ln base, so that steps are relative.
 struct LearnsBase {
-  static rope::Powers powers(const std::vector<double>& log_base) { return {D, std::exp(log_base[0])}; }
-  static rope::Frequencies frequencies(const std::vector<double>& log_base) { return rope::Frequencies::powers(powers(log_base)); }
+  static eigen_rope::Powers powers(const std::vector<double>& log_base) { return {D, std::exp(log_base[0])}; }
+  static eigen_rope::Frequencies frequencies(const std::vector<double>& log_base) { return eigen_rope::Frequencies::powers(powers(log_base)); }
   static std::vector<double> gradient(const std::vector<double>& log_base, const std::vector<double>& d_rates) {
-    const rope::Powers p = powers(log_base);
-    return {p.base * rope::powers_gradients(p, {d_rates, 0.0}).base};
+    const eigen_rope::Powers p = powers(log_base);
+    return {p.base * eigen_rope::powers_gradients(p, {d_rates, 0.0}).base};
   }
 };
 
@@ -138,9 +138,9 @@ class Adam {
   int taken_ = 0;
 };
 
-std::vector<double> rates_of(const rope::Frequencies& frequencies) {
+std::vector<double> rates_of(const eigen_rope::Frequencies& frequencies) {
   std::vector<double> rates;
-  for (const rope::DoubleDouble& rate : frequencies.rates()) rates.push_back(static_cast<double>(rate));
+  for (const eigen_rope::DoubleDouble& rate : frequencies.rates()) rates.push_back(static_cast<double>(rate));
   return rates;
 }
 
@@ -173,13 +173,13 @@ void write_script(const std::string& file, const Path& path, const std::vector<d
 /// Descends from `numbers`, a while on windows of each length. `stride` is the largest step on windows of two tokens; it falls as the bowl
 /// narrows.
 template <class Student>
-Path fit(std::vector<double> numbers, const rope::Frequencies& teacher, const std::vector<rope::Index>& windows, double stride) {
+Path fit(std::vector<double> numbers, const eigen_rope::Frequencies& teacher, const std::vector<eigen_rope::Index>& windows, double stride) {
   std::mt19937_64 random(7);
   Path path;
-  for (const rope::Index tokens : windows) {
+  for (const eigen_rope::Index tokens : windows) {
     Adam adam(numbers.size(), stride * 2 / static_cast<double>(tokens));
     for (int i = 0; i < steps_per_window; ++i) {
-      const rope::Frequencies student = Student::frequencies(numbers);
+      const eigen_rope::Frequencies student = Student::frequencies(numbers);
       const Loss loss = compare(random_pair(tokens, random), student, teacher, random);
       path.loss.push_back(loss.value);
       path.rates.push_back(rates_of(student));
@@ -191,8 +191,8 @@ Path fit(std::vector<double> numbers, const rope::Frequencies& teacher, const st
   return path;
 }
 
-const std::vector<rope::Index> growing{2, 4, 8, 16, 32, longest};
-const std::vector<rope::Index> long_only(growing.size(), longest);
+const std::vector<eigen_rope::Index> growing{2, 4, 8, 16, 32, longest};
+const std::vector<eigen_rope::Index> long_only(growing.size(), longest);
 
 double worst_error(const std::vector<double>& rates, const std::vector<double>& hidden) {
   double worst = 0;
@@ -216,8 +216,8 @@ void print_windows(const Path& path, const std::vector<double>& hidden) {
 /// Rates of no particular law, from a start that is wrong by up to a factor of 22. True if they were found.
 bool learn_rates(const std::string& script_path) {
   const std::vector<double> hidden{1.9, 1.1, 0.71, 0.3, 0.22, 0.05, 0.013, 0.002};
-  const rope::Frequencies teacher = rope::Frequencies::explicit_rates(hidden);
-  const std::vector<double> start = rates_of(rope::Frequencies::powers({D, 10000.0}));
+  const eigen_rope::Frequencies teacher = eigen_rope::Frequencies::explicit_rates(hidden);
+  const std::vector<double> start = rates_of(eigen_rope::Frequencies::powers({D, 10000.0}));
   constexpr double stride = 0.1;  // radians per token
 
   fmt::print("Rates, radians per token\n\n");
@@ -239,7 +239,7 @@ bool learn_rates(const std::string& script_path) {
 /// A base fifty times the one the student starts from. True if it was found.
 bool learn_base() {
   constexpr double hidden = 500000.0, start = 10000.0;
-  const rope::Frequencies teacher = rope::Frequencies::powers({D, hidden});
+  const eigen_rope::Frequencies teacher = eigen_rope::Frequencies::powers({D, hidden});
   constexpr double stride = 0.2;  // in ln base
 
   fmt::print("Base, as ln base\n\n");

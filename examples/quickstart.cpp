@@ -1,17 +1,17 @@
 #define EIGEN_USE_THREADS
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 
 int main() {
   const int D = 128, heads = 32, tokens = 512, batch = 1;
   Eigen::Tensor<float, 4> q(D, heads, tokens, batch), y(D, heads, tokens, batch);
   q.setRandom();
 
-  const rope::Frequencies frequencies = rope::Frequencies::powers({D});  // base 10000
-  const rope::CosSinCache<float> cache(frequencies, rope::Positions::range(0, tokens));
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({D});  // base 10000
+  const eigen_rope::CosSinCache<float> cache(frequencies, eigen_rope::Positions::range(0, tokens));
 
   Eigen::ThreadPool threads(2);
   Eigen::ThreadPoolDevice pool(&threads, 2);
-  y.device(pool) = rope::rotate(q, cache, rope::half);       // forward
-  q.device(pool) = rope::transpose(y, cache, rope::half);    // gradient with respect to x
-  y = rope::rotate(q, cache, rope::interleaved) * 0.5f + y;  // inside any expression
+  y.device(pool) = eigen_rope::rotate(q, cache, eigen_rope::half);       // forward
+  q.device(pool) = eigen_rope::transpose(y, cache, eigen_rope::half);    // gradient with respect to x
+  y = eigen_rope::rotate(q, cache, eigen_rope::interleaved) * 0.5f + y;  // inside any expression
 }

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <rope/cache.hpp>
-#include <rope/models/hugging_face.hpp>
-#include <rope/rotate.hpp>
+#include <eigen_rope/cache.hpp>
+#include <eigen_rope/models/hugging_face.hpp>
+#include <eigen_rope/rotate.hpp>
 
 namespace {
 
@@ -19,19 +19,19 @@ constexpr const char* llama_3_1 = R"({
                    "original_max_position_embeddings": 8192}
 })";
 
-const char* name_of(rope::PairKind kind) {
+const char* name_of(eigen_rope::PairKind kind) {
   switch (kind) {
-    case rope::PairKind::half: return "half";
-    case rope::PairKind::interleaved: return "interleaved";
-    case rope::PairKind::quarter: return "quarter";
-    case rope::PairKind::interleaved_to_half: return "interleaved to half";
+    case eigen_rope::PairKind::half: return "half";
+    case eigen_rope::PairKind::interleaved: return "interleaved";
+    case eigen_rope::PairKind::quarter: return "quarter";
+    case eigen_rope::PairKind::interleaved_to_half: return "interleaved to half";
   }
   return "";
 }
 
-void print(const rope::models::LayerRope& layer, const rope::Frequencies& frequencies) {
+void print(const eigen_rope::models::LayerRope& layer, const eigen_rope::Frequencies& frequencies) {
   fmt::print("{}: {} of {} dims, base {}, {}, pairs {}\n", layer.layer_type.empty() ? "all layers" : layer.layer_type,
-             layer.powers.rotary_dims, layer.head_dims, layer.powers.base, rope::scaling_name(layer.scaling),
+             layer.powers.rotary_dims, layer.head_dims, layer.powers.base, eigen_rope::scaling_name(layer.scaling),
              layer.pairing ? name_of(layer.pairing->kind()) : "not known");
   fmt::print("  rates from {:.6g} to {:.6g} radians a token, magnitude {:.6g}, softmax multiplier {:.6g}\n",
              static_cast<double>(frequencies.rates().front()), static_cast<double>(frequencies.rates().back()),
@@ -40,16 +40,16 @@ void print(const rope::models::LayerRope& layer, const rope::Frequencies& freque
 }
 
 // Whether rotated queries have m times their length.
-bool rotates(const rope::models::LayerRope& layer, const rope::Frequencies& frequencies) {
+bool rotates(const eigen_rope::models::LayerRope& layer, const eigen_rope::Frequencies& frequencies) {
   constexpr int heads = 2;
   constexpr int tokens = 16;
   constexpr float tolerance = 1e-4F;
   Eigen::Tensor<float, 3> q(layer.head_dims, heads, tokens);
   q.setRandom();
-  const rope::Positions positions = rope::Positions::range(100, tokens);
-  const rope::CosSinCache<float> cache(frequencies, positions);
-  const rope::Pairing pairing = layer.pairing.value_or(rope::half.with_rotary_dims(layer.powers.rotary_dims));
-  const Eigen::Tensor<float, 3> y = rope::rotate(q, cache, pairing);
+  const eigen_rope::Positions positions = eigen_rope::Positions::range(100, tokens);
+  const eigen_rope::CosSinCache<float> cache(frequencies, positions);
+  const eigen_rope::Pairing pairing = layer.pairing.value_or(eigen_rope::half.with_rotary_dims(layer.powers.rotary_dims));
+  const Eigen::Tensor<float, 3> y = eigen_rope::rotate(q, cache, pairing);
   const Eigen::array<Eigen::Index, 3> start{0, 0, 0};
   const Eigen::array<Eigen::Index, 3> window{layer.powers.rotary_dims, heads, tokens};
   const Eigen::Tensor<float, 0> before = q.slice(start, window).square().sum();
@@ -62,18 +62,18 @@ bool rotates(const rope::models::LayerRope& layer, const rope::Frequencies& freq
 
 int main(int argc, char** argv) {
   try {
-    const rope::models::ModelRope model = argc > 1 ? rope::models::read_hugging_face(argv[1]) : rope::models::parse_hugging_face(llama_3_1);
+    const eigen_rope::models::ModelRope model = argc > 1 ? eigen_rope::models::read_hugging_face(argv[1]) : eigen_rope::models::parse_hugging_face(llama_3_1);
     fmt::print("{}: {} layers, {} query and {} key heads, context {}\n", model.architecture, model.layer_count, model.heads,
                model.key_heads, model.context);
     bool right = true;
-    for (const rope::models::LayerRope& layer : model.layers) {
-      const rope::Frequencies frequencies = layer.frequencies(model.context);
+    for (const eigen_rope::models::LayerRope& layer : model.layers) {
+      const eigen_rope::Frequencies frequencies = layer.frequencies(model.context);
       print(layer, frequencies);
       right = right && rotates(layer, frequencies);
     }
     for (const std::string& warning : model.warnings) fmt::print("warning: {}\n", warning);
     return right ? 0 : 1;
-  } catch (const rope::Error& error) {
+  } catch (const eigen_rope::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;
   }

@@ -12,7 +12,7 @@ usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | -
   build/packages, one line for each combination, the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++ (default: both)
   --consumers      nothing of README.md, the tests, the tool, the examples and Debian
-  --eigen FOLDER   also with the Eigen headers in FOLDER (Eigen/Core), by ROPE_EIGEN_DIR
+  --eigen FOLDER   also with the Eigen headers in FOLDER (Eigen/Core), by EIGEN_ROPE_EIGEN_DIR
   --eigen-5        the same with headers newer than Debian's, those in TensorFlow's Python package (downloads some 250 MB once)"
 compilers=() other_eigen="" consumers_only=0
 while [ $# -gt 0 ]; do
@@ -124,11 +124,11 @@ warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werr
 pkg_config_consumer() {
   local what=$1 program=$work/$2 compiler=$3 standard=$4 prefix=$5 eigen=$6
   local path libdir flags libs
-  path=$(dirname "$(find "$prefix" -name rope-models.pc)")
+  path=$(dirname "$(find "$prefix" -name eigen-rope-models.pc)")
   libdir=$(dirname "$path")
   export PKG_CONFIG_PATH=$path
-  read -r -a flags <<<"$(pkg-config --cflags rope-models)"
-  read -r -a libs <<<"$(pkg-config --libs rope-models)"
+  read -r -a flags <<<"$(pkg-config --cflags eigen-rope-models)"
+  read -r -a libs <<<"$(pkg-config --libs eigen-rope-models)"
   unset PKG_CONFIG_PATH
   # Eigen's headers as system headers: its warnings do not count.
   [ -n "$eigen" ] || eigen=$(pkg-config --variable=prefix eigen3)/include/eigen3
@@ -140,21 +140,21 @@ pkg_config_consumer() {
 # What the shared libraries let see is what headers mark, each by its name or its class's, and nothing of the libraries underneath.
 compare_symbols() {
   local what=$1 prefix=$2 libraries classes marked seen
-  mapfile -t libraries < <(find "$prefix" -name 'librope*.so')
+  mapfile -t libraries < <(find "$prefix" -name 'libeigen_rope*.so')
   # Names alone: what the standard library makes of other libraries' types is the standard library's.
   nm -D --defined-only -C "${libraries[@]}" | sed -n 's/^[0-9a-f]* [A-Za-z] //p' |
     sed -E 's/\[abi:[a-z0-9]+\]//g; s/operator(<<|>>)/operator_shift/; s/operator(<=>|->|[<>]=?)/operator_compare/; s/operator ([a-z])/operator_\1/' |
     sed -E ':again; s/<[^<>]*>//g; t again; s/\(.*//; s/.*[ *&]//' >"$log.seen"
   if grep -E '^(fmt|hwy|nlohmann)::' "$log.seen" >&2; then die "$what: the symbols above belong to other libraries"; fi
-  classes=$(grep -rhoE '(class|struct) ROPE_API [A-Za-z]+' include | sed 's/.* //' | sort -u)
+  classes=$(grep -rhoE '(class|struct) EIGEN_ROPE_API [A-Za-z]+' include | sed 's/.* //' | sort -u)
   marked=$({
     echo "$classes"
-    grep -rhE '^[^/#]*ROPE_API .*\(' include | sed -E 's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
+    grep -rhE '^[^/#]*EIGEN_ROPE_API .*\(' include | sed -E 's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*EIGEN_ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
   } | sort -u)
   classes=$(paste -sd'|' <<<"$classes")
-  seen=$(grep '^rope::' "$log.seen" | sed -E "s/.*::($classes)(::.*)?\$/\1/; t; s/.*:://" | sort -u)
-  diff <(echo "$marked") <(echo "$seen") >&2 || die "$what: < is marked ROPE_API and not exported, > is exported and not marked"
-  printf '  %-60s %s\n' "$what" "$(wc -l <<<"$seen") names, all marked ROPE_API"
+  seen=$(grep '^eigen_rope::' "$log.seen" | sed -E "s/.*::($classes)(::.*)?\$/\1/; t; s/.*:://" | sort -u)
+  diff <(echo "$marked") <(echo "$seen") >&2 || die "$what: < is marked EIGEN_ROPE_API and not exported, > is exported and not marked"
+  printf '  %-60s %s\n' "$what" "$(wc -l <<<"$seen") names, all marked EIGEN_ROPE_API"
 }
 
 # Blocks of README.md: the first of a language after a heading.
@@ -229,18 +229,18 @@ printf '  %s\n' "the project that README.md shows"
 # what other people recorded and with slopes.
 tests=(table_tests table_kernel_tests rotate_tests gradient_tests)
 configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_BUILD_TOOL=ON -DROPE_TEST_OPTIONS=-O0
-run "building with the static library" cmake --build "$work/$short-static" --target headers_alone rope_tool "${tests[@]}"
+run "building with the static library" cmake --build "$work/$short-static" --target headers_alone eigen_rope_tool "${tests[@]}"
 run "tests of the static library" xargs -P "$(nproc)" -I TEST env TEST --gtest_brief=1 \
   <<<"$(printf '%s\n' "${tests[@]/#/$work/$short-static/bin/}")"
-run "rope verify" "$work/$short-static/bin/rope" verify tests/data/golden/{aclnn,ggml,onnx,scaling}
-run "rope gradcheck" "$work/$short-static/bin/rope" gradcheck
-printf '  %s\n' "each header alone; ${#tests[@]} programs of tests, rope verify and rope gradcheck with the static library"
+run "eigen-rope verify" "$work/$short-static/bin/eigen-rope" verify tests/data/golden/{aclnn,ggml,onnx,scaling}
+run "eigen-rope gradcheck" "$work/$short-static/bin/eigen-rope" gradcheck
+printf '  %s\n' "each header alone; ${#tests[@]} programs of tests, eigen-rope verify and eigen-rope gradcheck with the static library"
 
 # Those that between them call what is compiled.
 examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)
 configure_project "$short-shared" "$source_folder" "$compiler" -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=ON
-run "tool and examples with the shared library" cmake --build "$work/$short-shared" --target rope_tool "${examples[@]}"
-run "the tool with the shared library" "$work/$short-shared/bin/rope" inspect yarn:dims=128,factor=4,original=32768
+run "tool and examples with the shared library" cmake --build "$work/$short-shared" --target eigen_rope_tool "${examples[@]}"
+run "the tool with the shared library" "$work/$short-shared/bin/eigen-rope" inspect yarn:dims=128,factor=4,original=32768
 for example in "${examples[@]}"; do
   run "the example $example with the shared library" "$work/$short-shared/bin/$example"
 done
@@ -258,12 +258,12 @@ debian_packages() {
   mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
   cp /var/lib/dpkg/status "$root/var/lib/dpkg/status"
   run "installing the Debian packages" dpkg --root="$root" --force-not-root --force-script-chrootless --log="$folder/dpkg.log" -i "$folder"/*.deb
-  libdir=$(dirname "$(find "$root" -name 'librope.*' | head -n 1)")
+  libdir=$(dirname "$(find "$root" -name 'libeigen_rope.*' | head -n 1)")
   consumer "Debian packages, $kind, find_package, C++17" "debian-$kind-17" "$compiler" 17 -DCMAKE_PREFIX_PATH="$root/usr" \
     -DCMAKE_BUILD_RPATH="$libdir"
-  run "the installed tool" env LD_LIBRARY_PATH="$libdir" "$root/usr/bin/rope" --version
+  run "the installed tool" env LD_LIBRARY_PATH="$libdir" "$root/usr/bin/eigen-rope" --version
   local file
-  for file in man/man1/rope.1 bash-completion/completions/rope zsh/site-functions/_rope fish/vendor_completions.d/rope.fish \
+  for file in man/man1/eigen-rope.1 bash-completion/completions/eigen-rope zsh/site-functions/_eigen-rope fish/vendor_completions.d/eigen-rope.fish \
     doc/libeigen-rope-dev/copyright doc/eigen-rope/copyright; do
     [ -s "$root/usr/share/$file" ] || die "the Debian packages lack /usr/share/$file"
   done

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 usage="usage: scripts/cross.sh [--quick]
   installs Debian's cross compiler and qemu, unpacks the arm64 libraries into build/aarch64-packages (the system's own packages stay as they
-  are), builds the preset aarch64 and runs under qemu: tests of tables, kernels, golden data and properties, and rope verify; then compares
+  are), builds the preset aarch64 and runs under qemu: tests of tables, kernels, golden data and properties, and eigen-rope verify; then compares
   what tables, rotations and gradients are there, bit for bit, with what the preset native makes of them here
   --quick    without the tool, the expressions and the properties: at most 2 minutes on 2 cores"
 quick=0
@@ -44,7 +44,7 @@ unpack_packages() {
 programs=(table_kernel_tests golden_tests flags_tests)
 [ $quick -eq 1 ] || programs+=(core_tests table_tests rotate_tests gradient_tests ggml_tests onnx_tests aclnn_tests property_tests)
 targets=("${programs[@]}" print_results)
-[ $quick -eq 1 ] || targets+=(rope_tool)
+[ $quick -eq 1 ] || targets+=(eigen_rope_tool)
 say "building build/aarch64"
 configure aarch64
 cmake --build --preset aarch64 --target "${targets[@]}" || die "the build failed; the compiler's messages are above"
@@ -55,8 +55,8 @@ for program in "${programs[@]}"; do
   RC_PARAMS="max_success=100 seed=20260101" "${emulated[@]}" "build/aarch64/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
 done
 if [ $quick -eq 0 ]; then
-  say "rope verify"
-  "${emulated[@]}" build/aarch64/bin/rope verify tests/data/golden | tail -n 1 || die "rope verify failed"
+  say "eigen-rope verify"
+  "${emulated[@]}" build/aarch64/bin/eigen-rope verify tests/data/golden | tail -n 1 || die "eigen-rope verify failed"
 fi
 
 say "comparing bits with those of this machine"

@@ -23,7 +23,7 @@ rm -rf "$work" out/site
 mkdir -p "$work" out
 python3 docs/site/prepare_pages.py "$work/pages" || die "the pages could not be prepared"
 
-version=$(sed -n 's/^#define ROPE_VERSION_[A-Z]* \([0-9]*\).*/\1/p' include/rope/version.hpp | paste -sd.)
+version=$(sed -n 's/^#define EIGEN_ROPE_VERSION_[A-Z]* \([0-9]*\).*/\1/p' include/eigen_rope/version.hpp | paste -sd.)
 say "building out/site of version $version"
 {
   cat docs/site/Doxyfile

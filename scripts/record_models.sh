@@ -62,6 +62,6 @@ if [ "$only" != llama_cpp ]; then
   require_packages "${build_packages[@]}" "${test_packages[@]}"
   configure dev
   cmake --build --preset dev --target models_tests
-  ROPE_WRITE_TOTALS=1 build/dev/bin/models_tests --gtest_filter='HuggingFaceRecorded.*'
+  EIGEN_ROPE_WRITE_TOTALS=1 build/dev/bin/models_tests --gtest_filter='HuggingFaceRecorded.*'
 fi
 say "look at git diff"

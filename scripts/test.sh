@@ -133,7 +133,7 @@ clang_chain() {
 other_chain() {
   timed cpp_check
   timed scripts/check_packages.sh --eigen-5
-  timed scripts/valgrind.sh build/packages/g++-static/bin/rope
+  timed scripts/valgrind.sh build/packages/g++-static/bin/eigen-rope
   timed threads
   timed native
   timed scripts/cross.sh --quick

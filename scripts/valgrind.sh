@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 case "${1:-}" in
-  "") tool=build/dev/bin/rope ;;
+  "") tool=build/dev/bin/eigen-rope ;;
   -h | --help)
     echo "usage: scripts/valgrind.sh [TOOL]    TOOL: the program to run; without it that of the preset dev, which is built"
     exit 0
@@ -20,7 +20,7 @@ if [ $# -eq 0 ]; then
   require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
   say "building build/dev"
   configure dev
-  cmake --build --preset dev --target rope_tool >/dev/null || die "the build failed; run cmake --build --preset dev to see why"
+  cmake --build --preset dev --target eigen_rope_tool >/dev/null || die "the build failed; run cmake --build --preset dev to see why"
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,9 +37,9 @@ run_check() {
   valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect "$tool" "$@" >"$said.out" 2>"$said.err" || code=$?
   if [ "$code" -ne "$expected" ]; then
     cat "$said.err" >&2
-    die "rope $*: exit code $code instead of $expected"
+    die "eigen-rope $*: exit code $code instead of $expected"
   fi
-  printf '  rope %s\n' "${*//$work\//}"
+  printf '  eigen-rope %s\n' "${*//$work\//}"
 }
 
 say "valgrind of $tool"

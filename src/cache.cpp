@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/cache.hpp"
+#include "eigen_rope/cache.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "rope/detail/row_filler.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 void check_sizes(const Frequencies& frequencies, const Positions& positions) {
@@ -136,10 +136,10 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
   runs.flush();
 }
 
-template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*, float*);
-template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, double*, double*);
-template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, long double*, long double*);
-template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::half*, Eigen::half*);
-template ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*, float*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, double*, double*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, long double*, long double*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::half*, Eigen::half*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

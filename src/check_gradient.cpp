@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arithmetic of a gradient check, on flat arrays (detail/gradient_problem.hpp). Slopes of f along directions are numeric_slope.cpp.
-#include "rope/detail/gradient_problem.hpp"
+#include "eigen_rope/detail/gradient_problem.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <tuple>
 
 #include "numeric_slope.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 /// An error estimate above this part of the derivative's natural size says nothing.
@@ -430,4 +430,4 @@ GradientReport run_gradient_check(const GradientProblem& problem, const Gradient
   return GradientCheck(problem, options, kind).run();
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

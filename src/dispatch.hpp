@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls the version of a kernel that was compiled for the chosen target (rope/kernel_target.hpp).
+// Calls the version of a kernel that was compiled for the chosen target (eigen_rope/kernel_target.hpp).
 //
 // A file of kernels includes itself once per target (Highway's foreach_target) and ends, under HWY_ONCE, with
 //
 //   void rotate(...) {
-//     static constexpr auto for_targets = ROPE_VERSIONS(rotate_for_target);
+//     static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_for_target);
 //     for_targets[chosen_version()](...);
 //   }
 //
@@ -18,7 +18,7 @@
 #include <array>
 #include <cstddef>
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 inline constexpr std::size_t version_count = 5;
 
@@ -34,10 +34,10 @@ constexpr std::array<Function, version_count> versions(Function avx3, Function a
 inline constexpr std::array<long long, version_count> version_targets{HWY_TARGETS & HWY_AVX3, HWY_TARGETS& HWY_AVX2, HWY_TARGETS& HWY_SSE4,
                                                                       HWY_TARGETS& HWY_NEON, HWY_TARGETS& HWY_SCALAR};
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail
 
 /// All versions of `function`, which must not be overloaded; those that were not compiled are null and never chosen.
-#define ROPE_VERSIONS(function)                                                                                          \
-  rope::detail::versions<decltype(&HWY_STATIC_DISPATCH(function))>(HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), \
+#define EIGEN_ROPE_VERSIONS(function)                                                                                          \
+  eigen_rope::detail::versions<decltype(&HWY_STATIC_DISPATCH(function))>(HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), \
                                                                    HWY_CHOOSE_SSE4(function), HWY_CHOOSE_NEON(function), \
                                                                    HWY_CHOOSE_FALLBACK(function))

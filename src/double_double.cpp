@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/double_double.hpp"
+#include "eigen_rope/double_double.hpp"
 
 #include <limits>
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 constexpr DoubleDouble ln2{0.69314718055994529, 2.3190468138462996e-17};
@@ -46,4 +46,4 @@ DoubleDouble log(DoubleDouble x) {
   return y;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

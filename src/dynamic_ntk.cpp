@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/dynamic_ntk.hpp"
+#include "eigen_rope/dynamic_ntk.hpp"
 
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 
 DynamicNtk::DynamicNtk(const Powers& powers, const DynamicNtkScaling& scaling)
     : powers_(powers),
@@ -24,4 +24,4 @@ CachedKeys DynamicNtk::update(Index length) {
   return CachedKeys::rerotate;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

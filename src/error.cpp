@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <new>
 #include <string>
 
-#include "rope/detail/aligned.hpp"
-#include "rope/detail/sentence.hpp"
+#include "eigen_rope/detail/aligned.hpp"
+#include "eigen_rope/detail/sentence.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 // Together less than 600 bytes.
@@ -83,4 +83,4 @@ std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t
   return a * b;
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

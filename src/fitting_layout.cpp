@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "rope/layout.hpp"
+#include "eigen_rope/layout.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 struct NamedLayout {
@@ -106,4 +106,4 @@ std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer) {
   return fmt::format(" (a cache made for {} fits this x)", fmt::join(changes, ", or for "));
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -7,12 +7,12 @@
 
 #include <string>
 
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 /// " (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)", or nothing if no named Layout fits. Extents of several
 /// sequences may be those of two layouts, with tokens and sequences exchanged; then the change from either is named.
 std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer);
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

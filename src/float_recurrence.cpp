@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/float_recurrence.hpp"
+#include "eigen_rope/float_recurrence.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 enum class Zero { refused, allowed };
@@ -104,4 +104,4 @@ CosSinCache<float> float_recurrence_cache(const Powers& powers, const Yarn& yarn
   });
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

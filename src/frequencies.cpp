@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
 #include <cstdint>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 
 Frequencies::Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention_factor)
     : rates_(std::move(rates)), attention_factor_(attention_factor) {
@@ -68,4 +68,4 @@ Frequencies Frequencies::explicit_rates(std::vector<DoubleDouble> rates, DoubleD
   return Frequencies(std::move(rates), attention_factor);
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/gradient_report.hpp"
+#include "eigen_rope/gradient_report.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <ostream>
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 std::string index_text(const std::vector<Index>& place) {
@@ -83,4 +83,4 @@ std::string GradientReport::text() const {
 
 std::ostream& operator<<(std::ostream& stream, const GradientReport& report) { return stream << report.text(); }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/growing_cache.hpp"
+#include "eigen_rope/growing_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "mutex_of_process.hpp"
-#include "rope/detail/row_filler.hpp"
-#include "rope/error.hpp"
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/kernel_target.hpp"
 #include "turns.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 /// A position as an index of rows; throws unless it is a whole number in [0, max_tokens).
@@ -158,4 +158,4 @@ template class GrowingCache<long double>;
 template class GrowingCache<Eigen::half>;
 template class GrowingCache<Eigen::bfloat16>;
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -6,12 +6,12 @@
 //
 // Three kernels by where the members of pairs lie: in different vectors, in different vectors of bfloat16, and next to each other in one.
 // Each has Column (coefficients), column(), Result, rotate(), put_first() and put_second(); pointers are those of the column's first pair.
-// Arithmetic is that of rotate_pair (rope/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here: loops.
-#if defined(ROPE_KERNEL_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef ROPE_KERNEL_COLUMNS_INL_HPP
-#undef ROPE_KERNEL_COLUMNS_INL_HPP
+// Arithmetic is that of rotate_pair (eigen_rope/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here: loops.
+#if defined(EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
+#undef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
 #else
-#define ROPE_KERNEL_COLUMNS_INL_HPP
+#define EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
 #endif
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 #include <type_traits>
 
 #include "kernel_values-inl.hpp"
-#include "rope/detail/rows.hpp"
+#include "eigen_rope/detail/rows.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -319,7 +319,7 @@ struct NeighbourKernel {
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

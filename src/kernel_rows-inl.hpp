@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The row kernels: one block of rows (rope/detail/rows.hpp), rotated with the vectors of one target.
+// The row kernels: one block of rows (eigen_rope/detail/rows.hpp), rotated with the vectors of one target.
 //
 // The coefficients of as many columns as registers hold stay there while the rows pass that share a table row; a row of 128 floats is one
 // such pass where there are 32 registers of 16 floats. Rows that need several passes go in tiles of first-level-cache size. Where heads lie
 // outside tokens, a few heads go together, so that they too share a token's table row. Tails take shorter vectors, then single pairs:
 // nothing outside a row is read or written. Compiled once per target. Not here: which rows (walk.hpp), 16-bit tables (rows.hpp).
-#if defined(ROPE_KERNEL_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef ROPE_KERNEL_ROWS_INL_HPP
-#undef ROPE_KERNEL_ROWS_INL_HPP
+#if defined(EIGEN_ROPE_KERNEL_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_ROWS_INL_HPP
+#undef EIGEN_ROPE_KERNEL_ROWS_INL_HPP
 #else
-#define ROPE_KERNEL_ROWS_INL_HPP
+#define EIGEN_ROPE_KERNEL_ROWS_INL_HPP
 #endif
 
 #include <hwy/cache_control.h>
@@ -24,7 +24,7 @@
 #include "kernel_columns-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -385,7 +385,7 @@ void rotate_block(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/kernel_target.hpp"
 
 #include <fmt/format.h>
 #include <hwy/targets.h>
@@ -9,13 +9,13 @@
 #include <cstdlib>
 
 #include "dispatch.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 constexpr std::array<const char*, detail::version_count> names{"AVX3", "AVX2", "SSE4", "NEON", "SCALAR"};
-constexpr const char* variable = "ROPE_KERNEL_TARGET";
+constexpr const char* variable = "EIGEN_ROPE_KERNEL_TARGET";
 constexpr int undecided = -1;
 
 std::atomic<int> chosen{undecided};
@@ -71,4 +71,4 @@ void set_kernel_target(const std::string& name) {
   chosen.store(name.empty() ? find_default() : find(name, "the kernel target"), std::memory_order_relaxed);
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -7,11 +7,11 @@
 //
 // 16-bit values become floats exactly and are rounded once, to nearest even, overflow to infinity and subnormals included, by the same
 // rules on every target; results of arithmetic never carry a signalling NaN, so a NaN stays one. Compiled once per target.
-#if defined(ROPE_KERNEL_VALUES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef ROPE_KERNEL_VALUES_INL_HPP
-#undef ROPE_KERNEL_VALUES_INL_HPP
+#if defined(EIGEN_ROPE_KERNEL_VALUES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_VALUES_INL_HPP
+#undef EIGEN_ROPE_KERNEL_VALUES_INL_HPP
 #else
-#define ROPE_KERNEL_VALUES_INL_HPP
+#define EIGEN_ROPE_KERNEL_VALUES_INL_HPP
 #endif
 
 #include <hwy/highway.h>
@@ -19,10 +19,10 @@
 #include <Eigen/Core>
 #include <cstdint>
 
-#include "rope/detail/rows.hpp"
+#include "eigen_rope/detail/rows.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
@@ -250,7 +250,7 @@ HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D d, Eigen::half* p
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -7,20 +7,20 @@
 #include "kernel_rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 
 void rotate_bfloat16(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>& block) { rotate_block(plan, block); }
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>& block) {
-  static constexpr auto for_targets = ROPE_VERSIONS(rotate_bfloat16);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_bfloat16);
   for_targets[chosen_version()](plan, block);
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail
 #endif  // HWY_ONCE

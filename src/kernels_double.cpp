@@ -7,20 +7,20 @@
 #include "kernel_rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 
 void rotate_double(const RowPlan& plan, const RowBlock<double, double>& block) { rotate_block(plan, block); }
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 void rotate_rows(const RowPlan& plan, const RowBlock<double, double>& block) {
-  static constexpr auto for_targets = ROPE_VERSIONS(rotate_double);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_double);
   for_targets[chosen_version()](plan, block);
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail
 #endif  // HWY_ONCE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of pairs' products (rope/detail/pair_sums.hpp) with the vectors of one target.
+// Sums of pairs' products (eigen_rope/detail/pair_sums.hpp) with the vectors of one target.
 //
 // A column of as many pairs as a vector holds doubles has its sums in registers while the rows pass; a few columns go together, because a
 // sum that waits for the one before it takes four cycles. Every sum takes its terms in the order of the template, so the bits are its bits.
@@ -11,10 +11,10 @@
 
 #include "dispatch.hpp"
 #include "kernel_rows-inl.hpp"
-#include "rope/detail/pair_sums.hpp"
+#include "eigen_rope/detail/pair_sums.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -426,48 +426,48 @@ bool add_and_rotate_bfloat16(const RowPlan& plan, const Runs& runs, const Rotate
   return add_and_rotate_all(plan, runs, rows, sums);
 }
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_float);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_float);
   for_targets[chosen_version()](runs, rows, sums);
 }
 
 void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_double);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_double);
   for_targets[chosen_version()](runs, rows, sums);
 }
 
 void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_half);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_half);
   for_targets[chosen_version()](runs, rows, sums);
 }
 
 void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_bfloat16);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_bfloat16);
   for_targets[chosen_version()](runs, rows, sums);
 }
 
 bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_and_rotate_float);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_float);
   return for_targets[chosen_version()](plan, runs, rows, sums);
 }
 
 bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_and_rotate_half);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_half);
   return for_targets[chosen_version()](plan, runs, rows, sums);
 }
 
 bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
-  static constexpr auto for_targets = ROPE_VERSIONS(add_and_rotate_bfloat16);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_bfloat16);
   return for_targets[chosen_version()](plan, runs, rows, sums);
 }
 
 void flush_streamed_rows() { hwy::FlushStream(); }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail
 #endif  // HWY_ONCE

@@ -9,7 +9,7 @@
 #include "kernel_values-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 
 template <class T>
 void widen_any(const T* from, float* to, Index count) {
@@ -25,21 +25,21 @@ void widen_any(const T* from, float* to, Index count) {
 void widen_half(const Eigen::half* from, float* to, Index count) { widen_any(from, to, count); }
 void widen_bfloat16(const Eigen::bfloat16* from, float* to, Index count) { widen_any(from, to, count); }
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 void widen(const Eigen::half* from, float* to, Index count) {
-  static constexpr auto for_targets = ROPE_VERSIONS(widen_half);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(widen_half);
   for_targets[chosen_version()](from, to, count);
 }
 
 void widen(const Eigen::bfloat16* from, float* to, Index count) {
-  static constexpr auto for_targets = ROPE_VERSIONS(widen_bfloat16);
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(widen_bfloat16);
   for_targets[chosen_version()](from, to, count);
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail
 #endif  // HWY_ONCE

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/layout.hpp"
+#include "eigen_rope/layout.hpp"
 
 #include <algorithm>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 
 Layout::Layout(std::initializer_list<AxisRole> fastest_first) {
   if (fastest_first.size() > roles_.size()) {
@@ -50,4 +50,4 @@ const Layout& Layout::sd() {
   return layout;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

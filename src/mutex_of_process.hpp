@@ -16,7 +16,7 @@
 #include <unistd.h>
 #endif
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 inline std::int64_t this_process() {
 #if __has_include(<unistd.h>)
@@ -60,4 +60,4 @@ class MutexOfProcess {
   std::atomic<Entry*> newest_{nullptr};
 };
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 constexpr int grid_points = 20;
@@ -296,4 +296,4 @@ bool Slopes::complex_step_agrees(std::mt19937_64& random) {
   return agree(step_) || agree(step_ / 16);
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -20,9 +20,9 @@
 #include <random>
 #include <vector>
 
-#include "rope/detail/gradient_problem.hpp"
+#include "eigen_rope/detail/gradient_problem.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 /// v for the inputs [first, last), zero elsewhere; all of one argument, unless it is the check of the complex step.
 struct InputDirection {
@@ -119,4 +119,4 @@ class Slopes {
   Index claims_ = 0;
 };
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/parameter_gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
 
 #include <string>
 
-#include "rope/cache.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using Sum = detail::CompensatedSum;
@@ -97,7 +97,7 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
   }
   if (d.cos.empty() || d.sin.empty() || d.width != d.pairs || frequencies.pairs() != d.pairs) {
     detail::fail(
-        "with attention factor 0 the gradients must be made from rope::input(x) with Wanted::table and a half-width table, got none of it");
+        "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none of it");
   }
   const CosSinCache<double> unit(Frequencies::explicit_rates(frequencies.rates(), 1), positions, layout);
   for (std::size_t i = 0; i < d.cos.size(); ++i) {
@@ -107,4 +107,4 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
   return sum.value();
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

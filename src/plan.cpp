@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/detail/plan.hpp"
+#include "eigen_rope/detail/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "rope/error.hpp"
-#include "rope/kernel_target.hpp"
-#include "rope/streaming.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/streaming.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 void check_window(Index row_length, const Pairing& pairing) {
@@ -72,4 +72,4 @@ Runs runs_of(const RowPlan& plan) {
   return runs;
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

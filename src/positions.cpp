@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/positions.hpp"
+#include "eigen_rope/positions.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 
 Positions Positions::range(std::int64_t start, Index tokens) {
   if (tokens < 0) detail::fail("tokens must not be negative", static_cast<std::int64_t>(tokens));
@@ -39,4 +39,4 @@ DoubleDouble Positions::finite(double id) {
   return id;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

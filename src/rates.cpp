@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/rates.hpp"
+#include "eigen_rope/rates.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace detail {
 namespace {
 
@@ -93,4 +93,4 @@ CorrectionDims yarn_correction_dims(Index dims, double base, const Yarn& yarn) {
 
 double ntk_base(Index dims, double base, double factor) { return static_cast<double>(ntk_base<DoubleDouble>(dims, base, factor)); }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/rerotate.hpp"
+#include "eigen_rope/rerotate.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "rope/detail/row_filler.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
+#include "eigen_rope/error.hpp"
 #include "turns.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using detail::fail;
@@ -207,4 +207,4 @@ void detail::require_placed(const Shape& k, const Positions& positions, const La
   }
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/detail/row_filler.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 #include <cmath>
 #include <type_traits>
 
-#include "rope/detail/rounding.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/detail/rounding.hpp"
+#include "eigen_rope/error.hpp"
 #include "table_kernels.hpp"
 #include "turns.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 // Beyond these the products of turns could not keep the table's error bound, or would overflow.
@@ -159,17 +159,17 @@ void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) 
   }
 }
 
-#define ROPE_INSTANTIATE(Scalar)                                                             \
+#define EIGEN_ROPE_INSTANTIATE(Scalar)                                                             \
   template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&);     \
-  template ROPE_API void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const; \
-  template ROPE_API void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;          \
-  template ROPE_API void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const; \
-  template ROPE_API void RowFiller::fill_turns(const DoubleDouble*, Scalar*, Scalar*) const;
-ROPE_INSTANTIATE(float)
-ROPE_INSTANTIATE(double)
-ROPE_INSTANTIATE(long double)
-ROPE_INSTANTIATE(Eigen::half)
-ROPE_INSTANTIATE(Eigen::bfloat16)
-#undef ROPE_INSTANTIATE
+  template EIGEN_ROPE_API void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const; \
+  template EIGEN_ROPE_API void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;          \
+  template EIGEN_ROPE_API void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const; \
+  template EIGEN_ROPE_API void RowFiller::fill_turns(const DoubleDouble*, Scalar*, Scalar*) const;
+EIGEN_ROPE_INSTANTIATE(float)
+EIGEN_ROPE_INSTANTIATE(double)
+EIGEN_ROPE_INSTANTIATE(long double)
+EIGEN_ROPE_INSTANTIATE(Eigen::half)
+EIGEN_ROPE_INSTANTIATE(Eigen::bfloat16)
+#undef EIGEN_ROPE_INSTANTIATE
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

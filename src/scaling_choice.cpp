@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/scaling_choice.hpp"
+#include "eigen_rope/scaling_choice.hpp"
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 template <class... Functions>
@@ -50,4 +50,4 @@ Frequencies frequencies(const Powers& powers, const Scaling& scaling, Index leng
                     scaling);
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/scaling_gradients.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 /// A value and its derivatives by N parameters, in double-double: forward-mode differentiation.
@@ -24,7 +24,7 @@ struct Dual {
 };
 
 template <std::size_t N>
-double rope_passive(const Dual<N>& x) {
+double eigen_rope_passive(const Dual<N>& x) {
   return x.value.high;
 }
 
@@ -223,4 +223,4 @@ LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longr
   return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

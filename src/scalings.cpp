@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/scalings.hpp"
+#include "eigen_rope/scalings.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace detail {
 namespace {
 
@@ -116,4 +116,4 @@ double yarn_softmax_multiplier(double factor, double mscale_all_dim) {
   return static_cast<double>(yarn_softmax_multiplier<DoubleDouble>(factor, mscale_all_dim));
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/sections.hpp"
+#include "eigen_rope/sections.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 
 Sections::Sections(SectionPattern pattern, std::vector<Index> lengths) : pattern_(pattern), lengths_(std::move(lengths)) {
   const auto count = static_cast<std::int64_t>(lengths_.size());
@@ -63,4 +63,4 @@ std::vector<Index> Sections::exponents(Index pairs) const {
   return result;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
 #include <fmt/format.h>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 
 Shape::Shape(std::initializer_list<Index> extents) : Shape() {
   for (const Index extent : extents) push_back(extent);
@@ -28,4 +28,4 @@ bool operator==(const Shape& a, const Shape& b) {
   return true;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

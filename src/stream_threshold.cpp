@@ -23,14 +23,14 @@
 
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
-#define ROPE_CAN_FLUSH 1
+#define EIGEN_ROPE_CAN_FLUSH 1
 #else
-#define ROPE_CAN_FLUSH 0
+#define EIGEN_ROPE_CAN_FLUSH 0
 #endif
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
-#if ROPE_CAN_FLUSH
+#if EIGEN_ROPE_CAN_FLUSH
 
 namespace {
 
@@ -189,4 +189,4 @@ std::size_t measured_streaming_threshold() noexcept { return std::numeric_limits
 
 #endif
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measurement behind rope/streaming.hpp. Private to the library.
+// The measurement behind eigen_rope/streaming.hpp. Private to the library.
 #pragma once
 
 #include <cstddef>
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 /// Rotations of up to so many bytes are taken to fit the cache and never wait for a measurement; its answer is therefore larger.
 inline constexpr std::size_t always_cached = std::size_t{4} << 20;
@@ -14,4 +14,4 @@ inline constexpr std::size_t always_cached = std::size_t{4} << 20;
 /// memory meanwhile. Where stores past the cache do not exist, the largest std::size_t.
 std::size_t measured_streaming_threshold() noexcept;
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/streaming.hpp"
+#include "eigen_rope/streaming.hpp"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "stream_threshold.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
-constexpr const char* variable = "ROPE_STREAM_BYTES";
+constexpr const char* variable = "EIGEN_ROPE_STREAM_BYTES";
 
 enum class State { unread, unmeasured, known };
 
@@ -92,4 +92,4 @@ bool detail::streams(std::size_t bytes) noexcept {
   }
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/strided_view.hpp"
+#include "eigen_rope/strided_view.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared) {
   const int outer_axes = std::max(shape.rank() - 1, 0);
@@ -61,4 +61,4 @@ void fail_beyond_memory(const Span& span) {
        fmt::format("{} and {}", span.first, span.last));
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

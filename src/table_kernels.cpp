@@ -21,7 +21,7 @@
 #include "kernel_values-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<double>;
@@ -279,23 +279,23 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   }
 }
 
-#define ROPE_KERNELS(Scalar, name)                                                                                             \
+#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                             \
   void fill_row_##name(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {        \
     fill_row(rates, positions, kind, cos, sin);                                                                                \
   }                                                                                                                            \
   void fill_rows_##name(const TableRates& rates, const double* offsets, double first, Index count, Scalar* cos, Scalar* sin) { \
     fill_rows(rates, offsets, first, count, cos, sin);                                                                         \
   }
-ROPE_KERNELS(float, float)
-ROPE_KERNELS(Eigen::half, half)
-ROPE_KERNELS(Eigen::bfloat16, bfloat16)
-#undef ROPE_KERNELS
+EIGEN_ROPE_KERNELS(float, float)
+EIGEN_ROPE_KERNELS(Eigen::half, half)
+EIGEN_ROPE_KERNELS(Eigen::bfloat16, bfloat16)
+#undef EIGEN_ROPE_KERNELS
 
-}  // namespace rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 QuarterTurnSeries quarter_turn_series(double m) {
   // Chebyshev interpolation in x^2 on [0, 0.251]: errors 2^-57 of sin(pi/2 x) / x and 2^-52 of cos(pi/2 x).
@@ -309,25 +309,25 @@ QuarterTurnSeries quarter_turn_series(double m) {
 }
 
 void fill_table_offsets(const TableRates& rates, double* offsets) {
-  static constexpr auto versions = ROPE_VERSIONS(fill_offsets);
+  static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_offsets);
   versions[chosen_version()](rates, offsets);
 }
 
-#define ROPE_KERNELS(Scalar, name)                                                                                            \
+#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                            \
   template <>                                                                                                                 \
   void fill_table_row(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {        \
-    static constexpr auto versions = ROPE_VERSIONS(fill_row_##name);                                                          \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_row_##name);                                                          \
     versions[chosen_version()](rates, positions, kind, cos, sin);                                                             \
   }                                                                                                                           \
   template <>                                                                                                                 \
   void fill_table_rows(const TableRates& rates, const double* offsets, double first, Index count, Scalar* cos, Scalar* sin) { \
-    static constexpr auto versions = ROPE_VERSIONS(fill_rows_##name);                                                         \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_rows_##name);                                                         \
     versions[chosen_version()](rates, offsets, first, count, cos, sin);                                                       \
   }
-ROPE_KERNELS(float, float)
-ROPE_KERNELS(Eigen::half, half)
-ROPE_KERNELS(Eigen::bfloat16, bfloat16)
-#undef ROPE_KERNELS
+EIGEN_ROPE_KERNELS(float, float)
+EIGEN_ROPE_KERNELS(Eigen::half, half)
+EIGEN_ROPE_KERNELS(Eigen::bfloat16, bfloat16)
+#undef EIGEN_ROPE_KERNELS
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail
 #endif  // HWY_ONCE

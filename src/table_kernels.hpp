@@ -7,11 +7,11 @@
 // here (TableRates). Private to the library.
 #pragma once
 
-#include "rope/detail/row_filler.hpp"
-#include "rope/double_double.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
+#include "eigen_rope/double_double.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 /// The arrays of rates are padded with zeros to a multiple of this many pairs, the most doubles a vector holds.
 inline constexpr Index table_lanes = 8;
@@ -52,4 +52,4 @@ void fill_table_rows(const TableRates& rates, const double* offsets, double firs
 template <class Scalar>
 void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scalar& cos, Scalar& sin);
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/detail/temporary.hpp"
+#include "eigen_rope/detail/temporary.hpp"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__
@@ -20,4 +20,4 @@ void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size
 #endif
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 constexpr int steps = 128;
@@ -74,4 +74,4 @@ CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns) {
   return {step.cos + (step.cos * cos_rest_less_1 - step.sin * sin_rest), step.sin + (step.sin * cos_rest_less_1 + step.cos * sin_rest)};
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

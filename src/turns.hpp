@@ -7,9 +7,9 @@
 // three or four terms of the series are enough. Private to the library.
 #pragma once
 
-#include "rope/double_double.hpp"
+#include "eigen_rope/double_double.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 /// cos and sin as double-doubles.
 struct CosSin {
@@ -26,4 +26,4 @@ DoubleDouble part_of_turn(DoubleDouble position, DoubleDouble turns);
 /// cos and sin of 2 pi * position * turns.
 CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns);
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

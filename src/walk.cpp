@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/detail/walk.hpp"
+#include "eigen_rope/detail/walk.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 
 #include "fitting_layout.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 Strides dense_strides(Index row_length, const Shape& outer) {
   Strides strides{};
@@ -68,4 +68,4 @@ Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, c
   return walk;
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

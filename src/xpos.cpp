@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/xpos.hpp"
+#include "eigen_rope/xpos.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "table_kernels.hpp"
 #include "turns.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using detail::fail;
@@ -134,4 +134,4 @@ template CosSinCache<long double> xpos_cache(const Frequencies&, const Positions
 template CosSinCache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
 template CosSinCache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
 
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/xpos_gradients.hpp"
+#include "eigen_rope/xpos_gradients.hpp"
 
-#include "rope/error.hpp"
-#include "rope/parameter_gradients.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
 
-namespace rope {
+namespace eigen_rope {
 XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
                              const Layout& layout) {
   detail::require_table_of(d, positions, layout);
@@ -39,4 +39,4 @@ XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positi
   return result;
 }
 
-}  // namespace rope
+}  // namespace eigen_rope

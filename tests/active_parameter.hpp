@@ -11,9 +11,9 @@
 #include <string>
 #include <unsupported/Eigen/AutoDiff>
 
-#include "rope/scaling_gradients.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 using Dynamic = Eigen::AutoDiffScalar<Eigen::VectorXd>;
 
@@ -35,4 +35,4 @@ void expect_autodiff(double actual, const std::string& name, Dynamic& parameter,
   EXPECT_NEAR(actual, expected, roundings * std::numeric_limits<double>::epsilon() * size) << name;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -3,16 +3,16 @@
 // Derivatives by Eigen's AutoDiffScalar, through x and through the table's rates, against the closed forms.
 #include <gtest/gtest.h>
 
-#include "rope/cache.hpp"
-#include "rope/rotate.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/rotate.hpp"
 
 // After the Tensor module: AutoDiff replaces functions of std that Eigen's packets use.
 #include <unsupported/Eigen/AutoDiff>
 
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -48,8 +48,8 @@ void compare_jacobians(const AnyTable& table, const Case& c) {
     unit.data()[i] = 1;
     // Rows of the transpose are columns of the rotation; the inverse's gradient has no name of its own.
     Eigen::Tensor<double, 2> expected(kFeatures, kRows);
-    if (c.direction == Direction::forward) expected = rope::transpose(unit, table, c.pairing);
-    if (c.direction == Direction::transpose) expected = rope::rotate(unit, table, c.pairing);
+    if (c.direction == Direction::forward) expected = eigen_rope::transpose(unit, table, c.pairing);
+    if (c.direction == Direction::transpose) expected = eigen_rope::rotate(unit, table, c.pairing);
     for (Index j = 0; j < kSize; ++j) {
       ASSERT_EQ(y.data()[i].derivatives()(j), expected.data()[j]) << "d y" << i << " / d x" << j;
       ASSERT_EQ(negated.data()[i].derivatives()(j), -expected.data()[j]) << "d (-y)" << i << " / d x" << j;
@@ -81,7 +81,7 @@ TEST(AutoDiff, InverseUndoesDerivatives) {
     Eigen::Tensor<AD, 2> x(kFeatures, kRows);
     const std::vector<double> values = random_values<double>(kSize, 4);
     for (Index j = 0; j < kSize; ++j) seed(x.data()[j], values[static_cast<std::size_t>(j)], kSize, j);
-    Eigen::Tensor<AD, 2> y = rope::rotate(x, table, c.pairing);
+    Eigen::Tensor<AD, 2> y = eigen_rope::rotate(x, table, c.pairing);
     // Where it lies, too.
     rotate_inplace(y, table, c.pairing, Direction::inverse);
     for (Index i = 0; i < kSize; ++i) {
@@ -108,8 +108,8 @@ void compare_rate_derivatives() {
   Eigen::Tensor<XScalar, 2> x(kFeatures, 3);
   const std::vector<double> values = random_values<double>(x.size(), 5);
   for (Index i = 0; i < x.size(); ++i) x.data()[i] = XScalar(values[static_cast<std::size_t>(i)]);
-  const Eigen::Tensor<AD, 2> y = rope::rotate(x, cache, half);
-  const Eigen::Tensor<AD, 2> nested = rope::rotate(x, cache, half) * AD(2.0);
+  const Eigen::Tensor<AD, 2> y = eigen_rope::rotate(x, cache, half);
+  const Eigen::Tensor<AD, 2> nested = eigen_rope::rotate(x, cache, half) * AD(2.0);
   for (Index s = 0; s < 3; ++s) {
     const double position = positions[static_cast<std::size_t>(s)];
     for (Index k = 0; k < pairs; ++k) {
@@ -154,4 +154,4 @@ TEST(AutoDiff, HasNeitherPacketsNorBlocks) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "dense_view.hpp"
-#include "rope/cache.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 
-namespace rope::axial_tests {
+namespace eigen_rope::axial_tests {
 namespace {
 
 using test::dense;
@@ -112,4 +112,4 @@ TEST(AxialTable, IsHuggingFacesAxialType) {
 }
 
 }  // namespace
-}  // namespace rope::axial_tests
+}  // namespace eigen_rope::axial_tests

@@ -245,7 +245,7 @@ TEST(BenchCheck, RefusesTargetsThatSayNothing) {
 
 // Nothing measured at all: every target of the project is a miss, and every contender is one the programs' names can have.
 TEST(BenchTargets, OfTheProjectCanBeReadAndAllNeedMeasuring) {
-  const std::vector<Target> targets = read_targets(ROPE_BENCH_TARGETS);
+  const std::vector<Target> targets = read_targets(EIGEN_ROPE_BENCH_TARGETS);
   const std::vector<Verdict> verdicts = check(targets, Results());
   EXPECT_GT(verdicts.size(), 100U);
   for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.outcome, Outcome::not_measured) << verdict.name;

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// The bytes of each of `count` scalars that carry its value: a long double of 80 bits lies in 16 bytes.
 template <class Scalar>
@@ -23,4 +23,4 @@ auto bits_of(const Scalar* values, Index count) {
   return bits;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

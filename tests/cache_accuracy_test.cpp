@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promise of rope/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of the
+// The promise of eigen_rope/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of the
 // real-number formula, in every scalar, for every kind of frequencies and positions. Checked against 200-bit arithmetic.
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 
 #include "real_formula.hpp"
 #include "real_number.hpp"
-#include "rope/cache.hpp"
+#include "eigen_rope/cache.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
@@ -205,4 +205,4 @@ TEST(CacheAccuracy, PositionsBeyond2To31LoseNoMoreThanTheTermThatGrowsWithThem) 
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "rope/cache.hpp"
-#include "rope/rotate.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/rotate.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr Index D = 8;
@@ -120,4 +120,4 @@ TEST(CacheFromHalves, RefusesWidthsWithoutHalves) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -8,9 +8,9 @@
 
 #include <string>
 
-#include "rope/streaming.hpp"
+#include "eigen_rope/streaming.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 enum class CacheSide {
   within,
@@ -29,8 +29,8 @@ inline std::string name_of(const ::testing::TestParamInfo<CacheSide>& side) {
   return side.param == CacheSide::within ? "WithinTheCaches" : "BeyondTheCaches";
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test
 
-#define ROPE_ON_BOTH_SIDES_OF_THE_CACHES(Suite)               \
-  class Suite : public rope::test::OnBothSidesOfTheCaches {}; \
-  INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::Values(rope::test::CacheSide::within, rope::test::CacheSide::beyond), rope::test::name_of)
+#define EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(Suite)               \
+  class Suite : public eigen_rope::test::OnBothSidesOfTheCaches {}; \
+  INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::Values(eigen_rope::test::CacheSide::within, eigen_rope::test::CacheSide::beyond), eigen_rope::test::name_of)

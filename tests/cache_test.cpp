@@ -2,7 +2,7 @@
 //
 // What a table holds: one row for each token, pairs by their axis, the magnitude in both halves, and derivatives where the scalar has them.
 // How exact its entries are is tested in cache_accuracy_test.cpp.
-#include "rope/cache.hpp"
+#include "eigen_rope/cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include "error_of.hpp"
 #include "real_number.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
@@ -308,4 +308,4 @@ TEST(CosSinCache, EntriesAreRoundedOnce) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -8,9 +8,9 @@
 
 #include "error_of.hpp"
 #include "gradient_functions.hpp"
-#include "rope/check_gradient.hpp"
+#include "eigen_rope/check_gradient.hpp"
 
-namespace rope::test::check_gradient_faults_tests {
+namespace eigen_rope::test::check_gradient_faults_tests {
 namespace {
 
 using Vector = Eigen::Tensor<double, 1>;
@@ -270,4 +270,4 @@ TEST(CheckGradientFaults, OptionsOutsideTheirRangeAreRefused) {
 }
 
 }  // namespace
-}  // namespace rope::test::check_gradient_faults_tests
+}  // namespace eigen_rope::test::check_gradient_faults_tests

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "gradient_functions.hpp"
-#include "rope/check_gradient.hpp"
+#include "eigen_rope/check_gradient.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using Matrix = Eigen::Tensor<double, 2>;
@@ -225,4 +225,4 @@ TEST(CheckGradientRandom, LargeTensors) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "gradient_functions.hpp"
-#include "rope/cache.hpp"
-#include "rope/check_gradient.hpp"
-#include "rope/rotate.hpp"
-#include "rope/table_gradient.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/check_gradient.hpp"
+#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/table_gradient.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr Index kHeadSize = 12;
@@ -116,4 +116,4 @@ TEST(CheckGradientRope, TableGradient) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

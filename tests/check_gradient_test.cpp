@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Right gradients pass: by every method, for every kind of claim, argument, result, layout and scalar; and what is reported of them.
-#include "rope/check_gradient.hpp"
+#include "eigen_rope/check_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "gradient_functions.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 // The bounds that the documentation names.
@@ -200,4 +200,4 @@ TEST(CheckGradient, ReportsReadable) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

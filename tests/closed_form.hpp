@@ -18,10 +18,10 @@
 #include <limits>
 #include <vector>
 
-#include "rope/rates.hpp"
+#include "eigen_rope/rates.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::closed_form {
+namespace eigen_rope::test::closed_form {
 
 /// A number, and the error to first order that forming it in double may have, in units of double's epsilon.
 struct Tracked {
@@ -192,4 +192,4 @@ inline SecondOrder second_order(const Extents& extents, const List& x, const Lis
   return result;
 }
 
-}  // namespace rope::test::closed_form
+}  // namespace eigen_rope::test::closed_form

@@ -19,7 +19,7 @@
 
 #include "closed_form.hpp"
 
-namespace rope::test::closed_form {
+namespace eigen_rope::test::closed_form {
 
 /// A parameter of a scaling: its value, drate_k/dp for every pair, and dm/dp.
 struct Parameter {
@@ -214,4 +214,4 @@ inline ScaledRates llama3_by_hand(const Powers& powers, const Llama3& llama3) {
   return scaled;
 }
 
-}  // namespace rope::test::closed_form
+}  // namespace eigen_rope::test::closed_form

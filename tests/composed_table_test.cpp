@@ -2,7 +2,7 @@
 //
 // The table in stock tensor operations: every step against its formula, and the whole against CosSinCache, at positions small enough for
 // plain double.
-#include "rope/composed_table.hpp"
+#include "eigen_rope/composed_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "rope/cache.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/reference.hpp"
 
-namespace rope::composed_table_tests {
+namespace eigen_rope::composed_table_tests {
 namespace {
 
 using composed::TableSteps;
@@ -168,4 +168,4 @@ TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
 }
 
 }  // namespace
-}  // namespace rope::composed_table_tests
+}  // namespace eigen_rope::composed_table_tests

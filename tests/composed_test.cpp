@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rope::composed::rotate, stock Eigen operations only, equals rope::reference for each kind of scalar, at ranks 1 to 6 and in both layouts:
+// eigen_rope::composed::rotate, stock Eigen operations only, equals eigen_rope::reference for each kind of scalar, at ranks 1 to 6 and in both layouts:
 // to the bit where both round every product and sum by itself, to one unit in the last place for 16-bit scalars, which reference fuses;
-// rope::composed::rotate_complex equals interleaved pairs.
-#include "rope/composed.hpp"
+// eigen_rope::composed::rotate_complex equals interleaved pairs.
+#include "eigen_rope/composed.hpp"
 
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "rope/composed_complex.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/composed_complex.hpp"
+#include "eigen_rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr int ColMajor = Eigen::ColMajor;
@@ -127,4 +127,4 @@ TEST(ComplexEqualsInterleaved, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

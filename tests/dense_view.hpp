@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "rope/strided_view.hpp"
+#include "eigen_rope/strided_view.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 template <class Scalar>
 StridedView<Scalar> dense(Scalar* data, const Shape& shape) {
@@ -30,4 +30,4 @@ StridedView<const Scalar> dense(const std::vector<Scalar>& data, const Shape& sh
   return dense(data.data(), shape);
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -2,7 +2,7 @@
 //
 // A Device covers every item exactly once, on the calling thread or on a pool's.
 #define EIGEN_USE_THREADS
-#include "rope/device.hpp"
+#include "eigen_rope/device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "rope/detail/tensor.hpp"
+#include "eigen_rope/detail/tensor.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 std::vector<int> visits(const Device& device, Index count) {
@@ -52,4 +52,4 @@ TEST(Device, NegativeCountsAreNothing) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

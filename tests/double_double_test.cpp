@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pairs of doubles against 200-bit arithmetic: sums and products without error, the four operations to 2^-102, exp and log to 2^-98.
-#include "rope/double_double.hpp"
+#include "eigen_rope/double_double.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "real_number.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
@@ -160,4 +160,4 @@ TEST(DoubleDouble, ExpAndLogAtTheirEnds) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sequence that grows, ends and begins again: which frequencies are in force, and when keys must be moved.
-#include "rope/dynamic_ntk.hpp"
+#include "eigen_rope/dynamic_ntk.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "error_of.hpp"
 
-namespace rope::dynamic_ntk_tests {
+namespace eigen_rope::dynamic_ntk_tests {
 namespace {
 
 using test::error_of;
@@ -74,4 +74,4 @@ TEST(DynamicNtkState, RefusalsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace rope::dynamic_ntk_tests
+}  // namespace eigen_rope::dynamic_ntk_tests

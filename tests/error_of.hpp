@@ -5,11 +5,11 @@
 
 #include <string>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
-/// The message of the rope::Error that `call` throws. No message equals the text for no error; any other exception passes through.
+/// The message of the eigen_rope::Error that `call` throws. No message equals the text for no error; any other exception passes through.
 template <class Call>
 std::string error_of(Call&& call) {
   try {
@@ -17,7 +17,7 @@ std::string error_of(Call&& call) {
   } catch (const Error& error) {
     return error.what();
   }
-  return "no rope::Error";
+  return "no eigen_rope::Error";
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a refusal's sentence is made. Which refusals there are is the bad input matrix (bad_input/).
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 
 #include "error_of.hpp"
 #include "extremes.hpp"
-#include "rope/frequencies.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::error_of;
@@ -68,4 +68,4 @@ TEST(Error, CheckedProductsThatFitAreReturned) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

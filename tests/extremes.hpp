@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 inline constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t int64_min = std::numeric_limits<std::int64_t>::min();
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// Throws std::runtime_error where there is no such file or it ends early.
 inline std::string file_bytes(const std::filesystem::path& path) {
@@ -27,4 +27,4 @@ inline void write_bytes(const std::filesystem::path& path, std::string_view byte
     throw std::runtime_error("cannot write " + path.string());
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

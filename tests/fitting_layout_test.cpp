@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "rope/cache.hpp"
-#include "rope/layout.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/layout.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,7 +101,7 @@ TEST(FittingLayout, WhatIsSuggestedFits) {
           shape.push_back(role == AxisRole::token ? 16 : role == AxisRole::batch ? batches : 5);
         }
         const std::string message = told(shape, cache_of(16, batches, of_cache.layout));
-        if (message == "no rope::Error") continue;
+        if (message == "no eigen_rope::Error") continue;
         SCOPED_TRACE(std::string("x ") + of_x.name + ", cache " + of_cache.name + ": " + message);
         // "for A or B instead of C"
         const std::string instead = std::string(" instead of Layout::") + of_cache.name + "()";
@@ -110,7 +110,7 @@ TEST(FittingLayout, WhatIsSuggestedFits) {
         const std::string suggestion = before.substr(before.rfind("for "));
         for (const Named& suggested : every_layout) {
           if (suggestion.find(std::string("Layout::") + suggested.name + "()") == std::string::npos) continue;
-          EXPECT_EQ(told(shape, cache_of(16, batches, suggested.layout)), "no rope::Error");
+          EXPECT_EQ(told(shape, cache_of(16, batches, suggested.layout)), "no eigen_rope::Error");
         }
       }
     }
@@ -118,4 +118,4 @@ TEST(FittingLayout, WhatIsSuggestedFits) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

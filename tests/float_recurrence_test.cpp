@@ -2,7 +2,7 @@
 //
 // The float recurrence by hand for a few entries, its closeness to the exact table where floats suffice, and its decay where they do not.
 // All of ggml's recorded answers are compared in golden_ggml_test.cpp.
-#include "rope/float_recurrence.hpp"
+#include "eigen_rope/float_recurrence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "error_of.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 Powers powers_of(Index dims) {
@@ -85,4 +85,4 @@ TEST(FloatRecurrence, RefusesWhatTheExactTableRefuses) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

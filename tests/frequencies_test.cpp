@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rates without YaRN: against 200-bit arithmetic, by the properties that define each parameter, and against published numbers.
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "real_formula.hpp"
 #include "real_number.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
@@ -178,4 +178,4 @@ TEST(NtkBase, GivesHuggingFaceDynamicRates) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "file_bytes.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 struct GoldenCase {
   int id;
@@ -104,4 +104,4 @@ class GoldenReader {
   std::map<std::string, std::string> files_;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -10,7 +10,7 @@
 
 #include "golden_ggml.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 struct PlainResult {
   std::vector<double> y;
@@ -111,4 +111,4 @@ class PlainFormula {
   double high_ = 0;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -17,9 +17,9 @@
 
 #include "golden_ggml.hpp"
 #include "golden_ggml_formula.hpp"
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::GoldenCase;
@@ -27,7 +27,7 @@ using test::GoldenReader;
 using test::PlainFormula;
 using test::PlainResult;
 
-const std::string folder = ROPE_TEST_DATA "/golden/ggml";
+const std::string folder = EIGEN_ROPE_TEST_DATA "/golden/ggml";
 
 // Its index is read once.
 GoldenReader& golden() {
@@ -237,4 +237,4 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenGgmlGroup, testing::ValuesIn(groups),
                          [](const testing::TestParamInfo<Group>& group) { return std::string(group.param.name); });
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

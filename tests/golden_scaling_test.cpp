@@ -12,17 +12,17 @@
 
 #include "published_rates.hpp"
 #include "real_number.hpp"
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 #include "verify_scaling.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
 using test::Real;
 
 const tool::Index& sets() {
-  static const tool::Index index = tool::read_scaling_index(ROPE_TEST_DATA "/golden/scaling/inv_freq.json");
+  static const tool::Index index = tool::read_scaling_index(EIGEN_ROPE_TEST_DATA "/golden/scaling/inv_freq.json");
   return index;
 }
 
@@ -141,4 +141,4 @@ TEST(PublishedScaling, AttentionFactors) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope gradcheck`: green for this library, red for every fault put into its answers, and what the program prints, writes and returns.
+// `eigen-rope gradcheck`: green for this library, red for every fault put into its answers, and what the program prints, writes and returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@
 #include "gradcheck_report.hpp"
 #include "only_target.hpp"
 #include "operators/verify_recordings.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using test::file_bytes;
@@ -54,7 +54,7 @@ GradcheckReport of_library(const GradcheckFilters& filters, std::uint64_t seed =
 
 TEST(Gradcheck, IsGreenOnEveryTarget) {
   for (const std::string& target : kernel_targets()) {
-    const rope::test::OnlyTarget only(target);
+    const eigen_rope::test::OnlyTarget only(target);
     const GradcheckReport report = of_library({"", "yarn_exact|xpos|rates", "", ""});
     EXPECT_EQ(report.failed(), 0) << target << "\n" << text_of(report, {});
   }
@@ -123,7 +123,7 @@ Answers first_head(const Problem& problem) {
   Problem one = problem;
   const auto features = static_cast<std::size_t>(problem.shape[0]);
   for (std::size_t i = 0; i < one.g.size(); ++i) {
-    auto rest = static_cast<rope::Index>(i / features);
+    auto rest = static_cast<eigen_rope::Index>(i / features);
     for (const Axis& axis : problem.axes) {
       if (axis.name == "head" && rest % axis.extent != 0) one.g[i] = 0;
       rest /= axis.extent;
@@ -418,4 +418,4 @@ TEST(GradcheckProgram, DrawsWholePictures) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -7,9 +7,9 @@
 #include <random>
 #include <tuple>
 
-#include "rope/detail/tensor.hpp"
+#include "eigen_rope/detail/tensor.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 template <class Scalar, int rank, int layout = Eigen::ColMajor>
 Eigen::Tensor<Scalar, rank, layout> normal_tensor(const std::array<Eigen::Index, static_cast<std::size_t>(rank)>& extents, unsigned seed) {
@@ -90,4 +90,4 @@ inline const auto layer_vjp = [](const auto& w, const auto& x, const auto& bias,
   return std::make_tuple(contracted(g, 1, x, 1), contracted(w, 0, g, 0), dbias);
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -7,10 +7,10 @@
 
 #include "guarded_table.hpp"
 #include "kernel_paths.hpp"
-#include "rope/gradients.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr std::array<Wanted, 2> sums{Wanted::angle, Wanted::angle | Wanted::log_magnitude | Wanted::table};
@@ -109,4 +109,4 @@ TEST(GradientsGuard, Half) { pass_guarded<Eigen::half, float>(); }
 TEST(GradientsGuard, Bfloat16) { pass_guarded<Eigen::bfloat16, float>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -3,7 +3,7 @@
 // gradients(): every result against plain loops over the definition in long double, for every pairing, window, table width, broadcast,
 // scalar, side and target; in place; threads; what is not asked for stays empty; what must be refused.
 #define EIGEN_USE_THREADS
-#include "rope/gradients.hpp"
+#include "eigen_rope/gradients.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@
 #include "dense_view.hpp"
 #include "error_of.hpp"
 #include "only_target.hpp"
-#include "rope/detail/aligned.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/streaming.hpp"
-#include "rope/tensor_view.hpp"
+#include "eigen_rope/detail/aligned.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/tensor_view.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// What the definition gives, and for each number the sum of the magnitudes of what it was summed from.
@@ -345,7 +345,7 @@ TEST(Gradients, RefuseWhatCannotWork) {
             }),
             "[rope] g must have y's shape [4, 3], got [4, 2]");
   EXPECT_EQ(error_of([&] { gradients(output(x), g, full, half, Wanted::angle); }),
-            "[rope] full-width tables need rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4");
+            "[rope] full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4");
   EXPECT_EQ(error_of([&] { gradients(output(x), g, table, half, Wanted::angle, dense(memory.data() + 1, shape)); }),
             "[rope] dx must be the same rows as y or not overlap them");
   EXPECT_EQ(error_of([&] { gradients(input(x), g, table, half, Wanted::angle, dense(memory.data() + 17, shape)); }),
@@ -361,4 +361,4 @@ TEST(Gradients, RefuseWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <thread>
 
-#include "rope/cache.hpp"
-#include "rope/growing_cache.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/growing_cache.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 // Of doubles, which are formed slowly: the lock is held for milliseconds.
@@ -97,4 +97,4 @@ TEST(GrowingCacheFork, GrandchildrenToo) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -2,7 +2,7 @@
 //
 // A growing table holds CosSinCache's bits wherever it grew, keeps every view valid, stays within its memory bound, and may be read while
 // it grows. The thread tests are for ThreadSanitizer too (preset tsan).
-#include "rope/growing_cache.hpp"
+#include "eigen_rope/growing_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,9 +16,9 @@
 
 #include "bits.hpp"
 #include "error_of.hpp"
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/rotate_to.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::bits_of;
@@ -193,7 +193,7 @@ TEST(GrowingCache, RefusesWrongOptionsAndRates) {
               GrowingCache<float>(frequencies, Layout::sd(), {11, 10});
             }),
             "[rope] max tokens must be at least first tokens (11), got 10");
-  EXPECT_NE(error_of([&] { GrowingCache<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }), "no rope::Error");
+  EXPECT_NE(error_of([&] { GrowingCache<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }), "no eigen_rope::Error");
 }
 
 TEST(GrowingCache, RotatesAsCosSinCacheDoes) {
@@ -257,4 +257,4 @@ TEST(GrowingCache, ThreadsReadWhileItGrows) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 enum class Against { end, beginning };
 inline constexpr std::array<Against, 2> both_sides{Against::end, Against::beginning};
@@ -191,4 +191,4 @@ class Combinations {
   int count_ = 0;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

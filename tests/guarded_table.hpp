@@ -6,7 +6,7 @@
 #include "guarded.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 template <class Scalar>
 class GuardedTable {
@@ -24,4 +24,4 @@ class GuardedTable {
   Shape outer_;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

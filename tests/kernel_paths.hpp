@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "only_target.hpp"
-#include "rope/streaming.hpp"
+#include "eigen_rope/streaming.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 enum class Path { through_the_cache, past_the_cache };
 
@@ -29,4 +29,4 @@ void on_every_path(const Visit& visit) {
   reset_streaming_threshold();
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The choice of an instruction set: what there is, what is in use, what can be forced, and what is refused.
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/kernel_target.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <cstdlib>
 
 #include "error_of.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using testing::AllOf;
@@ -21,9 +21,9 @@ using testing::StartsWith;
 /// The environment variable, and the choice that follows from it, for one scope.
 class Forced {
  public:
-  explicit Forced(const char* value) { setenv("ROPE_KERNEL_TARGET", value, 1); }
+  explicit Forced(const char* value) { setenv("EIGEN_ROPE_KERNEL_TARGET", value, 1); }
   ~Forced() {
-    unsetenv("ROPE_KERNEL_TARGET");
+    unsetenv("EIGEN_ROPE_KERNEL_TARGET");
     set_kernel_target("");
   }
   Forced(const Forced&) = delete;
@@ -62,8 +62,8 @@ TEST(KernelTarget, UnknownNamesAreRefusedAndNothingChanges) {
 
 TEST(KernelTarget, AWrongEnvironmentIsNamed) {
   const Forced forced("fast");
-  EXPECT_THAT(error_of([] { set_kernel_target(""); }), AllOf(StartsWith("[rope] ROPE_KERNEL_TARGET must be one of "), HasSubstr("fast")));
+  EXPECT_THAT(error_of([] { set_kernel_target(""); }), AllOf(StartsWith("[rope] EIGEN_ROPE_KERNEL_TARGET must be one of "), HasSubstr("fast")));
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

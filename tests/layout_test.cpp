@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shapes and layouts: which axis is which, the outer extents a table gets from them, and the order its rows are filled in.
-#include "rope/layout.hpp"
+#include "eigen_rope/layout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "rope/cache.hpp"
+#include "eigen_rope/cache.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(Shape, MayBeEmptyOrHaveNoAxes) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/kernel_target.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 class OnlyTarget {
  public:
@@ -17,4 +17,4 @@ class OnlyTarget {
   OnlyTarget& operator=(const OnlyTarget&) = delete;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -2,7 +2,7 @@
 //
 // d rates, d positions and d attention factor from gradients(), against complex steps of the loss through plain loops: L = sum g y, with
 // y from the definition at positions and rates that have an imaginary part.
-#include "rope/parameter_gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 
 #include "dense_view.hpp"
 #include "error_of.hpp"
-#include "rope/cache.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -181,9 +181,9 @@ TEST(ParameterGradients, RefuseWhatTheyCannotKnow) {
   EXPECT_EQ(error_of([&] { position_gradients(angles, Frequencies::powers({8}), positions, Layout::sd()); }),
             "[rope] frequencies must have as many pairs as the gradients (3), got 4");
   EXPECT_EQ(error_of([&] { attention_factor_gradient(angles, Frequencies::explicit_rates(kRates, 0), positions, Layout::sd()); }),
-            "[rope] with attention factor 0 the gradients must be made from rope::input(x) with Wanted::table and a half-width table, got "
+            "[rope] with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got "
             "none of it");
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The value a branch sees, of every kind of scalar that is recognised, and of types that join.
-#include "rope/detail/passive.hpp"
+#include "eigen_rope/detail/passive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,13 +37,13 @@ struct Joined {
 };
 
 template <class T>
-const T& rope_passive(const Joined<T>& scalar) {
+const T& eigen_rope_passive(const Joined<T>& scalar) {
   return scalar.x;
 }
 
 }  // namespace other
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 TEST(Passive, OfNumbersIsTheirValue) {
@@ -85,4 +85,4 @@ TEST(Passive, OfTypesThatJoinedIsWhatTheirFunctionGives) {
 }
 
 }  // namespace
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where tokens stand: every kind of list, held exactly, and found under its axis, batch and token.
-#include "rope/positions.hpp"
+#include "eigen_rope/positions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "extremes.hpp"
 #include "real_number.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
@@ -118,4 +118,4 @@ TEST(Positions, OneAxisOfSectionsIsLikeIds) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

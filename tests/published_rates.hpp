@@ -9,9 +9,9 @@
 #include <cmath>
 #include <cstddef>
 
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 using PublishedRates = std::array<double, 64>;
 
@@ -59,4 +59,4 @@ inline void expect_published(const Frequencies& frequencies, const PublishedRate
   }
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

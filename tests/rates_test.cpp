@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formulas of the rates for any scalar: their values in every arithmetic, derivatives through them, and Llama 3.1's scaling.
-#include "rope/rates.hpp"
+#include "eigen_rope/rates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@
 #include "published_rates.hpp"
 #include "real_number.hpp"
 #include "real_rates.hpp"
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
-namespace rope::rates_tests {
+namespace eigen_rope::rates_tests {
 namespace {
 
 using test::error_of;
@@ -375,4 +375,4 @@ TEST(NtkBase, OfADifferentiableScalarIsThatOfNumbersWithItsDerivatives) {
 }
 
 }  // namespace
-}  // namespace rope::rates_tests
+}  // namespace eigen_rope::rates_tests

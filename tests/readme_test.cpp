@@ -14,7 +14,7 @@
 namespace {
 
 std::string content_of(const std::string& file) {
-  std::ifstream stream(std::string(ROPE_SOURCE_DIR) + "/" + file);
+  std::ifstream stream(std::string(EIGEN_ROPE_SOURCE_DIR) + "/" + file);
   EXPECT_TRUE(stream) << "cannot read " << file;
   std::ostringstream text;
   text << stream.rdbuf();
@@ -68,10 +68,10 @@ TEST(OperatorsPage, ShowsConversionsThatAreCompiled) {
 
 TEST(Pages, WithCppBlocksAreCompiledOrShowExamples) {
   std::vector<std::string> known{"gradients", "operators"};  // above
-  std::istringstream compiled(ROPE_COMPILED_PAGES);
+  std::istringstream compiled(EIGEN_ROPE_COMPILED_PAGES);
   for (std::string page; compiled >> page;) known.push_back(page);
   int pages = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(ROPE_SOURCE_DIR) + "/docs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(EIGEN_ROPE_SOURCE_DIR) + "/docs")) {
     if (entry.path().extension() != ".md") continue;
     ++pages;
     const std::string page = entry.path().stem().string();

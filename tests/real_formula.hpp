@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates and magnitude by the formulas of rope/frequencies.hpp, in 200 bits and written independently of the library.
+// Rates and magnitude by the formulas of eigen_rope/frequencies.hpp, in 200 bits and written independently of the library.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "real_number.hpp"
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 struct RealFrequencies {
   std::vector<Real> rates;
@@ -53,4 +53,4 @@ inline RealFrequencies real_frequencies(const Powers& powers, const std::optiona
   return result;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -10,9 +10,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "rope/double_double.hpp"
+#include "eigen_rope/double_double.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 using Real = boost::multiprecision::number<
     boost::multiprecision::backends::cpp_bin_float<200, boost::multiprecision::backends::digit_base_2, void, std::int32_t, -100000, 100000>,
@@ -46,4 +46,4 @@ Real ulp(const Scalar& value) {
   return two_to(exponent - (Limits::digits - 1));
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

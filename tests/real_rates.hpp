@@ -2,7 +2,7 @@
 //
 // Rates and magnitude of every scaling in 200 bits, with parameters of 200 bits, so that they can be differentiated by differences.
 //
-// Written from the publications and independently of rope/rates.hpp: YaRN as the blend of the scaled with the original rate, Llama 3.1's
+// Written from the publications and independently of eigen_rope/rates.hpp: YaRN as the blend of the scaled with the original rate, Llama 3.1's
 // scaling by wavelengths.
 #pragma once
 
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "real_number.hpp"
-#include "rope/rates.hpp"
+#include "eigen_rope/rates.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 enum class Scaling { powers, yarn, llama3 };
 
@@ -105,4 +105,4 @@ inline BasicRates<Real> real_derivatives(Scaling scaling, const RealParameters& 
   return result;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference loops on rows small enough to work by hand, in integers, so that every comparison is exact.
-#include "rope/reference.hpp"
+#include "eigen_rope/reference.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST(Reference, EmptyRowsAndNoRowsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

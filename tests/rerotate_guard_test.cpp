@@ -6,12 +6,12 @@
 
 #include "guarded.hpp"
 #include "kernel_paths.hpp"
-#include "rope/growing_cache.hpp"
-#include "rope/rerotate.hpp"
-#include "rope/token_row.hpp"
+#include "eigen_rope/growing_cache.hpp"
+#include "eigen_rope/rerotate.hpp"
+#include "eigen_rope/token_row.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr Index kHeads = 2;
@@ -104,4 +104,4 @@ TEST(DecodeGuard, Half) { decode_guarded<Eigen::half>(); }
 TEST(DecodeGuard, Bfloat16) { decode_guarded<Eigen::bfloat16>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moved keys against the promises of rope/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved once, there and
+// Moved keys against the promises of eigen_rope/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved once, there and
 // back, by way of a third place, and a thousand times, against keys rotated once.
-#include "rope/rerotate.hpp"
+#include "eigen_rope/rerotate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@
 #include "only_target.hpp"
 #include "real_formula.hpp"
 #include "real_number.hpp"
-#include "rope/detail/row_filler.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr Index kDims = 32;
@@ -438,4 +438,4 @@ TEST(Rerotate, Refusals) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

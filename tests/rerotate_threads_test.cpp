@@ -3,7 +3,7 @@
 // Keys moved by the threads of a pool, dense and as a view of fused rows.
 #define EIGEN_USE_THREADS
 
-#include "rope/rerotate.hpp"
+#include "eigen_rope/rerotate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "bits.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 TEST(RerotateThreads, GiveTheSameBitsAsOneAlsoThroughViews) {
@@ -37,4 +37,4 @@ TEST(RerotateThreads, GiveTheSameBitsAsOneAlsoThroughViews) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

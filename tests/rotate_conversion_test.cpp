@@ -11,11 +11,11 @@
 #include <cstring>
 #include <limits>
 
-#include "rope/kernel_target.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// The two formats as numbers of bits.
@@ -269,4 +269,4 @@ TYPED_TEST(Conversion, WidensTablesExactly) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::rotate_copy_tests {
+namespace eigen_rope::test::rotate_copy_tests {
 namespace {
 
 constexpr Row row{44, 6, 24};  // 6 elements before the window, 14 behind it
@@ -112,4 +112,4 @@ TEST(RotateCopies, NanStaysInItsPair) {
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_copy_tests
+}  // namespace eigen_rope::test::rotate_copy_tests

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Nothing to read or write; `table` fits.
@@ -58,9 +58,9 @@ TEST(RotateEmpty, Half) { expect_nothing_anywhere<Eigen::half, Eigen::ColMajor>(
 TEST(RotateEmpty, WithoutFeaturesNoTableOfSomeFits) {
   const Eigen::Tensor<float, 3> x(0, 2, 3);
   const Table<float> table = random_table<float>(4, Shape{1, 3}, 2);
-  EXPECT_EQ(error_of([&] { (void)rope::rotate(x, table, rope::half); }),
+  EXPECT_EQ(error_of([&] { (void)eigen_rope::rotate(x, table, eigen_rope::half); }),
             "[rope] table width must be 0 for an x without features (head size 0), got 4");
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

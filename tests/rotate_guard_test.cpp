@@ -7,11 +7,11 @@
 
 #include "guarded_table.hpp"
 #include "kernel_paths.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Two tokens and five heads: more than go together where heads lie outside tokens.
@@ -61,4 +61,4 @@ TEST(RotateGuard, Bfloat16) { rotate_guarded<Eigen::bfloat16, float>(); }
 TEST(RotateGuard, HalfWithHalfTable) { rotate_guarded<Eigen::half, Eigen::half>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

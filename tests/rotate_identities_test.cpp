@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rope/cache.hpp"
+#include "eigen_rope/cache.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr double kAttentionFactor = 1.3;
@@ -32,7 +32,7 @@ constexpr double kAdjointUlps = 2 * 1.75;
 /// Four rotated vectors.
 constexpr double kDistanceUlps = 4 * 2.5;
 
-/// Where long double has 113 bits a table's entries have 83 of them right (rope/cache.hpp).
+/// Where long double has 113 bits a table's entries have 83 of them right (eigen_rope/cache.hpp).
 template <class Scalar>
 double of_table(double ulps) {
   return ulps * std::max(1.0, 0x1p-82 / static_cast<double>(epsilon<Scalar>()));
@@ -228,4 +228,4 @@ TYPED_TEST(Identities, ScoresDependOnDistance) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -3,10 +3,10 @@
 // Rotation where x lies: `x = rotate(x)`, whole tensors, and strided views into larger ones, which leave everything around them alone.
 #include <gtest/gtest.h>
 
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::rotate_inplace_tests {
+namespace eigen_rope::test::rotate_inplace_tests {
 namespace {
 
 using Eigen::ColMajor;
@@ -128,14 +128,14 @@ TEST(RotateStridedView, GapsAndAxesOfOne) {
 
 TEST(RotateStridedView, EmptyViewsNeedNoData) {
   const auto table = random_table<float>(4, Shape{}, 1);
-  rotate_inplace(StridedView<float>{nullptr, Shape{8, 0}, {8}}, table, rope::half);
-  rotate_inplace(StridedView<float>{nullptr, Shape{8, 3, 0}, {8, 0}}, table, rope::half);
+  rotate_inplace(StridedView<float>{nullptr, Shape{8, 0}, {8}}, table, eigen_rope::half);
+  rotate_inplace(StridedView<float>{nullptr, Shape{8, 3, 0}, {8, 0}}, table, eigen_rope::half);
   const TableView<float> no_entries{};
-  rotate_inplace(StridedView<float>{nullptr, Shape{0, 3}, {0}}, no_entries, rope::half);
+  rotate_inplace(StridedView<float>{nullptr, Shape{0, 3}, {0}}, no_entries, eigen_rope::half);
   float untouched = 5;
-  rotate_inplace(StridedView<float>{&untouched, Shape{8, 0}, {8}}, table, rope::half);
+  rotate_inplace(StridedView<float>{&untouched, Shape{8, 0}, {8}}, table, eigen_rope::half);
   EXPECT_EQ(untouched, 5);
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_inplace_tests
+}  // namespace eigen_rope::test::rotate_inplace_tests

@@ -4,11 +4,11 @@
 // double, with nothing of the library but the class that turns rates and positions into a table.
 #include <gtest/gtest.h>
 
-#include "rope/cache.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::rotate_matrix_tests {
+namespace eigen_rope::test::rotate_matrix_tests {
 namespace {
 
 /// Each coefficient is rounded (0.5 ulp of m), and so are both products (0.5 each) and the sum (0.5), of members whose absolute values
@@ -112,11 +112,11 @@ TEST(RotateEqualsMatrix, AQuarterTurnByHand) {
     const Eigen::Tensor<double, 2> y = rotate(x, cache, pairing);
     for (Eigen::Index d = 0; d < 4; ++d) EXPECT_NEAR(y(d, 0), values[static_cast<std::size_t>(d)], 1e-15);
   };
-  expect(rope::half, {-3, 2, 1, 4});
-  expect(rope::interleaved, {-2, 1, 3, 4});
-  expect(rope::quarter, {-2, 1, 3, 4});
-  expect(rope::interleaved_to_half, {-2, 3, 1, 4});
+  expect(eigen_rope::half, {-3, 2, 1, 4});
+  expect(eigen_rope::interleaved, {-2, 1, 3, 4});
+  expect(eigen_rope::quarter, {-2, 1, 3, 4});
+  expect(eigen_rope::interleaved_to_half, {-2, 3, 1, 4});
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_matrix_tests
+}  // namespace eigen_rope::test::rotate_matrix_tests

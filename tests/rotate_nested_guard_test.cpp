@@ -6,10 +6,10 @@
 
 #include "cache_sides.hpp"
 #include "guarded_table.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Rows of every length up to two packets of 64 bytes, and those of the other tests.
@@ -74,11 +74,11 @@ void nest_guarded() {
   }
 }
 
-ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateNestedGuard);
+EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateNestedGuard);
 
 TEST_P(RotateNestedGuard, Float) { nest_guarded<float>(); }
 TEST_P(RotateNestedGuard, Double) { nest_guarded<double>(); }
 TEST_P(RotateNestedGuard, Half) { nest_guarded<Eigen::half>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

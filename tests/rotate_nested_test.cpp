@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "cache_sides.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using Eigen::ColMajor;
@@ -55,7 +55,7 @@ void for_each_setting(Check&& check) {
   }
 }
 
-ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateNested);
+EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateNested);
 
 TEST_P(RotateNested, ScaledAndShifted) {
   for_each_setting([](const Setting& s) {
@@ -136,8 +136,8 @@ TEST_P(RotateNested, OfAReversal) {
 TEST_P(RotateNested, OfARotation) {
   for_each_setting([](const Setting& s) {
     const Tensor once = s.rotated(s.x);
-    const Tensor expected = rope::transpose(once, s.table, s.c.pairing);
-    const Tensor actual = rope::transpose(s.rotated(s.x), s.table, s.c.pairing);
+    const Tensor expected = eigen_rope::transpose(once, s.table, s.c.pairing);
+    const Tensor actual = eigen_rope::transpose(s.rotated(s.x), s.table, s.c.pairing);
     ASSERT_TRUE(equal(expected, actual));
   });
 }
@@ -334,4 +334,4 @@ TEST_P(RotateNested, OneRowOfDoubleRowMajor) { nest_one_row<double, Eigen::RowMa
 TEST_P(RotateNested, OneRowOfHalf) { nest_one_row<Eigen::half, Eigen::ColMajor>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -9,7 +9,7 @@
 #include "cache_sides.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::rotate_parents_tests {
+namespace eigen_rope::test::rotate_parents_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
@@ -77,7 +77,7 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
   check("reshape", [&](const auto& r) { return r.reshape(Eigen::DSizes<Eigen::Index, 3>(H, D, S)); });
   check("scan", [&](const auto& r) { return r.cumsum(0); });
   check("evaluated", [&](const auto& r) { return r.eval() * 2.F; });
-  check("rotation", [&](const auto& r) { return rope::rotate(r, second, interleaved); });
+  check("rotation", [&](const auto& r) { return eigen_rope::rotate(r, second, interleaved); });
   compare<Eigen::half, 3>("cast", device, node, alone, [&](const auto& r) { return r.template cast<Eigen::half>(); });
   compare<double, 3>("cast to double", device, node, alone, [&](const auto& r) { return r.template cast<double>() * 2.0; });
   compare<float, 2>("chip", device, node, alone, [&](const auto& r) { return r.chip(S / 2, 2); });
@@ -107,14 +107,14 @@ void for_each_size(const Argument& argument, const Check& check) {
     SCOPED_TRACE(shape.text());
     const Tensor x = random_tensor<float, 3>(shape, 35);
     const auto table = random_table<float>(shape[0] / 2, Shape{1, shape[2]}, 36);
-    const Tensor alone = rope::rotate(x, table, half);
-    ASSERT_NO_FATAL_FAILURE(check(rope::rotate(argument(x), table, half), alone));
+    const Tensor alone = eigen_rope::rotate(x, table, half);
+    ASSERT_NO_FATAL_FAILURE(check(eigen_rope::rotate(argument(x), table, half), alone));
   }
 }
 
 constexpr auto itself = [](const Tensor& x) -> const Tensor& { return x; };
 
-ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateParents);
+EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateParents);
 
 TEST_P(RotateParents, OnTheCallingThread) {
   for_each_size(itself, [](const auto& node, const Tensor& alone) { every_parent(Eigen::DefaultDevice(), node, alone); });
@@ -153,10 +153,10 @@ TEST_P(RotateParents, OfArgumentsWithoutData) {
     const Tensor x = random_tensor<float, 3>(Shape{128, 8, tokens}, 38);
     const Table<float> identity = unit(x);
     const auto table = random_table<float>(64, Shape{1, tokens}, 39);
-    const Tensor alone = rope::rotate(x, table, half);
-    check(rope::rotate(rope::rotate(x, identity, half), table, half), alone);
+    const Tensor alone = eigen_rope::rotate(x, table, half);
+    check(eigen_rope::rotate(eigen_rope::rotate(x, identity, half), table, half), alone);
   }
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_parents_tests
+}  // namespace eigen_rope::test::rotate_parents_tests

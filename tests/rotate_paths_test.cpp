@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "cache_sides.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using Eigen::ColMajor;
@@ -187,7 +187,7 @@ void expect_every_path_of_every_node() {
   }
 }
 
-ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotatePaths);
+EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotatePaths);
 
 TEST_P(RotatePaths, Float) { expect_every_path_of_every_node<float, float, ColMajor>(); }
 TEST_P(RotatePaths, FloatRowMajor) { expect_every_path_of_every_node<float, float, RowMajor>(); }
@@ -235,4 +235,4 @@ TEST_P(RotatePaths, FlagsOfPlainScalars) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -12,7 +12,7 @@
 // After the Tensor module, which it needs.
 #include <unsupported/Eigen/AutoDiff>
 
-namespace rope::test::rotate_same_region_tests {
+namespace eigen_rope::test::rotate_same_region_tests {
 namespace {
 
 using Sizes = Eigen::DSizes<Eigen::Index, 3>;
@@ -89,8 +89,8 @@ void every_form(const Row& row, const Shape& outer, const Device& device) {
     const Pairing pairing = Pairing(kind).with_offset(row.offset).with_rotary_dims(row.dims);
     SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(kind) << ", rows of " << row.length);
     const auto table = random_table<TableScalar>(row.dims / 2, Shape{1, outer[1]}, 7);
-    const auto rotated = [&](const auto& e) { return rope::rotate(e, table, pairing); };
-    const auto copied = [&](const auto& e) -> Tensor<Scalar> { return rope::rotate(Tensor<Scalar>(e), table, pairing); };
+    const auto rotated = [&](const auto& e) { return eigen_rope::rotate(e, table, pairing); };
+    const auto copied = [&](const auto& e) -> Tensor<Scalar> { return eigen_rope::rotate(Tensor<Scalar>(e), table, pairing); };
 
     const Tensor<Scalar> x = values<Scalar>(shape, 1);
     const Tensor<Scalar> larger = values<Scalar>(around, 2);
@@ -176,7 +176,7 @@ void small_and_many() {
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<Scalar>({64, 0, 64}, Shape{16, 40}));
 }
 
-ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateSameRegion);
+EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateSameRegion);
 
 TEST_P(RotateSameRegion, Float) { small_and_many<float>(); }
 TEST_P(RotateSameRegion, Double) { small_and_many<double>(); }
@@ -202,7 +202,7 @@ void select_and_concatenate(const Device& device, bool may_be_refused) {
   const Shape shape{row.length, 16, 40};
   const auto table = random_table<float>(32, Shape{1, 40}, 7);
   const Tensor<float> x = values<float>(shape, 1);
-  const Tensor<float> r = rope::rotate(x, table, half);
+  const Tensor<float> r = eigen_rope::rotate(x, table, half);
   Tensor<float> mask(x.dimensions());
   for (Index i = 0; i < mask.size(); ++i) mask.data()[i] = i < 100 || i % 3 == 0 ? 0.F : 1.F;
   const Sizes whole(0, 0, 0);
@@ -212,9 +212,9 @@ void select_and_concatenate(const Device& device, bool may_be_refused) {
   const Tensor<float> selected = (mask > 0.5F).select(r, x * 3.F);
   const Tensor<float> concatenated = (x.slice(whole, first) * 3.F).concatenate(r.slice(behind, rest), 2);
   Tensor<float> t = x;
-  const auto select = [&] { t.device(device) = (mask > 0.5F).select(rope::rotate(t, table, half), t * 3.F); };
+  const auto select = [&] { t.device(device) = (mask > 0.5F).select(eigen_rope::rotate(t, table, half), t * 3.F); };
   const auto concatenate = [&] {
-    t.device(device) = (t.slice(whole, first) * 3.F).concatenate(rope::rotate(t, table, half).slice(behind, rest), 2);
+    t.device(device) = (t.slice(whole, first) * 3.F).concatenate(eigen_rope::rotate(t, table, half).slice(behind, rest), 2);
   };
   const auto right_or_refused = [&](const auto& statement, const Tensor<float>& expected, const char* form) {
     t = x;
@@ -241,9 +241,9 @@ TEST_P(RotateSameRegion, OtherOverlapsAreRefused) {
   const Tensor<float> before = t;
   const auto table = random_table<float>(4, Shape{}, 5);
   const Sizes extents(8, 3, 4);
-  EXPECT_THROW(t.slice(Sizes(0, 0, 1), extents) = rope::rotate(t.slice(Sizes(0, 0, 0), extents), table, half), Error);
+  EXPECT_THROW(t.slice(Sizes(0, 0, 1), extents) = eigen_rope::rotate(t.slice(Sizes(0, 0, 0), extents), table, half), Error);
   expect_same(before, t, "refused");
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_same_region_tests
+}  // namespace eigen_rope::test::rotate_same_region_tests

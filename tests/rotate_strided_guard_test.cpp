@@ -10,11 +10,11 @@
 
 #include "guarded_table.hpp"
 #include "kernel_paths.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr std::array<Row, 8> rows{{{2, 0, 2}, {10, 0, 10}, {36, 0, 36}, {64, 0, 64}, {128, 0, 128}, {80, 8, 32}, {12, 3, 8}, {37, 5, 32}}};
@@ -211,4 +211,4 @@ TEST(RotateStridedGuard, FloatWithThreads) { rotate_with_threads<float>(); }
 TEST(RotateStridedGuard, HalfWithThreads) { rotate_with_threads<Eigen::half>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rotation from one strided view into another: the bits of a dense rotation, rows shared for reading, aliasing refused.
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "error_of.hpp"
-#include "rope/cache.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/reference.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 constexpr Index D = 10;
@@ -146,4 +146,4 @@ TEST(RotateStrided, RefusesAliasingAndShapesAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

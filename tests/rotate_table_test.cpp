@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "rope/rotate.hpp"
+#include "eigen_rope/rotate.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::rotate_table_tests {
+namespace eigen_rope::test::rotate_table_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
@@ -66,4 +66,4 @@ TEST(RotateTable, TensorsOfEitherLayoutAreRead) {
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_table_tests
+}  // namespace eigen_rope::test::rotate_table_tests

@@ -7,11 +7,11 @@
 
 #include "guarded_table.hpp"
 #include "kernel_paths.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_strided.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_strided.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Two tokens and two heads; the table has a row for each token, each head, or each row of x.
@@ -87,4 +87,4 @@ TEST(RotateMarginGuard, Half) { rotate_margins<Eigen::half>(); }
 TEST(RotateMarginGuard, Bfloat16) { rotate_margins<Eigen::bfloat16>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

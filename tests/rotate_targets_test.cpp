@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "only_target.hpp"
-#include "rope/detail/aligned.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_to.hpp"
-#include "rope/streaming.hpp"
+#include "eigen_rope/detail/aligned.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/streaming.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Rows that take one pass of registers, several, or more than a tile, with and without tails.
@@ -116,4 +116,4 @@ TEST(RotateTargets, StreamingHalf) { compare_streaming<Eigen::half>(); }
 TEST(RotateTargets, StreamingBfloat16) { compare_streaming<Eigen::bfloat16>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

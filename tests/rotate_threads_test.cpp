@@ -10,11 +10,11 @@
 #include <mutex>
 
 #include "error_of.hpp"
-#include "rope/composed.hpp"
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/composed.hpp"
+#include "eigen_rope/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
@@ -214,4 +214,4 @@ TEST(RotateThreads, RefusesPartialOverlap) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

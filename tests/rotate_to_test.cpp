@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rope::rotate_to and direct assignment check what Eigen does not: shapes, and memory that x, the table and the destination share. What is
+// eigen_rope::rotate_to and direct assignment check what Eigen does not: shapes, and memory that x, the table and the destination share. What is
 // refused has written nothing.
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/rotate_to.hpp"
 
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::rotate_to_tests {
+namespace eigen_rope::test::rotate_to_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 2>;
@@ -151,4 +151,4 @@ TEST(RotateTo, RefusesABackwardViewIntoTheTable) {
 }
 
 }  // namespace
-}  // namespace rope::test::rotate_to_tests
+}  // namespace eigen_rope::test::rotate_to_tests

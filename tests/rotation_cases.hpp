@@ -16,14 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "rope/detail/tensor.hpp"
-#include "rope/direction.hpp"
-#include "rope/pairing.hpp"
-#include "rope/rotate.hpp"
-#include "rope/shape.hpp"
-#include "rope/table.hpp"
+#include "eigen_rope/detail/tensor.hpp"
+#include "eigen_rope/direction.hpp"
+#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/shape.hpp"
+#include "eigen_rope/table.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// The library's own implementations agree to the bit whatever the flags. Of Eigen's own operations products and sums may be fused: they
 /// differ by what one rounding of each product, of the determinant and of the quotient can make.
@@ -98,9 +98,9 @@ Eigen::Tensor<Scalar, rank, layout> random_tensor(const Shape& shape, std::uint6
 /// The node of any direction: its type does not depend on it.
 template <class X, class AnyTable>
 auto rotation(const X& x, const AnyTable& table, Pairing pairing, Direction direction) {
-  if (direction == Direction::forward) return rope::rotate(x, table, pairing);
-  if (direction == Direction::transpose) return rope::transpose(x, table, pairing);
-  return rope::inverse(x, table, pairing);
+  if (direction == Direction::forward) return eigen_rope::rotate(x, table, pairing);
+  if (direction == Direction::transpose) return eigen_rope::transpose(x, table, pairing);
+  return eigen_rope::inverse(x, table, pairing);
 }
 
 inline constexpr std::array<PairKind, 4> every_kind{PairKind::half, PairKind::interleaved, PairKind::quarter,
@@ -305,4 +305,4 @@ template <class XScalar, class Scalar>
   return same_bits(expected, actual, shape.size());
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 inline std::string safetensors_bytes(const std::string& header, const std::string& data) {
   std::string file(8, '\0');
@@ -13,4 +13,4 @@ inline std::string safetensors_bytes(const std::string& header, const std::strin
   return file + header + data;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

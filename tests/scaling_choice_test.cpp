@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scaling held as a value gives what its own factory gives.
-#include "rope/scaling_choice.hpp"
+#include "eigen_rope/scaling_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::scaling_choice_tests {
+namespace eigen_rope::scaling_choice_tests {
 namespace {
 
 const Powers powers{8, 10000.0};
@@ -62,4 +62,4 @@ TEST(ScalingChoice, RefusesWhatTheFactoryRefuses) {
 }
 
 }  // namespace
-}  // namespace rope::scaling_choice_tests
+}  // namespace eigen_rope::scaling_choice_tests

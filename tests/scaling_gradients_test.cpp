@@ -2,7 +2,7 @@
 //
 // The gradients of the scalings' parameters: against central differences of independent formulas in 200 bits, against the complex step and
 // Eigen's AutoDiffScalar through the library's own, and at the kinks.
-#include "rope/scaling_gradients.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 #include "real_number.hpp"
 #include "real_rates.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::Dynamic;
@@ -374,4 +374,4 @@ TEST(ScalingGradients, RefuseWhatTheRatesRefuseAndOtherCounts) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

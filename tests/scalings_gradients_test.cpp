@@ -3,7 +3,7 @@
 // The gradients of the published scalings' parameters, against central differences of independent formulas in 200 bits, and against Eigen's
 // AutoDiffScalar through the library's own.
 //
-// The formulas below are written from the publications: by wavelengths, quotients and roots, not as in rope/scalings.hpp.
+// The formulas below are written from the publications: by wavelengths, quotients and roots, not as in eigen_rope/scalings.hpp.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -21,9 +21,9 @@
 #include "active_parameter.hpp"
 #include "error_of.hpp"
 #include "real_number.hpp"
-#include "rope/scaling_gradients.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
 
-namespace rope::scalings_gradients_tests {
+namespace eigen_rope::scalings_gradients_tests {
 namespace {
 
 using test::Dynamic;
@@ -305,4 +305,4 @@ TEST(ScalingsGradients, AreOnePerPair) {
 }
 
 }  // namespace
-}  // namespace rope::scalings_gradients_tests
+}  // namespace eigen_rope::scalings_gradients_tests

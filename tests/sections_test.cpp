@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which axis turns each pair, and which power it takes: the patterns pair by pair, and where the two interleaved ones differ.
-#include "rope/sections.hpp"
+#include "eigen_rope/sections.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST(Sections, MayBeLargeButTheirSumStaysBelowTheMaximum) {
 TEST(Sections, NoPairsHaveNoExponents) { EXPECT_THAT(Sections(SectionPattern::vision, {2}).exponents(0), testing::IsEmpty()); }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Words of files in sentences: one line, without control characters, of bounded length.
-#include "rope/detail/sentence.hpp"
+#include "eigen_rope/detail/sentence.hpp"
 
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 TEST(Sentence, OrdinaryTextIsLeftAlone) {
@@ -64,4 +64,4 @@ TEST(Sentence, RefusalsAreOneShortLine) {
 }
 
 }  // namespace
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the number of rope/streaming.hpp comes from: set, given by the environment, or measured once; and that small rotations never wait.
+// Where the number of eigen_rope/streaming.hpp comes from: set, given by the environment, or measured once; and that small rotations never wait.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "rope/streaming.hpp"
+#include "eigen_rope/streaming.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::error_of;
@@ -40,7 +40,7 @@ class Streaming : public testing::Test {
   }
 
  private:
-  static constexpr const char* variable = "ROPE_STREAM_BYTES";
+  static constexpr const char* variable = "EIGEN_ROPE_STREAM_BYTES";
   std::string before_;
 };
 
@@ -78,12 +78,12 @@ TEST_F(Streaming, WhatIsSetWinsOverTheEnvironment) {
 TEST_F(Streaming, RefusesAMalformedEnvironmentUntilItIsMended) {
   for (const std::string text : {"12MiB", "-1", " 5", "1e9", "0x10", "5 ", "18446744073709551616"}) {
     forget(text);
-    const std::string message = "[rope] ROPE_STREAM_BYTES must be a whole number of bytes, got " + text;
+    const std::string message = "[rope] EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got " + text;
     EXPECT_EQ(error_of([] { detail::require_streaming_threshold(); }), message);
     EXPECT_EQ(error_of([] { streaming_threshold(); }), message);
     EXPECT_EQ(error_of([] { detail::require_streaming_threshold(); }), message);
     EXPECT_FALSE(detail::streams(never));  // a kernel never throws
-    setenv("ROPE_STREAM_BYTES", "77", 1);
+    setenv("EIGEN_ROPE_STREAM_BYTES", "77", 1);
     EXPECT_EQ(streaming_threshold(), 77);
   }
 }
@@ -150,4 +150,4 @@ TEST_F(Streaming, MayBeSetWhileOthersAsk) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which strides a view may have: every list whose rows are provably apart is kept, and the span is the memory its rows touch.
-#include "rope/strided_view.hpp"
+#include "eigen_rope/strided_view.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <set>
 #include <vector>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using detail::checked_strides;
@@ -111,4 +111,4 @@ TEST(StridedView, SpansUpTo60BitsAreAccepted) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

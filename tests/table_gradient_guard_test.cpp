@@ -6,10 +6,10 @@
 
 #include "guarded.hpp"
 #include "only_target.hpp"
-#include "rope/table_gradient.hpp"
+#include "eigen_rope/table_gradient.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 template <class Scalar, class Result>
@@ -63,4 +63,4 @@ TEST(TableGradientGuard, Bfloat16) { sum_guarded<Eigen::bfloat16, Eigen::bfloat1
 TEST(TableGradientGuard, HalfIntoFloat) { sum_guarded<Eigen::half, float>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

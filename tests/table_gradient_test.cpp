@@ -2,7 +2,7 @@
 //
 // dL/dcos and dL/dsin: the operator's published integers, plain loops for every pairing, width and broadcast, and long sums.
 #define EIGEN_USE_THREADS
-#include "rope/table_gradient.hpp"
+#include "eigen_rope/table_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 #include "dense_view.hpp"
 #include "error_of.hpp"
 #include "only_target.hpp"
-#include "rope/detail/tensor.hpp"
+#include "eigen_rope/detail/tensor.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::dense;
@@ -201,4 +201,4 @@ TEST(TableGradient, RefusesWhatDoesNotFitAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -8,10 +8,10 @@
 #include "bits.hpp"
 #include "guarded.hpp"
 #include "only_target.hpp"
-#include "rope/cache.hpp"
-#include "rope/detail/row_filler.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Up to four vectors of 64 bytes of double and of what is stored; bases go 128 pairs at a time.
@@ -154,4 +154,4 @@ TYPED_TEST(TableGuard, WholeTables) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "only_target.hpp"
-#include "rope/cache.hpp"
-#include "rope/detail/row_filler.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/detail/row_filler.hpp"
 #include "table_kernels.hpp"
 #include "turns.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::OnlyTarget;
@@ -257,4 +257,4 @@ TEST(TableKernels, SinesAndCosinesInDoubleKeepTheErrorAssumedOfThem) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -6,9 +6,9 @@
 
 #include "guarded_table.hpp"
 #include "only_target.hpp"
-#include "rope/tangent.hpp"
+#include "eigen_rope/tangent.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 template <class Scalar, class TableScalar>
@@ -76,4 +76,4 @@ TEST(TangentGuard, Half) { differentiate_guarded<Eigen::half, float>(); }
 TEST(TangentGuard, Bfloat16) { differentiate_guarded<Eigen::bfloat16, float>(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -2,7 +2,7 @@
 //
 // Forward mode and second order: derivatives of plain loops by complex steps, along random directions, for every pairing, window and table
 // width; and <w, J v> = <v, J^T w> between jvp_to and gradients.
-#include "rope/tangent.hpp"
+#include "eigen_rope/tangent.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 
 #include "dense_view.hpp"
 #include "error_of.hpp"
-#include "rope/gradients.hpp"
+#include "eigen_rope/gradients.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test::tangent_tests {
+namespace eigen_rope::test::tangent_tests {
 namespace {
 
 using Complex = std::complex<double>;
@@ -191,4 +191,4 @@ TEST(Tangent, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace rope::test::tangent_tests
+}  // namespace eigen_rope::test::tangent_tests

@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// Memory, where there is a folder of it, is quicker, and flushes a file at once.
 enum class Medium { disk, memory };
@@ -39,4 +39,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The row formed on the fly has CosSinCache's bits at every kind of position, and its refusals leave it as it was.
-#include "rope/token_row.hpp"
+#include "eigen_rope/token_row.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 
 #include "bits.hpp"
 #include "error_of.hpp"
-#include "rope/cache.hpp"
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/rotate_to.hpp"
 
-namespace rope::token_row_tests {
+namespace eigen_rope::token_row_tests {
 namespace {
 
 using test::bits_of;
@@ -119,7 +119,7 @@ TEST(TokenRow, RefusalsLeaveTheRow) {
               flat.at(std::vector<double>{1, 2, std::numeric_limits<double>::infinity()});
             }),
             "[rope] position must be finite, got inf");  // on an axis that turns no pair
-  EXPECT_NE(error_of([&] { TokenRow<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }), "no rope::Error");
+  EXPECT_NE(error_of([&] { TokenRow<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }), "no eigen_rope::Error");
 }
 
 TEST(TokenRow, RotatesAsCosSinCacheDoes) {
@@ -150,4 +150,4 @@ TEST(TokenRow, RotatesAsCosSinCacheDoes) {
 }
 
 }  // namespace
-}  // namespace rope::token_row_tests
+}  // namespace eigen_rope::token_row_tests

@@ -52,7 +52,7 @@ class CraftedCheckpointTest : public TemporaryFolderTest {
     const std::size_t at = header.find(words);
     if (at == std::string::npos) throw std::runtime_error("no " + words + " in " + header);
     header.replace(at, words.size(), others);
-    return resealed(rope::test::safetensors_bytes(header, good_.substr(sizeof length + length)));
+    return resealed(eigen_rope::test::safetensors_bytes(header, good_.substr(sizeof length + length)));
   }
 
   std::string said_of(const std::string& file) const {

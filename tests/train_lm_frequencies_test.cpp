@@ -37,7 +37,7 @@ TEST(RunFrequencies, UntrainedRatesStretchAsTheFixedOnes) {
       const LayerFrequencies shared = run_frequencies(fixed, b.weights, scaling, 2.0);
       ASSERT_EQ(layers.size(), 2U);
       ASSERT_EQ(shared.size(), 1U);
-      for (const rope::Frequencies& layer : layers) {
+      for (const eigen_rope::Frequencies& layer : layers) {
         EXPECT_DOUBLE_EQ(static_cast<double>(layer.attention_factor()), static_cast<double>(shared[0].attention_factor()));
         for (std::size_t k = 0; k < shared[0].rates().size(); ++k) {
           const auto expected = static_cast<double>(shared[0].rates()[k]);

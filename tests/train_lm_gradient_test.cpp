@@ -85,10 +85,10 @@ class GradientTest : public testing::TestWithParam<Case> {
       layers.clear();
       const auto m = static_cast<double>(frequencies_.front().attention_factor());
       for (std::size_t layer = 0; layer < weights_.layout().layers.size(); ++layer) {
-        layers.push_back(rope::Frequencies::explicit_rates(weights_.rates(layer), m));
+        layers.push_back(eigen_rope::Frequencies::explicit_rates(weights_.rates(layer), m));
       }
     }
-    rotations_ = Rotations<double>(layers, rope::Positions::range(0, context));
+    rotations_ = Rotations<double>(layers, eigen_rope::Positions::range(0, context));
   }
 
   double loss() {
@@ -166,9 +166,9 @@ TEST(Rotation, SeesOnlyDistances) {
   Transformer<double> model(config, device);
   const std::vector<int> text{0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1, 3};
   const Batch batch = make_batch(text, {0, 2}, 10);
-  const rope::Frequencies frequencies = training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
-  const Rotations<double> here({frequencies}, rope::Positions::range(0, 10));
-  const Rotations<double> later({frequencies}, rope::Positions::range(1000, 10));
+  const eigen_rope::Frequencies frequencies = training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
+  const Rotations<double> here({frequencies}, eigen_rope::Positions::range(0, 10));
+  const Rotations<double> later({frequencies}, eigen_rope::Positions::range(1000, 10));
   model.forward(weights, batch, here);
   const std::vector<double> a = model.losses(batch);
   model.forward(weights, batch, later);

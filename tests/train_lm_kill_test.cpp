@@ -294,7 +294,7 @@ TEST_F(TrainerKill, WithoutHardLinks) {
   const auto words_for = [&](const fs::path& out) { return words(out, {"--steps=2", "--no-comparison"}); };
   const fs::path unbroken = folder() / "unbroken", log = folder() / "calls";
   Circumstances circumstances = fault("none", 0, unbroken, log);
-  circumstances.environment.emplace_back("ROPE_FAULT_LINKS=none");
+  circumstances.environment.emplace_back("EIGEN_ROPE_FAULT_LINKS=none");
   ASSERT_EQ(train(words_for(unbroken), circumstances).code, 0);
   const std::vector<std::string> expected = results(unbroken);
   EXPECT_EQ(load_checkpoint(unbroken / "default.before.safetensors").state.step, 1);
@@ -304,7 +304,7 @@ TEST_F(TrainerKill, WithoutHardLinks) {
   for (long n = link - all.begin(); n < link - all.begin() + 6; ++n) {
     const fs::path out = folder() / ("out" + std::to_string(n));
     circumstances = fault("kill", n, out);
-    circumstances.environment.emplace_back("ROPE_FAULT_LINKS=none");
+    circumstances.environment.emplace_back("EIGEN_ROPE_FAULT_LINKS=none");
     const Ended ended = train(words_for(out), circumstances);
     EXPECT_TRUE(ended.killed);
     ASSERT_GE(reported(ended.out, "RoPE default"), 1);

@@ -19,13 +19,13 @@ class TemporaryFolderTest : public testing::Test {
 
   void write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((folder_ / name).parent_path());
-    rope::test::write_bytes(folder_ / name, bytes);
+    eigen_rope::test::write_bytes(folder_ / name, bytes);
   }
 
-  std::string read(const std::string& name) const { return rope::test::file_bytes(folder_ / name); }
+  std::string read(const std::string& name) const { return eigen_rope::test::file_bytes(folder_ / name); }
 
  private:
-  rope::test::TemporaryFolder folder_;
+  eigen_rope::test::TemporaryFolder folder_;
 };
 
 }  // namespace train_lm

@@ -4,17 +4,17 @@
 // compiles so cannot catch what it throws.
 #include <cmath>
 #include <cstdio>
-#include <rope/composed.hpp>
-#include <rope/models/gguf.hpp>
-#include <rope/models/hugging_face.hpp>
-#include <rope/operators/aclnn.hpp>
-#include <rope/operators/aclnn_calls.hpp>
-#include <rope/operators/ggml.hpp>
-#include <rope/operators/onnx.hpp>
-#include <rope/operators/onnx_node.hpp>
-#include <rope/reference.hpp>
-#include <rope/rope.hpp>
-#include <rope/xpos.hpp>
+#include <eigen_rope/composed.hpp>
+#include <eigen_rope/models/gguf.hpp>
+#include <eigen_rope/models/hugging_face.hpp>
+#include <eigen_rope/operators/aclnn.hpp>
+#include <eigen_rope/operators/aclnn_calls.hpp>
+#include <eigen_rope/operators/ggml.hpp>
+#include <eigen_rope/operators/onnx.hpp>
+#include <eigen_rope/operators/onnx_node.hpp>
+#include <eigen_rope/reference.hpp>
+#include <eigen_rope/eigen_rope.hpp>
+#include <eigen_rope/xpos.hpp>
 #include <vector>
 
 #ifdef __cpp_exceptions
@@ -25,17 +25,17 @@ namespace {
 
 /// The largest difference between x and what a rotation, evaluated whole and nested, and its inverse leave of it.
 template <class Scalar>
-double there_and_back(rope::Index tokens) {
-  const rope::Index D = 64;
+double there_and_back(eigen_rope::Index tokens) {
+  const eigen_rope::Index D = 64;
   // Small tables and large ones are allocated in different ways.
-  const rope::CosSinCache<Scalar> cache(rope::Frequencies::powers({D}), rope::Positions::range(0, tokens));
-  const rope::GrowingCache<Scalar> growing(rope::Frequencies::powers({D}));
+  const eigen_rope::CosSinCache<Scalar> cache(eigen_rope::Frequencies::powers({D}), eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::GrowingCache<Scalar> growing(eigen_rope::Frequencies::powers({D}));
   Eigen::Tensor<Scalar, 3> x(D, 2, tokens);
   x.setRandom();
-  const Eigen::Tensor<Scalar, 3> y = -rope::rotate(x, cache, rope::half);
-  Eigen::Tensor<Scalar, 3> back = rope::inverse(y, growing.rows(0, tokens), rope::half);
+  const Eigen::Tensor<Scalar, 3> y = -eigen_rope::rotate(x, cache, eigen_rope::half);
+  Eigen::Tensor<Scalar, 3> back = eigen_rope::inverse(y, growing.rows(0, tokens), eigen_rope::half);
   const Eigen::Tensor<Scalar, 0> worst = (back + x).abs().maximum();
-  const auto d = rope::gradients(rope::output(rope::view(y)), rope::view(x), cache, rope::half, rope::Wanted::angle);
+  const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(x), cache, eigen_rope::half, eigen_rope::Wanted::angle);
   return static_cast<double>(worst()) + (d.angle.size() == static_cast<std::size_t>(D / 2 * tokens) ? 0 : 1);
 }
 

@@ -2,7 +2,7 @@
 //
 // xPos against its formula in 200 bits, and what a rotation whose magnitude differs from entry to entry must still do: be undone, be
 // differentiated, be moved, and make scores that know the distance alone.
-#include "rope/xpos.hpp"
+#include "eigen_rope/xpos.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,12 +16,12 @@
 #include "dense_view.hpp"
 #include "error_of.hpp"
 #include "real_number.hpp"
-#include "rope/gradients.hpp"
-#include "rope/parameter_gradients.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/xpos_gradients.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/xpos_gradients.hpp"
 
-namespace rope::xpos_tests {
+namespace eigen_rope::xpos_tests {
 namespace {
 
 using test::dense;
@@ -318,14 +318,14 @@ TEST(Xpos, RefusesWhatHasNoMeaningOrNoInverse) {
   const auto refusal = [&](const Xpos& xpos, std::int64_t position = 0) {
     return error_of([&] { (void)xpos_cache<float>(frequencies, Positions::range(position, 1), xpos, XposSide::query); });
   };
-  EXPECT_EQ(refusal({}), "no rope::Error");
+  EXPECT_EQ(refusal({}), "no eigen_rope::Error");
   EXPECT_EQ(refusal({0}), "[rope] scale base must be finite and greater than 0, got 0");
   EXPECT_EQ(refusal({512, 0}), "[rope] gamma must be finite and greater than 0, got 0");
   EXPECT_EQ(refusal({512, 0.4, std::numeric_limits<double>::infinity()}), "[rope] center must be finite, got inf");
   EXPECT_EQ(refusal({}, 18000),
             "[rope] xPos's magnitude of pair 0 at position 18000 must be from 2^-62 to 2^62 (a nearer center helps), got 2^-63.5");
-  EXPECT_EQ(refusal({512, 0.4, 18000}, 18000), "no rope::Error");
-  EXPECT_EQ(refusal({512, 0.4, 9000}, 18000), "no rope::Error");
+  EXPECT_EQ(refusal({512, 0.4, 18000}, 18000), "no eigen_rope::Error");
+  EXPECT_EQ(refusal({512, 0.4, 9000}, 18000), "no eigen_rope::Error");
   EXPECT_EQ(refusal({}, std::int64_t{1} << 60).substr(0, 36), "[rope] xPos's magnitude of pair 0 at");
   EXPECT_EQ(refusal({1e-308}, -5),
             "[rope] xPos's magnitude of pair 0 at position -5 must be from 2^-62 to 2^62 (a nearer center helps), got 2^inf");
@@ -347,7 +347,7 @@ TEST(XposGradient, RefusesOtherTables) {
   EXPECT_EQ(error_of([&] { (void)xpos_gradients(d, positions, {}, XposSide::key); }),
             "[rope] the gradients must be made with Wanted::log_magnitude, got none of magnitudes");
   d.log_magnitude.resize(24);
-  EXPECT_EQ(error_of([&] { (void)xpos_gradients(d, positions, {}, XposSide::key); }), "no rope::Error");
+  EXPECT_EQ(error_of([&] { (void)xpos_gradients(d, positions, {}, XposSide::key); }), "no eigen_rope::Error");
   EXPECT_EQ(error_of([&] { (void)xpos_gradients(d, Positions::range(0, 4), {}, XposSide::key); }),
             "[rope] the gradients must be of a table with the outer extents these positions give [1, 4, 1], got [1, 3]");
   EXPECT_EQ(error_of([&] { (void)xpos_gradients(d, positions, {-1}, XposSide::key); }),
@@ -355,4 +355,4 @@ TEST(XposGradient, RefusesOtherTables) {
 }
 
 }  // namespace
-}  // namespace rope::xpos_tests
+}  // namespace eigen_rope::xpos_tests

@@ -10,9 +10,9 @@
 #include "published_rates.hpp"
 #include "real_formula.hpp"
 #include "real_number.hpp"
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::exactly;
@@ -273,4 +273,4 @@ TEST(Yarn, FactorsBeyondThePairsAreIgnored) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rotation with everything the library has included: what scripts/compile_time.sh measures.
-#include <rope/rope.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 
-void evaluate(Eigen::Tensor<float, 3>& y, const Eigen::Tensor<float, 3>& x, const rope::CosSinCache<float>& cache) {
-  y = rope::rotate(x, cache, rope::half);
+void evaluate(Eigen::Tensor<float, 3>& y, const Eigen::Tensor<float, 3>& x, const eigen_rope::CosSinCache<float>& cache) {
+  y = eigen_rope::rotate(x, cache, eigen_rope::half);
 }

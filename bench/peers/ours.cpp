@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This library as one of the peers: y = rope::rotate(x) and x = rope::rotate(x), the user's code at plain -O2. Tables are float for
+// This library as one of the peers: y = eigen_rope::rotate(x) and x = eigen_rope::rotate(x), the user's code at plain -O2. Tables are float for
 // every scalar.
 #define EIGEN_USE_THREADS
 #include "protocol.hpp"
-#include "rope/kernel_target.hpp"
-#include "rope/rope.hpp"
+#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/eigen_rope.hpp"
 
 namespace {
 
@@ -14,16 +14,16 @@ class Rotation final : public peers::Case {
  public:
   explicit Rotation(const peers::Request& request)
       : arrays_(request),
-        shape_{rope::Index(request.head), rope::Index(request.heads), rope::Index(request.tokens)},
+        shape_{eigen_rope::Index(request.head), eigen_rope::Index(request.heads), eigen_rope::Index(request.tokens)},
         x_(arrays_.x(), shape_),
         y_(arrays_.y(), shape_),
         z_(arrays_.z(), shape_),
-        pairing_((request.half() ? rope::half : rope::interleaved).with_rotary_dims(rope::Index(request.rotary))),
-        cache_(rope::Frequencies::powers({rope::Index(request.rotary), request.base}),
-               rope::Positions::range(request.first_position, rope::Index(request.tokens)), rope::Layout::tnd()) {
+        pairing_((request.half() ? eigen_rope::half : eigen_rope::interleaved).with_rotary_dims(eigen_rope::Index(request.rotary))),
+        cache_(eigen_rope::Frequencies::powers({eigen_rope::Index(request.rotary), request.base}),
+               eigen_rope::Positions::range(request.first_position, eigen_rope::Index(request.tokens)), eigen_rope::Layout::tnd()) {
     contenders_ = {{"memcpy", [this] { std::memcpy(static_cast<void*>(arrays_.y()), arrays_.x(), arrays_.bytes()); }},
-                   {"expr", [this] { y_ = rope::rotate(x_, cache_, pairing_); }},
-                   {"inplace", [this] { z_ = rope::rotate(z_, cache_, pairing_); }}};
+                   {"expr", [this] { y_ = eigen_rope::rotate(x_, cache_, pairing_); }},
+                   {"inplace", [this] { z_ = eigen_rope::rotate(z_, cache_, pairing_); }}};
     arrays_.require_rotated(contenders_[1], arrays_.y(), peers::error_limit(request.scalar));
     arrays_.require_rotated(contenders_[2], arrays_.z(), peers::error_limit(request.scalar));
   }
@@ -32,10 +32,10 @@ class Rotation final : public peers::Case {
   using Map = Eigen::TensorMap<Eigen::Tensor<Scalar, 3>>;
 
   peers::Arrays<Scalar> arrays_;
-  Eigen::array<rope::Index, 3> shape_;
+  Eigen::array<eigen_rope::Index, 3> shape_;
   Map x_, y_, z_;
-  rope::Pairing pairing_;
-  rope::CosSinCache<float> cache_;
+  eigen_rope::Pairing pairing_;
+  eigen_rope::CosSinCache<float> cache_;
 };
 
 std::unique_ptr<peers::Case> make(const peers::Request& request) {
@@ -48,6 +48,6 @@ std::unique_ptr<peers::Case> make(const peers::Request& request) {
 }  // namespace
 
 int main() {
-  const std::string version = fmt::format("{}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH);
-  return peers::serve({{"peer", "rope"}, {"version", version}, {"note", "kernels " + rope::kernel_target() + ", caller at -O2"}}, make);
+  const std::string version = fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH);
+  return peers::serve({{"peer", "rope"}, {"version", version}, {"note", "kernels " + eigen_rope::kernel_target() + ", caller at -O2"}}, make);
 }

@@ -25,8 +25,8 @@ SCALAR_TITLES = {"f32": "float", "f16": "float16", "bf16": "bfloat16"}
 
 # What the short table and the plot show: of several ways to ask the same of a peer, the fastest.
 ROWS: list[tuple[str, str, list[str]]] = [
-    ("rope", "`y = rope::rotate(x)`", ["rope/expr"]),
-    ("rope_inplace", "`x = rope::rotate(x)`, in place", ["rope/inplace"]),
+    ("rope", "`y = eigen_rope::rotate(x)`", ["rope/expr"]),
+    ("rope_inplace", "`x = eigen_rope::rotate(x)`, in place", ["rope/inplace"]),
     ("onnxruntime", "ONNX Runtime {version}", ["onnxruntime/microsoft_4d", "onnxruntime/microsoft_3d", "onnxruntime/onnx23_4d", "onnxruntime/onnx23_3d"]),
     ("torch_compiled", "PyTorch {version}, compiled", ["torch/compiled"]),
     ("torch_eager", "PyTorch {version}, eager", ["torch/eager", "torch/complex"]),
@@ -41,8 +41,8 @@ PLOT_TITLES = {
     "ggml": "ggml {version}",
 }
 CONTENDERS = {
-    "rope/expr": "rope, `y = rope::rotate(x)`",
-    "rope/inplace": "rope, `x = rope::rotate(x)`",
+    "rope/expr": "rope, `y = eigen_rope::rotate(x)`",
+    "rope/inplace": "rope, `x = eigen_rope::rotate(x)`",
     "onnxruntime/microsoft_4d": "ONNX Runtime, com.microsoft, [1, heads, tokens, head]",
     "onnxruntime/microsoft_3d": "ONNX Runtime, com.microsoft, [1, tokens, heads * head]",
     "onnxruntime/onnx23_4d": "ONNX Runtime, ai.onnx 23, [1, heads, tokens, head]",

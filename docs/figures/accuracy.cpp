@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <rope/cache.hpp>
+#include <eigen_rope/cache.hpp>
 #include <string>
 #include <vector>
 
@@ -19,16 +19,16 @@ struct Errors {
   double in_float = 0, in_bfloat16 = 0, library = 0;
 };
 
-Errors errors_from(const rope::Frequencies& frequencies, std::int64_t first) {
-  const rope::Positions positions = rope::Positions::range(first, 256);
-  const rope::CosSinCache<long double> exact(frequencies, positions);
-  const rope::CosSinCache<float> ours(frequencies, positions);
-  const rope::Index pairs = frequencies.pairs();
+Errors errors_from(const eigen_rope::Frequencies& frequencies, std::int64_t first) {
+  const eigen_rope::Positions positions = eigen_rope::Positions::range(first, 256);
+  const eigen_rope::CosSinCache<long double> exact(frequencies, positions);
+  const eigen_rope::CosSinCache<float> ours(frequencies, positions);
+  const eigen_rope::Index pairs = frequencies.pairs();
   Errors worst;
-  for (rope::Index s = 0; s < 256; ++s) {
-    for (rope::Index k = 0; k < pairs; ++k) {
+  for (eigen_rope::Index s = 0; s < 256; ++s) {
+    for (eigen_rope::Index k = 0; k < pairs; ++k) {
       const auto rate = static_cast<double>(frequencies.rates()[static_cast<std::size_t>(k)]);
-      const rope::Index entry = s * pairs + k;
+      const eigen_rope::Index entry = s * pairs + k;
       const auto off = [&](double value) { return static_cast<double>(std::abs(static_cast<long double>(value) - exact.cos()[entry])); };
       const float angle = static_cast<float>(first + s) * static_cast<float>(rate);
       const auto position16 = static_cast<float>(static_cast<Eigen::bfloat16>(static_cast<float>(first + s)));
@@ -46,7 +46,7 @@ std::string by_position() {
   Svg svg(740, 400, "The worst cosine of a table by position");
   Plot plot(svg, {70, 40}, 560, 296, {10, 1e9, true, "position", decades(1, 9, 2)},
             {1e-9, 10, true, "worst error of a cosine among 256 positions and 64 pairs", decades(-9, 1, 2)});
-  const rope::Frequencies frequencies = rope::Frequencies::powers({128, 500000.0});
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({128, 500000.0});
   std::vector<Point> in_float, in_bfloat16, library;
   for (double e = 1; e <= 9; e += 0.5) {
     const double first = std::round(std::pow(10.0, e));

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cmath>
-#include <rope/cache.hpp>
-#include <rope/pairing.hpp>
+#include <eigen_rope/cache.hpp>
+#include <eigen_rope/pairing.hpp>
 #include <string>
 #include <vector>
 
@@ -19,10 +19,10 @@ namespace {
 std::string pairings() {
   constexpr double cell = 44, left = 150, row = 104, top = 36;
   constexpr int window = 8, offset = 2, width = 12;
-  const std::array<std::pair<const char*, rope::PairKind>, 4> kinds{{{"half", rope::PairKind::half},
-                                                                     {"interleaved", rope::PairKind::interleaved},
-                                                                     {"quarter", rope::PairKind::quarter},
-                                                                     {"interleaved_to_half", rope::PairKind::interleaved_to_half}}};
+  const std::array<std::pair<const char*, eigen_rope::PairKind>, 4> kinds{{{"half", eigen_rope::PairKind::half},
+                                                                     {"interleaved", eigen_rope::PairKind::interleaved},
+                                                                     {"quarter", eigen_rope::PairKind::quarter},
+                                                                     {"interleaved_to_half", eigen_rope::PairKind::interleaved_to_half}}};
   Svg svg(left + width * cell + 16, top + 4 * row + 6, "Which elements form a pair, for each pairing");
   svg.text({left + offset * cell, top - 14}, "the window: 8 rotary dims from offset 2", "quiet small");
   double y = top;
@@ -39,8 +39,8 @@ std::string pairings() {
       svg.text({left - 10, line + 23}, out == 0 ? "x" : "y", "quiet right");
       for (int slot = 0; slot < width; ++slot) svg.box({left + slot * cell + 1, line}, cell - 2, 34, "idle", 4);
       for (int k = 0; k < window / 2; ++k) {
-        const rope::PairSlots slots = rope::pair_slots(kind, k, window);
-        const std::array<rope::Index, 2> places = out == 0 ? std::array{slots.a, slots.b} : std::array{slots.A, slots.B};
+        const eigen_rope::PairSlots slots = eigen_rope::pair_slots(kind, k, window);
+        const std::array<eigen_rope::Index, 2> places = out == 0 ? std::array{slots.a, slots.b} : std::array{slots.A, slots.B};
         for (std::size_t member = 0; member < 2; ++member) {
           const double x = left + (offset + static_cast<double>(places[member])) * cell;
           svg.box({x + 1, line}, cell - 2, 34, fmt::format("{}{}", member == 0 ? "f" : "p", k), 4);
@@ -58,7 +58,7 @@ std::string pairings() {
 std::string turning() {
   constexpr double radius = 88, step = 244;
   Svg svg(3 * step + 8, 276, "Three pairs of a row at the positions 0 to 8");
-  const rope::Frequencies frequencies = rope::Frequencies::powers({64});
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({64});
   double x = step / 2;
   int series = 0;
   for (const std::size_t k : {std::size_t{0}, std::size_t{4}, std::size_t{12}}) {
@@ -88,13 +88,13 @@ std::string turning() {
 
 /// The cosines of a table: rows are positions, columns pairs. Eleven shades, each one path.
 std::string table() {
-  constexpr rope::Index pairs = 32, tokens = 40;
+  constexpr eigen_rope::Index pairs = 32, tokens = 40;
   constexpr double cell = 18, high = 9, left = 62, top = 34;
   Svg svg(left + pairs * cell + 120, top + tokens * high + 46, "The cosines of a table by position and pair");
   svg.raw(
       "<style>.c0{fill:#b34a00}.c1{fill:#d07026}.c2{fill:#e39a5c}.c3{fill:#f0c193}.c4{fill:#f8e1cb}.c5{fill:#f4f4f4}.c6{fill:#d3e5f1}"
       ".c7{fill:#a3cbe4}.c8{fill:#66a9d2}.c9{fill:#2a86bd}.c10{fill:#00619e}</style>");
-  const rope::CosSinCache<float> cache(rope::Frequencies::powers({2 * pairs}), rope::Positions::range(0, tokens));
+  const eigen_rope::CosSinCache<float> cache(eigen_rope::Frequencies::powers({2 * pairs}), eigen_rope::Positions::range(0, tokens));
   std::array<std::string, 11> shades;
   for (int p = 0; p < tokens; ++p) {
     for (int k = 0; k < pairs; ++k) {
@@ -120,15 +120,15 @@ std::string table() {
 
 /// q.k of vectors of ones by distance, for three places in the text, by float tables.
 std::string distance() {
-  constexpr rope::Index pairs = 32;
+  constexpr eigen_rope::Index pairs = 32;
   constexpr int farthest = 100;
   Svg svg(740, 360, "The product of a rotated query and key depends on their distance only");
   Plot plot(svg, {62, 40}, 640, 256,
             {0, farthest, false, "tokens between query and key", {{0, "0"}, {20, "20"}, {40, "40"}, {60, "60"}, {80, "80"}, {100, "100"}}},
             {-0.2, 1, false, "q · k, over its value at distance 0", {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
-  const rope::Frequencies frequencies = rope::Frequencies::powers({2 * pairs});
+  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
   const auto product = [&](std::int64_t first, int apart) {
-    const rope::CosSinCache<float> cache(frequencies, rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
+    const eigen_rope::CosSinCache<float> cache(frequencies, eigen_rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
     double sum = 0;  // q = k = (1, 1) in every pair
     for (int k = 0; k < pairs; ++k) {
       const double c0 = cache.cos()[k], s0 = cache.sin()[k], c1 = cache.cos()[pairs + k], s1 = cache.sin()[pairs + k];

@@ -3,8 +3,8 @@
 
 #include <cmath>
 #include <numeric>
-#include <rope/frequencies.hpp>
-#include <rope/xpos.hpp>
+#include <eigen_rope/frequencies.hpp>
+#include <eigen_rope/xpos.hpp>
 #include <string>
 #include <vector>
 
@@ -17,17 +17,17 @@ namespace {
 
 struct Curve {
   std::string words;
-  rope::Frequencies frequencies;
+  eigen_rope::Frequencies frequencies;
 };
 
 struct Wavelengths {
   std::string title;
-  rope::Frequencies before;
+  eigen_rope::Frequencies before;
   std::vector<Curve> after;
   double original, longer;
 };
 
-std::vector<Point> by_pair(const rope::Frequencies& frequencies) {
+std::vector<Point> by_pair(const eigen_rope::Frequencies& frequencies) {
   std::vector<Point> points;
   for (std::size_t k = 0; k < frequencies.rates().size(); ++k) {
     const auto rate = static_cast<double>(frequencies.rates()[k]);
@@ -62,9 +62,9 @@ std::string draw(const Wavelengths& figure) {
   return svg.finish();
 }
 
-using rope::Frequencies;
+using eigen_rope::Frequencies;
 
-const rope::Powers powers{128, 10000.0};
+const eigen_rope::Powers powers{128, 10000.0};
 
 std::string linear() {
   return draw({"Linear scaling", Frequencies::powers(powers), {{"linear, factor 4", Frequencies::linear(powers, 4)}}, 4096, 16384});
@@ -85,7 +85,7 @@ std::string yarn() {
 }
 
 std::string llama3() {
-  const rope::Powers llama{128, 500000.0};
+  const eigen_rope::Powers llama{128, 500000.0};
   return draw({"Llama 3.1's scaling",
                Frequencies::powers(llama),
                {{"llama3, factor 8", Frequencies::llama3(llama, {8.0, 1.0, 4.0, 8192})}},
@@ -94,7 +94,7 @@ std::string llama3() {
 }
 
 std::string longrope() {
-  rope::LongRope lists;
+  eigen_rope::LongRope lists;
   lists.original_context = 4096;
   lists.factor = 32;
   for (int k = 0; k < 64; ++k) {
@@ -110,7 +110,7 @@ std::string longrope() {
 }
 
 std::string proportional() {
-  const rope::Powers gemma{256, 1000000.0};
+  const eigen_rope::Powers gemma{256, 1000000.0};
   return draw({"Proportional scaling",
                Frequencies::powers(gemma),
                {{"a quarter of the pairs turn, factor 8", Frequencies::proportional(gemma, {8.0, 32})}},
@@ -129,10 +129,10 @@ std::string xpos() {
     std::vector<Point> points;
     for (int d = 0; d <= 2048; d += 64) {
       const Frequencies still = Frequencies::explicit_rates(std::vector<double>(64, 0.0));
-      const auto here = rope::Positions::ids(std::vector<int>{d});
-      const auto there = rope::Positions::ids(std::vector<int>{0});
-      const auto of_q = rope::xpos_cache<double>(still, here, {512}, rope::XposSide::query);
-      const auto of_k = rope::xpos_cache<double>(still, there, {512}, rope::XposSide::key);
+      const auto here = eigen_rope::Positions::ids(std::vector<int>{d});
+      const auto there = eigen_rope::Positions::ids(std::vector<int>{0});
+      const auto of_q = eigen_rope::xpos_cache<double>(still, here, {512}, eigen_rope::XposSide::query);
+      const auto of_k = eigen_rope::xpos_cache<double>(still, there, {512}, eigen_rope::XposSide::key);
       points.push_back({static_cast<double>(d), of_q.cos()[k] * of_k.cos()[k]});
     }
     plot.curve(points, fmt::format("s{}", series++));

@@ -52,7 +52,7 @@ def target(path, link):
     if not os.path.isfile(there):
         raise SystemExit(f'{path}: the link to {link} leads nowhere')
     if there.startswith('include/'):
-        return '@ref ' + there[len('include/rope/'):]
+        return '@ref ' + there[len('include/eigen_rope/'):]
     label = page(there)
     return '@ref ' + (label + '_' + fragment.replace('-', '_') if fragment else label)
 

@@ -2,14 +2,14 @@
 //
 // Causal self-attention with rotated queries and keys, forward and backward. This is where the model meets eigen-rope:
 //
-//   q' = R q,  k' = R k                                    rope::rotate, R_t turns the pairs of token t
+//   q' = R q,  k' = R k                                    eigen_rope::rotate, R_t turns the pairs of token t
 //   p_ij = softmax_i(q'_j . k'_i / sqrt(d)),  i <= j       one matrix [key i, query j] per head and window
 //   o_j  = sum_i p_ij v_i
 //
 //   dv_i  = sum_j p_ij do_j        ds_ij = p_ij (v_i . do_j - sum_l p_lj (v_l . do_j)) / sqrt(d)
 //   dq'_j = sum_i ds_ij k'_i       dk'_i = sum_j ds_ij q'_j
-//   dq = R^T dq',  dk = R^T dk'                            rope::transpose, which is the inverse only where m = 1
-//   d rate_k = sum_t t dL/d angle_tk                        rope::gradients and rope::rate_gradients, from q', k', dq', dk'
+//   dq = R^T dq',  dk = R^T dk'                            eigen_rope::transpose, which is the inverse only where m = 1
+//   d rate_k = sum_t t dL/d angle_tk                        eigen_rope::gradients and eigen_rope::rate_gradients, from q', k', dq', dk'
 //
 // Tensors are [head dim, heads, tokens, windows]; q and k are rotated in place. Without a table (null) R is the identity. The
 // probabilities are kept for the backward pass: memory grows with tokens^2, this is not flash attention.
@@ -20,11 +20,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "rope/cache.hpp"
-#include "rope/gradients.hpp"
-#include "rope/parameter_gradients.hpp"
-#include "rope/rotate.hpp"
-#include "rope/tensor_view.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
+#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/tensor_view.hpp"
 #include "tensor.hpp"
 
 namespace train_lm {
@@ -32,7 +32,7 @@ namespace train_lm {
 template <class S>
 class Attention {
  public:
-  using Rotation = rope::CosSinCache<S>;
+  using Rotation = eigen_rope::CosSinCache<S>;
 
   void resize(Index heads, Index tokens, Index windows) {
     probabilities_.resize(tokens, tokens, heads, windows);
@@ -42,8 +42,8 @@ class Attention {
   /// Rotates q and k in place and sets o.
   void forward(Device& device, HeadsMap<S> q, HeadsMap<S> k, HeadsMap<S> v, const Rotation* rotation, HeadsMap<S> o) {
     if (rotation != nullptr) {
-      q.device(device) = rope::rotate(q, *rotation, rope::half);
-      k.device(device) = rope::rotate(k, *rotation, rope::half);
+      q.device(device) = eigen_rope::rotate(q, *rotation, eigen_rope::half);
+      k.device(device) = eigen_rope::rotate(k, *rotation, eigen_rope::half);
     }
     const Index heads = q.dimension(1);
     const Index tokens = q.dimension(2);
@@ -72,19 +72,19 @@ class Attention {
                 HeadsMap<S> dk, HeadsMap<S> dv) {
     backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
     if (rotation == nullptr) return;
-    dq.device(device) = rope::transpose(dq, *rotation, rope::half);
-    dk.device(device) = rope::transpose(dk, *rotation, rope::half);
+    dq.device(device) = eigen_rope::transpose(dq, *rotation, eigen_rope::half);
+    dk.device(device) = eigen_rope::transpose(dk, *rotation, eigen_rope::half);
   }
 
   /// The same, and the gradient of the rates, one per pair. q and k were rotated at these positions.
   std::vector<double> backward_with_rates(Device& device, HeadsMap<S> q, HeadsMap<S> k, HeadsMap<S> v, HeadsMap<S> d_o,
-                                          const Rotation& rotation, const rope::Positions& positions, HeadsMap<S> dq, HeadsMap<S> dk,
+                                          const Rotation& rotation, const eigen_rope::Positions& positions, HeadsMap<S> dq, HeadsMap<S> dk,
                                           HeadsMap<S> dv) {
     backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
     const auto rotate_back = [&](const HeadsMap<S>& y, const HeadsMap<S>& dy) {
       const auto d =
-          rope::gradients(rope::output(rope::view(y)), rope::view(dy), rotation, rope::half, rope::Wanted::angle, rope::view(dy), device);
-      return rope::rate_gradients(d, positions);
+          eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(dy), rotation, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dy), device);
+      return eigen_rope::rate_gradients(d, positions);
     };
     std::vector<double> rates = rotate_back(q, dq);
     const std::vector<double> from_keys = rotate_back(k, dk);

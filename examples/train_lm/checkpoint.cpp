@@ -14,7 +14,7 @@
 #include "files.hpp"
 #include "json_integer.hpp"
 #include "limits.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "safetensors.hpp"
 
 namespace train_lm {
@@ -189,7 +189,7 @@ Checkpoint read_checkpoint(const File& file, const std::filesystem::path& path) 
     return decode_checkpoint(read_all(file.get()));
   } catch (const Error& e) {
     throw unusable(e.what());
-  } catch (const rope::Error& e) {
+  } catch (const eigen_rope::Error& e) {
     throw unusable(e.what());
   } catch (const json::exception& e) {
     throw unusable(e.what());

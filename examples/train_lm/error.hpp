@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rope/detail/sentence.hpp"
+#include "eigen_rope/detail/sentence.hpp"
 
 namespace train_lm {
 
@@ -18,6 +18,6 @@ class Error : public std::runtime_error {
 };
 
 /// A sentence that may repeat words of a file: none of them breaks the line, steers the terminal or fills the screen.
-inline std::string one_line(std::string_view sentence) { return rope::detail::one_line(sentence, 1000); }
+inline std::string one_line(std::string_view sentence) { return eigen_rope::detail::one_line(sentence, 1000); }
 
 }  // namespace train_lm

@@ -17,7 +17,7 @@ constexpr Index tokens_per_batch = 2048;
 template <class Visit>
 void Evaluator::for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
                                    const std::vector<Index>& starts, Index length, const Visit& visit) {
-  const Rotations<float> rotations(frequencies, rope::Positions::range(0, length));
+  const Rotations<float> rotations(frequencies, eigen_rope::Positions::range(0, length));
   const std::size_t windows = static_cast<std::size_t>(std::max<Index>(1, tokens_per_batch / length));
   for (std::size_t first = 0; first < starts.size(); first += windows) {
     const std::vector<Index> some(starts.begin() + static_cast<Index>(first),
@@ -66,7 +66,7 @@ std::vector<int> Evaluator::sample(const Parameters<float>& weights, const Layer
     batch.tokens = tokens;
     batch.windows = 1;
     batch.inputs.assign(prompt.end() - tokens, prompt.end());
-    const Rotations<float> rotations(frequencies, rope::Positions::range(0, tokens));
+    const Rotations<float> rotations(frequencies, eigen_rope::Positions::range(0, tokens));
     model_.forward(weights, batch, rotations);
     const Eigen::Map<const Eigen::ArrayXf> logits(&model_.logits()(0, tokens - 1), config_.vocabulary);
     const Eigen::ArrayXd odds = ((logits - logits.maxCoeff()).cast<double>() / temperature).exp();

@@ -8,7 +8,7 @@ namespace train_lm {
 LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float>& weights, Scaling scaling, double length_factor) {
   if (!config.rope.rotates()) return {};
   const RopeParameters trained = training_rope(config.rope, config.model.head_dim(), config.context);
-  const rope::Frequencies wanted = stretched(trained, scaling, length_factor, config.context).frequencies();
+  const eigen_rope::Frequencies wanted = stretched(trained, scaling, length_factor, config.context).frequencies();
   if (config.model.rates == Rates::fixed) return {wanted};
   const std::vector<double> first = trained.rates();
   LayerFrequencies layers;
@@ -17,7 +17,7 @@ LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float
     if (scaling != Scaling::none) {
       for (std::size_t k = 0; k < rates.size(); ++k) rates[k] *= static_cast<double>(wanted.rates()[k]) / first[k];
     }
-    layers.push_back(rope::Frequencies::explicit_rates(rates, static_cast<double>(wanted.attention_factor())));
+    layers.push_back(eigen_rope::Frequencies::explicit_rates(rates, static_cast<double>(wanted.attention_factor())));
   }
   return layers;
 }

@@ -5,11 +5,11 @@
 //   none       no rotation at all
 //   default    rate_k = base^(-2k/d)
 //   linear     every rate divided by the factor s
-//   ntk        base * s^(d/(d-2))                        rope::ntk_base
-//   yarn       blended rates, and m = 1 + 0.1 ln s       rope::Yarn; the original context is context / s
+//   ntk        base * s^(d/(d-2))                        eigen_rope::ntk_base
+//   yarn       blended rates, and m = 1 + 0.1 ln s       eigen_rope::Yarn; the original context is context / s
 //
 // `train_lm --rope linear --rope-factor 2` trains with such a rotation; stretched() gives the ones that are tried, without fine-tuning,
-// on windows longer than the training context. Only parameters: the rates are rope::Frequencies.
+// on windows longer than the training context. Only parameters: the rates are eigen_rope::Frequencies.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
 namespace train_lm {
 
@@ -38,18 +38,18 @@ struct RopeChoice {
 
 /// A rotation as parameters, so that it can be changed further.
 struct RopeParameters {
-  rope::Powers powers;
-  std::optional<rope::Yarn> yarn;
+  eigen_rope::Powers powers;
+  std::optional<eigen_rope::Yarn> yarn;
 
-  rope::Frequencies frequencies() const;
+  eigen_rope::Frequencies frequencies() const;
   /// Radians per token, one per pair.
   std::vector<double> rates() const;
 };
 
 /// The rotation of the training. choice.rotates(). Throws train_lm::Error for an unknown kind.
-RopeParameters training_rope(const RopeChoice& choice, rope::Index head_dim, rope::Index context);
+RopeParameters training_rope(const RopeChoice& choice, eigen_rope::Index head_dim, eigen_rope::Index context);
 
 /// The same rotation for windows `factor` times the training context. A model trained with YaRN keeps its original context.
-RopeParameters stretched(const RopeParameters& trained, Scaling scaling, double factor, rope::Index context);
+RopeParameters stretched(const RopeParameters& trained, Scaling scaling, double factor, eigen_rope::Index context);
 
 }  // namespace train_lm

@@ -12,32 +12,32 @@
 #include <cstddef>
 #include <vector>
 
-#include "rope/cache.hpp"
-#include "rope/positions.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/positions.hpp"
 
 namespace train_lm {
 
 /// None, one for all layers, or one per layer.
-using LayerFrequencies = std::vector<rope::Frequencies>;
+using LayerFrequencies = std::vector<eigen_rope::Frequencies>;
 
 template <class S>
 class Rotations {
  public:
   Rotations() = default;
-  Rotations(const LayerFrequencies& frequencies, const rope::Positions& positions) : positions_(positions) {
-    for (const rope::Frequencies& of_layer : frequencies) tables_.emplace_back(of_layer, positions);
+  Rotations(const LayerFrequencies& frequencies, const eigen_rope::Positions& positions) : positions_(positions) {
+    for (const eigen_rope::Frequencies& of_layer : frequencies) tables_.emplace_back(of_layer, positions);
   }
 
   /// Null for a model without RoPE.
-  const rope::CosSinCache<S>* of(std::size_t layer) const {
+  const eigen_rope::CosSinCache<S>* of(std::size_t layer) const {
     if (tables_.empty()) return nullptr;
     return &tables_[tables_.size() == 1 ? 0 : layer];
   }
-  const rope::Positions& positions() const { return positions_; }
+  const eigen_rope::Positions& positions() const { return positions_; }
 
  private:
-  rope::Positions positions_ = rope::Positions::range(0, 0);
-  std::vector<rope::CosSinCache<S>> tables_;
+  eigen_rope::Positions positions_ = eigen_rope::Positions::range(0, 0);
+  std::vector<eigen_rope::CosSinCache<S>> tables_;
 };
 
 }  // namespace train_lm

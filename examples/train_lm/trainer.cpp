@@ -25,7 +25,7 @@ struct Trainer::Parts {
   /// The tables of a step. Fixed rates have the same in every step.
   const Rotations<float>& rotations_of(const Parameters<float>& weights) {
     if (!rotations || config.model.rates == Rates::learned) {
-      rotations.emplace(run_frequencies(config, weights), rope::Positions::range(0, config.context));
+      rotations.emplace(run_frequencies(config, weights), eigen_rope::Positions::range(0, config.context));
     }
     return *rotations;
   }

@@ -291,14 +291,14 @@ def write(recorded, path):
 
 #include "families.hpp"
 
-namespace rope::models {{
+namespace eigen_rope::models {{
 
 // clang-format off
 inline constexpr Family families[] = {{
 """
     body = head + "\n".join(lines) + "\n};\n\ninline constexpr SilentFamily silent_families[] = {\n" + "\n".join(silent)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(body + "\n};\n// clang-format on\n\n}  // namespace rope::models\n")
+        file.write(body + "\n};\n// clang-format on\n\n}  // namespace eigen_rope::models\n")
     print(len(lines), "families,", len(silent), "others")
 
 

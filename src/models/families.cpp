@@ -6,7 +6,7 @@
 
 #include "families_table.inc"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 template <typename Row, std::size_t count>
@@ -36,4 +36,4 @@ bool has_latent_attention(std::string_view model_type) {
   return family != nullptr && family->latent;
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -9,10 +9,10 @@
 
 #include <string_view>
 
-#include "rope/models/projections.hpp"
-#include "rope/pairing.hpp"
+#include "eigen_rope/models/projections.hpp"
+#include "eigen_rope/pairing.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// How a family's layers differ.
 enum class LayerRule {
@@ -124,4 +124,4 @@ const SilentFamily* find_silent_family(std::string_view model_type);
 const Family* families_begin();
 const Family* families_end();
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/models/gguf.hpp"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@
 #include "models/gguf_scaling.hpp"
 #include "models/gguf_unread.hpp"
 #include "models/notes.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 constexpr Index kMostHeadDims = 65536;
@@ -422,4 +422,4 @@ void ModelReader::require_computable() const {
 
 ModelRope read_gguf(const std::filesystem::path& path, Strictness strictness) { return ModelReader(path, strictness).read(); }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

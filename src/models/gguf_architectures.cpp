@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 // What a row may have besides name and rope type; a type each, so that their order does not matter.
@@ -251,4 +251,4 @@ const GgufArchitecture* find_architecture(std::string_view name) {
 
 GgufArchitectureRange gguf_architectures() { return {std::begin(kArchitectures), std::end(kArchitectures)}; }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -9,9 +9,9 @@
 
 #include <string_view>
 
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// How rows pair, in llama.cpp's words.
 enum class GgufRope {
@@ -224,4 +224,4 @@ struct GgufArchitectureRange {
 };
 GgufArchitectureRange gguf_architectures();
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -12,9 +12,9 @@
 #include <limits>
 #include <system_error>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 constexpr std::uint64_t kLongestKey = 65535;
@@ -493,4 +493,4 @@ std::optional<std::vector<double>> GgufFile::tensor_values(std::string_view tens
   return values;
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -6,7 +6,7 @@
 //
 // Versions 2 and 3, in either byte order. What a file claims of itself (counts, lengths, offsets) is compared with its size before it is
 // believed; texts and arrays stay in the file until they are asked for, and of the data only the tensors asked for are read. So the size
-// of the weights does not matter. Refusals are rope::Error and begin with the file's name. Not what keys mean: that is gguf.cpp.
+// of the weights does not matter. Refusals are eigen_rope::Error and begin with the file's name. Not what keys mean: that is gguf.cpp.
 // Source: the format's description, docs/gguf.md of ggml 0.21.0.
 #pragma once
 
@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// The types of metadata, with the format's numbers.
 enum class GgufType : std::uint32_t {
@@ -67,7 +67,7 @@ struct GgufTensor {
 /// Reads on demand, through one stream: not for several threads at a time.
 class GgufFile {
  public:
-  /// Reads the header. Throws rope::Error for whatever is not a whole, well-formed file.
+  /// Reads the header. Throws eigen_rope::Error for whatever is not a whole, well-formed file.
   explicit GgufFile(const std::filesystem::path& path);
 
   /// The file's name without its folder.
@@ -138,4 +138,4 @@ class GgufFile {
   std::vector<GgufFile> parts_;
 };
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

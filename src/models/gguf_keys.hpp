@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "models/gguf_file.hpp"
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 struct GgufKeys {
   GgufKeys(const std::filesystem::path& path, Strictness how_strict) : file(path), strictness(how_strict) {}
@@ -40,4 +40,4 @@ struct GgufKeys {
   std::vector<std::string> warnings{};
 };
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

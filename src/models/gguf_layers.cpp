@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 constexpr std::string_view kWindow = "attention.sliding_window";
@@ -209,4 +209,4 @@ std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& archi
   return LayerRules(keys, architecture, count, key_heads).read();
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

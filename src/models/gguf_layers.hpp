@@ -9,7 +9,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 enum class GgufLayer {
   full,
@@ -24,4 +24,4 @@ enum class GgufLayer {
 /// Throws for flags of another number than the layers', and in strict for keys that llama.cpp asks for and the file does not have.
 std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& architecture, Index count, const std::vector<Index>& key_heads);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

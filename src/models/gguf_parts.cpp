@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 /// llama.cpp writes five digits.
@@ -72,4 +72,4 @@ void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path) {
   if (missing > 1) keys.warn(fmt::format("{} of the {} parts are missing", missing, parts));
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

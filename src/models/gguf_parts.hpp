@@ -7,7 +7,7 @@
 
 #include "models/gguf_keys.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// Opens the other parts of the model whose first part is at `path`, beside it, and adds them to the file.
 ///
@@ -15,4 +15,4 @@ namespace rope::models {
 /// (lenient: a warning), or is none of this model's.
 void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

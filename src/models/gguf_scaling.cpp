@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 /// A divisor from here on leaves a pair at rest: how converters write rates of 0 (Gemma 4).
@@ -324,4 +324,4 @@ void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope&
   }
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

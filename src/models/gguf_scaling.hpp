@@ -13,7 +13,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// The parameters of ggml's node, in double.
 struct GgufRotation {
@@ -42,4 +42,4 @@ GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architec
 /// Sets base, scaling, factors, linear scale, attention factor and softmax multiplier of a layer whose rotary dims are set.
 void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

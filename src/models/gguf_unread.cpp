@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 /// Under the architecture's name. What they say is compared with what is done where they are read.
@@ -61,4 +61,4 @@ void mend_unread_gguf_keys(GgufKeys& keys, const GgufArchitecture& architecture)
   }
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

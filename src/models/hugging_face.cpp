@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 
 #include "hugging_face_config.hpp"
 #include "hugging_face_layers.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 // What a message of ours says after its "[rope] ".
@@ -420,4 +420,4 @@ ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strict
   }
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

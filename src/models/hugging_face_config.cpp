@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "hugging_face_scaling.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 // Far beyond any model; so that a file cannot ask for much memory.
@@ -500,4 +500,4 @@ LayerRope ConfigReader::layer(const LayerKind& kind) const {
   return layer;
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -10,9 +10,9 @@
 
 #include "families.hpp"
 #include "json_object.hpp"
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// One kind of layer: where its parameters stand and what is special about it.
 struct LayerKind {
@@ -44,7 +44,7 @@ class ConfigReader {
   ModelRope model() const;
   /// The base of a rotation that is alike in all layers.
   double base_of(const JsonObject* parameters) const { return base({parameters, "", {}}); }
-  /// Throws rope::Error.
+  /// Throws eigen_rope::Error.
   LayerRope layer(const LayerKind& kind) const;
 
  private:
@@ -74,4 +74,4 @@ class ConfigReader {
   std::string context_path_;
 };
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 constexpr const char* linear = "linear_attention";
@@ -124,4 +124,4 @@ std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index coun
   return layers;
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -9,7 +9,7 @@
 #include "families.hpp"
 #include "json_object.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 inline constexpr const char* full_attention = "full_attention";
 inline constexpr const char* sliding_attention = "sliding_attention";
@@ -27,4 +27,4 @@ std::vector<Index> listed_layers(const JsonObject& text, Index count);
 /// rope_parameters, which layer_rope_theta must repeat.
 std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index count, double base);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

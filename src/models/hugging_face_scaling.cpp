@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 using Names = std::initializer_list<const char*>;
@@ -292,4 +292,4 @@ void read_scaling(const JsonObject& parameters, const std::string& type, double 
   }
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

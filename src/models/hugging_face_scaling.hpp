@@ -8,9 +8,9 @@
 #include <string>
 
 #include "json_object.hpp"
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// What lies outside the object of parameters.
 struct RopeSurroundings {
@@ -32,7 +32,7 @@ struct RopeSurroundings {
 };
 
 /// rope_type or type, synonyms resolved: default, linear, dynamic, alpha, yarn, deepseek_yarn, llama3, longrope or proportional; default
-/// where there is no object. Throws rope::Error for any other.
+/// where there is no object. Throws eigen_rope::Error for any other.
 std::string rope_type(const JsonObject* parameters, const RopeSurroundings& surroundings);
 
 /// Refuses keys the type does not read.
@@ -43,4 +43,4 @@ void require_known_keys(const JsonObject& parameters, const std::string& type);
 void read_scaling(const JsonObject& parameters, const std::string& type, double fraction, const RopeSurroundings& surroundings,
                   LayerRope& layer);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

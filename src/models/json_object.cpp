@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 JsonObject::JsonObject(const Json& json, std::string path, Notes& notes) : json_(&json), path_(std::move(path)), notes_(&notes) {
   if (!json.is_object()) detail::fail(fmt::format("{} must be an object", path_.empty() ? "the file" : path_), shown(json));
@@ -115,4 +115,4 @@ std::string JsonObject::value(const char* name) const {
   return entry == json_->end() ? "none" : shown(*entry);
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

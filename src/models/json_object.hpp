@@ -14,14 +14,14 @@
 
 #include "json_text.hpp"
 #include "notes.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 /// Refers to the JSON it was made from and to the notes.
 class JsonObject {
  public:
-  /// `path` is empty for the file's top. Throws rope::Error unless `json` is an object.
+  /// `path` is empty for the file's top. Throws eigen_rope::Error unless `json` is an object.
   JsonObject(const Json& json, std::string path, Notes& notes);
 
   const Json& json() const { return *json_; }
@@ -35,7 +35,7 @@ class JsonObject {
   /// The first of `names` that is there; nullptr if none.
   const char* first_of(std::initializer_list<const char*> names) const;
 
-  // Each throws rope::Error for a value of another kind and gives nothing for an absent one.
+  // Each throws eigen_rope::Error for a value of another kind and gives nothing for an absent one.
   std::optional<double> number(const char* name) const;
   /// Whole and at least `least`. Lenient readers also take 4096.0.
   std::optional<Index> integer(const char* name, Index least) const;
@@ -61,4 +61,4 @@ class JsonObject {
   Notes* notes_;
 };
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 constexpr int max_depth = 64;
@@ -95,4 +95,4 @@ std::string shown(const Json& value) {
   return text.substr(0, end) + "...";
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 using Json = nlohmann::json;
 
-/// Throws rope::Error. O(size of the text); the depth of recursion does not grow with it.
+/// Throws eigen_rope::Error. O(size of the text); the depth of recursion does not grow with it.
 Json parse_json(std::string_view text);
 
 /// A value as a sentence shows it: JSON, at most 60 bytes.
 std::string shown(const Json& value);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

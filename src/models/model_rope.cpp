@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
-Frequencies LayerRope::frequencies(Index length) const { return rope::frequencies(powers, scaling, length); }
+Frequencies LayerRope::frequencies(Index length) const { return eigen_rope::frequencies(powers, scaling, length); }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "rope/detail/sentence.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/detail/sentence.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 void Notes::warn(std::string sentence) {
   constexpr std::size_t longest = 1000;
@@ -29,4 +29,4 @@ void Notes::mind(std::string_view rule, std::string_view got, std::string_view i
   warn(fmt::format("{}, got {}: {}", rule, got, instead));
 }
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 
 class Notes {
  public:
@@ -34,4 +34,4 @@ std::string read_leniently(std::string_view instead);
 /// A name of a file, for people: on one line, of at most 100 bytes.
 std::string printable(std::string_view name);
 
-}  // namespace rope::models
+}  // namespace eigen_rope::models

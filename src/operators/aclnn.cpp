@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/operators/aclnn.hpp"
+#include "eigen_rope/operators/aclnn.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "operators/aclnn_translate.hpp"
 
-namespace rope::aclnn {
+namespace eigen_rope::aclnn {
 namespace {
 
 using translate::Operand;
@@ -103,7 +103,7 @@ DenseTable dense_table(const Rotation& rotation) { return {DenseCopy(rotation.co
 
 void rotate(const Rotation& rotation, const DenseTable& table, Direction direction, const Device& device) {
   const Shape& shape = rotation.cos.shape;
-  rope::detail::rotate_any(rotation.out.view(), rotation.x.view(),
+  eigen_rope::detail::rotate_any(rotation.out.view(), rotation.x.view(),
                            {rotation.cos.type, table.cos.data(), table.sin.data(), shape[0], shape.outer()}, rotation.pairing, direction,
                            device);
 }
@@ -126,7 +126,7 @@ void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs
     DenseTarget dcos(*gradient.dcos);
     DenseTarget dsin(*gradient.dsin);
     const Shape& shape = rotation.cos.shape;
-    rope::detail::table_gradient_any({rotation.cos.type, dcos.data(), dsin.data(), shape[0], shape.outer()}, gradient.x->view(),
+    eigen_rope::detail::table_gradient_any({rotation.cos.type, dcos.data(), dsin.data(), shape[0], shape.outer()}, gradient.x->view(),
                                      rotation.x.view(), rotation.pairing, device);
     dcos.store();
     dsin.store();
@@ -142,4 +142,4 @@ void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode, c
   rotate(application.key, table, Direction::forward, device);
 }
 
-}  // namespace rope::aclnn
+}  // namespace eigen_rope::aclnn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/operators/aclnn_calls.hpp"
+#include "eigen_rope/operators/aclnn_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "operators/aclnn_translate.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::aclnn {
+namespace eigen_rope::aclnn {
 namespace {
 
-using rope::detail::fail;
+using eigen_rope::detail::fail;
 using translate::Stage;
 
 enum class Operation { embedding, gradient, apply, apply_v2 };
@@ -257,4 +257,4 @@ aclnnStatus aclnnApplyRotaryPosEmbV2(void* /*workspace*/, std::uint64_t /*worksp
   return execute(Operation::apply_v2, executor, stream);
 }
 
-}  // namespace rope::aclnn
+}  // namespace eigen_rope::aclnn

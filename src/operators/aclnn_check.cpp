@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include "operators/aclnn_translate.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::aclnn::translate {
+namespace eigen_rope::aclnn::translate {
 namespace {
 
-using rope::detail::fail;
-using rope::detail::SharedElements;
+using eigen_rope::detail::fail;
+using eigen_rope::detail::SharedElements;
 
 void require_data(const char* name, const ConstTensor& tensor) {
   const bool empty = std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
@@ -114,17 +114,17 @@ Operand operand(const char* name, const ConstTensor& tensor, SharedElements shar
     for (auto extent = tensor.shape.rbegin(); extent != tensor.shape.rend(); ++extent) result.shape.push_back(static_cast<Index>(*extent));
   });
   result.strides = outer_strides(name, tensor.strides, result.shape);
-  under_name(name, [&] { rope::detail::check_view(result.view(), shared); });
+  under_name(name, [&] { eigen_rope::detail::check_view(result.view(), shared); });
   return result;
 }
 
 Operand read(const char* name, const ConstTensor& tensor) { return operand(name, tensor, SharedElements::allowed); }
 Target written(const char* name, const Tensor& tensor) { return {operand(name, tensor, SharedElements::refused), tensor.data}; }
 
-rope::detail::Span span_of(const Operand& operand) {
-  rope::detail::Strides strides{};
+eigen_rope::detail::Span span_of(const Operand& operand) {
+  eigen_rope::detail::Strides strides{};
   std::copy(operand.strides.begin(), operand.strides.end(), strides.begin());
-  return rope::detail::span_of(operand.shape, strides);
+  return eigen_rope::detail::span_of(operand.shape, strides);
 }
 
 /// Bytes from a's data to b's.
@@ -135,8 +135,8 @@ std::int64_t distance(const Operand& a, const Operand& b) {
 /// Whether the stretches of memory meet in which the two lie.
 bool spans_meet(const Operand& a, const Operand& b) {
   if (a.shape.size() == 0 || b.shape.size() == 0) return false;
-  const rope::detail::Span a_span = span_of(a);
-  const rope::detail::Span b_span = span_of(b);
+  const eigen_rope::detail::Span a_span = span_of(a);
+  const eigen_rope::detail::Span b_span = span_of(b);
   const auto a_size = static_cast<Index>(size_of(a.type));
   const auto b_size = static_cast<Index>(size_of(b.type));
   const Index b_at = distance(a, b);
@@ -413,4 +413,4 @@ Application check(const ApplyInputs& inputs, Layout layout, Mode mode, Stage& st
   return result;
 }
 
-}  // namespace rope::aclnn::translate
+}  // namespace eigen_rope::aclnn::translate

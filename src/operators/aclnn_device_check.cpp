@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "operators/aclnn_translate.hpp"
-#include "rope/error.hpp"
-#include "rope/operators/aclnn.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/operators/aclnn.hpp"
 
-namespace rope::aclnn {
+namespace eigen_rope::aclnn {
 namespace {
 
 const char* name_of(Chip chip) {
@@ -55,10 +55,10 @@ struct Extents {
     for (std::size_t axis = 0; axis < letters.size(); ++axis) {
       (letters[axis] == 'B' ? B : letters[axis] == 'N' ? N : letters[axis] == 'D' ? D : S) = shape[axis];
     }
-    BN = rope::detail::checked_product("B*N", B, N);
+    BN = eigen_rope::detail::checked_product("B*N", B, N);
     // The rules' own multiples must fit too.
-    rope::detail::checked_product("8*B*N", BN, 8);
-    rope::detail::checked_product("8*S", S, 8);
+    eigen_rope::detail::checked_product("8*B*N", BN, 8);
+    eigen_rope::detail::checked_product("8*S", S, 8);
   }
 };
 
@@ -87,7 +87,7 @@ TablePatterns patterns_of(Layout layout) {
 }
 
 void check_type(Findings& findings, ScalarType type) {
-  findings.require(type != ScalarType::f64, "takes f32, f16 and bf16", rope::name_of(type));
+  findings.require(type != ScalarType::f64, "takes f32, f16 and bf16", eigen_rope::name_of(type));
 }
 
 void check_atlas_mode(Findings& findings, Mode mode) {
@@ -200,4 +200,4 @@ std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layo
   return std::move(findings).sentences();
 }
 
-}  // namespace rope::aclnn
+}  // namespace eigen_rope::aclnn

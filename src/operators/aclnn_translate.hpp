@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "operators/any_view.hpp"
-#include "rope/operators/aclnn.hpp"
-#include "rope/strided_view.hpp"
+#include "eigen_rope/operators/aclnn.hpp"
+#include "eigen_rope/strided_view.hpp"
 
-namespace rope::aclnn::translate {
+namespace eigen_rope::aclnn::translate {
 
 /// What is being checked, and so what a refusal is about.
 enum class Stage {
@@ -31,7 +31,7 @@ struct Operand {
   Shape shape{};
   std::vector<Index> strides{};  ///< of the outer axes; 0 where the extent is 1, so that equal rows have equal strides
 
-  rope::detail::AnyView<const void> view() const { return {type, data, shape, strides}; }
+  eigen_rope::detail::AnyView<const void> view() const { return {type, data, shape, strides}; }
 };
 
 /// An operand that is written.
@@ -39,7 +39,7 @@ struct Target {
   Operand operand{};
   void* data = nullptr;
 
-  rope::detail::AnyView<void> view() const { return {operand.type, data, operand.shape, operand.strides}; }
+  eigen_rope::detail::AnyView<void> view() const { return {operand.type, data, operand.shape, operand.strides}; }
 };
 
 struct Rotation {
@@ -47,7 +47,7 @@ struct Rotation {
   Operand x{};
   Operand cos{};
   Operand sin{};
-  Pairing pairing = rope::half;
+  Pairing pairing = eigen_rope::half;
 };
 
 struct Gradient {
@@ -62,7 +62,7 @@ struct Application {
   Rotation key{};
 };
 
-/// Each throws rope::Error for the first rule that is broken.
+/// Each throws eigen_rope::Error for the first rule that is broken.
 Rotation check(const Tensor& out, const Inputs& inputs, Mode mode, Stage& stage);
 Gradient check(const GradOutputs& outputs, const GradInputs& inputs, Mode mode, Stage& stage);
 Application check(const ApplyInputs& inputs, Layout layout, Mode mode, Stage& stage);
@@ -81,4 +81,4 @@ std::string text(const Dims& dims);
 /// "BSND", "SBND", "BNSD" or "TND"; throws for anything else.
 const char* name_of_layout(Layout layout);
 
-}  // namespace rope::aclnn::translate
+}  // namespace eigen_rope::aclnn::translate

@@ -4,12 +4,12 @@
 #include <string>
 #include <type_traits>
 
-#include "rope/detail/view_overlap.hpp"
-#include "rope/error.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/table_gradient.hpp"
+#include "eigen_rope/detail/view_overlap.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/table_gradient.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 namespace {
 
 template <class Scalar, class Memory>
@@ -65,4 +65,4 @@ void table_gradient_any(const AnyTableGradient& gradient, const AnyView<const vo
   });
 }
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

@@ -7,14 +7,14 @@
 
 #include <vector>
 
-#include "rope/device.hpp"
-#include "rope/direction.hpp"
-#include "rope/pairing.hpp"
-#include "rope/scalar_type.hpp"
-#include "rope/shape.hpp"
-#include "rope/strided_view.hpp"
+#include "eigen_rope/device.hpp"
+#include "eigen_rope/direction.hpp"
+#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/scalar_type.hpp"
+#include "eigen_rope/shape.hpp"
+#include "eigen_rope/strided_view.hpp"
 
-namespace rope::detail {
+namespace eigen_rope::detail {
 
 /// A StridedView that has forgotten its scalar; `Memory` is void or const void.
 template <class Memory>
@@ -47,12 +47,12 @@ struct AnyTableGradient {
 /// space. For those who have work to do before they rotate, or rotate later.
 void check_view(const AnyView<const void>& view, SharedElements shared);
 
-/// rope::rotate_to; y has x's type.
+/// eigen_rope::rotate_to; y has x's type.
 void rotate_any(const AnyView<void>& y, const AnyView<const void>& x, const AnyTable& table, Pairing pairing, Direction direction,
                 const Device& device);
 
-/// rope::table_gradient; g has x's type, and the gradient that type too or f64.
+/// eigen_rope::table_gradient; g has x's type, and the gradient that type too or f64.
 void table_gradient_any(const AnyTableGradient& gradient, const AnyView<const void>& x, const AnyView<const void>& g, Pairing pairing,
                         const Device& device);
 
-}  // namespace rope::detail
+}  // namespace eigen_rope::detail

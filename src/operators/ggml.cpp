@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
 #include <fmt/format.h>
 
@@ -13,16 +13,16 @@
 #include <utility>
 
 #include "operators/any_view.hpp"
-#include "rope/error.hpp"
-#include "rope/float_recurrence.hpp"
-#include "rope/sections.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/float_recurrence.hpp"
+#include "eigen_rope/sections.hpp"
 
-namespace rope::ggml {
+namespace eigen_rope::ggml {
 namespace {
 
-using rope::detail::AnyTable;
-using rope::detail::AnyView;
-using rope::detail::fail;
+using eigen_rope::detail::AnyTable;
+using eigen_rope::detail::AnyView;
+using eigen_rope::detail::fail;
 
 constexpr std::array<const char*, 4> section_names{"t", "h", "w", "e"};
 
@@ -68,9 +68,9 @@ void check_sections(const RopeParams& params, std::int64_t ne0) {
   if (total > ne0) fail(fmt::format("the sections must sum to at most ne0 = {}", ne0), total);
 }
 
-void require_positive(std::string_view name, float value) { rope::detail::require_positive(name, static_cast<double>(value)); }
+void require_positive(std::string_view name, float value) { eigen_rope::detail::require_positive(name, static_cast<double>(value)); }
 
-void require_finite(std::string_view name, float value) { rope::detail::require_finite(name, static_cast<double>(value)); }
+void require_finite(std::string_view name, float value) { eigen_rope::detail::require_finite(name, static_cast<double>(value)); }
 
 void require_not_negative(std::string_view name, float value) {
   require_finite(name, value);
@@ -144,7 +144,7 @@ void check_extents(const Extents& ne) {
   std::int64_t size = 1;
   for (std::size_t i = 0; i < ne.size(); ++i) {
     if (ne[i] < 0) fail(fmt::format("ne{} must not be negative", i), ne[i]);
-    size = rope::detail::checked_product("the number of elements", size, ne[i]);
+    size = eigen_rope::detail::checked_product("the number of elements", size, ne[i]);
   }
 }
 
@@ -190,9 +190,9 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
   if (dst.type != a.type) fail(fmt::format("dst must have a's type {}", name_of(a.type)), name_of(dst.type));
   if (dst.ne != a.ne) fail("dst must have a's extents " + source.shape.text(), destination.shape.text());
   const Pairing pairs = pairing(params, a.ne[0]);
-  rope::detail::check_view(source, rope::detail::SharedElements::allowed);
-  rope::detail::check_view({destination.type, destination.data, destination.shape, destination.strides},
-                           rope::detail::SharedElements::refused);
+  eigen_rope::detail::check_view(source, eigen_rope::detail::SharedElements::allowed);
+  eigen_rope::detail::check_view({destination.type, destination.data, destination.shape, destination.strides},
+                           eigen_rope::detail::SharedElements::refused);
   if (source.shape.size() == 0) {
     // Rows that are not there may claim any width: no table is made for them.
     check(params, a.ne[0]);
@@ -200,7 +200,7 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
     return;
   }
   const auto rotate_with = [&](const auto& cache) {
-    rope::detail::rotate_any(destination, source, any_table(cache), pairs, direction, options.device);
+    eigen_rope::detail::rotate_any(destination, source, any_table(cache), pairs, direction, options.device);
   };
   if (a.type == ScalarType::f64 && options.precision == Precision::exact) {
     rotate_with(cos_sin_cache<double>(params, b, a.ne[0], a.ne[2], options.precision));
@@ -210,7 +210,7 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
     const std::vector<double> cos_entries(cache.cos(), cache.cos() + size);
     const std::vector<double> sin_entries(cache.sin(), cache.sin() + size);
     const AnyTable widened{ScalarType::f64, cos_entries.data(), sin_entries.data(), cache.pairs(), cache.outer()};
-    rope::detail::rotate_any(destination, source, widened, pairs, direction, options.device);
+    eigen_rope::detail::rotate_any(destination, source, widened, pairs, direction, options.device);
   } else {
     rotate_with(cos_sin_cache<float>(params, b, a.ne[0], a.ne[2], options.precision));
   }
@@ -243,7 +243,7 @@ ByteStrides dense_strides(ScalarType type, const Extents& ne) {
   auto stride = static_cast<std::int64_t>(size_of(type));
   for (std::size_t i = 0; i < ne.size(); ++i) {
     nb[i] = static_cast<std::size_t>(stride);
-    stride = rope::detail::checked_product("the number of bytes", stride, std::max<std::int64_t>(ne[i], 1));
+    stride = eigen_rope::detail::checked_product("the number of bytes", stride, std::max<std::int64_t>(ne[i], 1));
   }
   return nb;
 }
@@ -300,14 +300,14 @@ Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t
   check_mode(params.mode);
   if (tokens < 0) fail("the number of tokens must not be negative", tokens);
   const std::int64_t axes = has_sections(params.mode) ? 4 : 1;
-  const std::int64_t wanted = rope::detail::checked_product("the number of positions", tokens, axes);
+  const std::int64_t wanted = eigen_rope::detail::checked_product("the number of positions", tokens, axes);
   if (b.count() != wanted) {
     const std::string rule = axes == 1 ? fmt::format("b must hold one position per token (ne2 = {})", tokens)
                                        : fmt::format("b must hold four positions per token (4 ne2 = {})", wanted);
     fail(rule, b.count());
   }
   if (wanted > 0 && b.missing()) fail("b must have data, got a null pointer");
-  rope::detail::checked_product("the number of bytes of all positions", wanted, sizeof(DoubleDouble));
+  eigen_rope::detail::checked_product("the number of bytes of all positions", wanted, sizeof(DoubleDouble));
   std::vector<std::int64_t> ids;
   ids.reserve(static_cast<std::size_t>(wanted));
   for (std::int64_t i = 0; i < wanted; ++i) ids.push_back(b[i]);
@@ -364,4 +364,4 @@ void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds&
   run(dst, a, b, params, Direction::transpose, options);
 }
 
-}  // namespace rope::ggml
+}  // namespace eigen_rope::ggml

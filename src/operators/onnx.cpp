@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/operators/onnx.hpp"
+#include "eigen_rope/operators/onnx.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <numeric>
 
 #include "operators/onnx_translate.hpp"
-#include "rope/detail/overlap.hpp"
-#include "rope/error.hpp"
-#include "rope/sections.hpp"
+#include "eigen_rope/detail/overlap.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/sections.hpp"
 
-namespace rope::onnx {
+namespace eigen_rope::onnx {
 namespace {
 
 using detail::fail;
@@ -168,7 +168,7 @@ Call make_call(const Inputs& inputs, const Sizes& sizes, Index rotary, std::int6
     call.strides = {head, head * sizes.heads, head * sizes.heads * sizes.sequence};
     call.table_outer = {1, sizes.sequence, sizes.batch};
   }
-  call.pairing = (interleaved == 1 ? rope::interleaved : rope::half).with_rotary_dims(rotary);
+  call.pairing = (interleaved == 1 ? eigen_rope::interleaved : eigen_rope::half).with_rotary_dims(rotary);
   call.pairs = rotary / 2;
   call.columns = {{0, call.pairs, 0}};
   call.cache_columns = call.cache_shape.back();
@@ -408,4 +408,4 @@ void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor&
 
 void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device) { run_node(node, inputs, Y, device); }
 
-}  // namespace rope::onnx
+}  // namespace eigen_rope::onnx

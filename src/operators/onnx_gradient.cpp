@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "operators/onnx_translate.hpp"
-#include "rope/detail/rounding.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/detail/rounding.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::onnx {
+namespace eigen_rope::onnx {
 namespace {
 
 /// The outputs that are wanted, each with its name.
@@ -118,4 +118,4 @@ void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTen
   backward_node(node, inputs, dY, gradients, device);
 }
 
-}  // namespace rope::onnx
+}  // namespace eigen_rope::onnx

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rope/operators/onnx_node.hpp"
+#include "eigen_rope/operators/onnx_node.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::onnx {
+namespace eigen_rope::onnx {
 namespace {
 
 using detail::fail;
@@ -162,4 +162,4 @@ void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y, co
        fmt::format("{} of {}", node.op_type, is_standard ? "ai.onnx" : node.domain));
 }
 
-}  // namespace rope::onnx
+}  // namespace eigen_rope::onnx

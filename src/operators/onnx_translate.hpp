@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "operators/any_view.hpp"
-#include "rope/operators/onnx.hpp"
+#include "eigen_rope/operators/onnx.hpp"
 
-namespace rope::onnx {
+namespace eigen_rope::onnx {
 
 /// Neighbouring columns of the table that take their position from the same list of ids.
 struct ColumnRun {
@@ -92,4 +92,4 @@ void refuse_overlap(const NamedMemory& written, const NamedMemory& other);
 /// The same data is allowed.
 void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other);
 
-}  // namespace rope::onnx
+}  // namespace eigen_rope::onnx

@@ -13,7 +13,7 @@
 #include "child_process.hpp"
 #include "files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -68,12 +68,12 @@ std::string text_of(const fs::path& path) {
 
 fs::path bench_folder(const fs::path& tool) {
   const fs::path beside = tool.parent_path();
-  const fs::path installed = beside.parent_path() / "libexec" / "rope";
+  const fs::path installed = beside.parent_path() / "libexec" / "eigen-rope";
   for (const fs::path& folder : {beside, installed}) {
     if (has_program(folder, "rotate_bench") && has_program(folder, "rotate_report")) return folder;
   }
   refuse(beside.string(),
-         "rotate_bench and rotate_report must be beside this program or in ../libexec/rope (build with ROPE_BUILD_BENCH=ON)");
+         "rotate_bench and rotate_report must be beside this program or in ../libexec/eigen-rope (build with EIGEN_ROPE_BUILD_BENCH=ON)");
 }
 
 BenchOutcome run_bench(const fs::path& folder, const BenchOptions& options) {
@@ -94,4 +94,4 @@ BenchOutcome run_bench(const fs::path& folder, const BenchOptions& options) {
   return differed || code == 1 ? BenchOutcome::failed : BenchOutcome::measured;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -19,7 +19,7 @@
 #include "file_error.hpp"
 #include "file_kind.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -320,4 +320,4 @@ void bring_to_disk(const fs::path& path) {
   if (!synced) refuse(path.string(), fmt::format("cannot be brought to the disk: {}", why));
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

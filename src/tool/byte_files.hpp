@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// What is read or written at once: fast disks reach their speed with less; a row of 2^20 doubles has 8 MiB.
 inline constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
@@ -131,4 +131,4 @@ unsigned mode_of(const std::filesystem::path& path);
 /// A file's content, or a folder's list of names, is on the disk when this returns; nothing happens where a file system has no such thing.
 void bring_to_disk(const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

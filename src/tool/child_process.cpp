@@ -9,7 +9,7 @@
 
 #include "file_error.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 /// What becomes of a child's descriptors; nothing where they are ours.
@@ -48,4 +48,4 @@ Ended run_program(std::vector<std::string> words, Prints prints) {
   return {false, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct Ended {
   /// Nothing was run.
@@ -21,4 +21,4 @@ enum class Prints { to_standard_output, to_standard_error };
 /// `words` are the program, looked for in PATH if it has no slash, and its arguments. Throws FileError where a system call fails.
 Ended run_program(std::vector<std::string> words, Prints prints = Prints::to_standard_output);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 
 #include "suggestion.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Without the option `variable` stays as it is. Any other word is a CLI::ValidationError that names them all.
 template <class T>
@@ -33,4 +33,4 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable,
   return command.add_option_function<std::string>(name, choose, description)->option_text(fmt::format("{}", fmt::join(words, "|")));
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 #include "file_error.hpp"
 #include "files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 struct BenchArguments {
@@ -70,4 +70,4 @@ Command add_bench(CLI::App& app) {
   return {command, [arguments] { return run(*arguments); }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

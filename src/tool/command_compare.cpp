@@ -16,7 +16,7 @@
 #include "scaling_text.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 struct CompareArguments {
@@ -72,4 +72,4 @@ Command add_compare(CLI::App& app) {
   return {command, [arguments] { return run(*arguments); }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

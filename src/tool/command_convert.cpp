@@ -8,7 +8,7 @@
 #include "convert.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 struct ConvertArguments {
@@ -50,7 +50,7 @@ Command add_convert(CLI::App& app) {
   add_choice(*command, "--to", options.to, pairings, "The pairing it shall be for")->required();
   command->add_option("--config", options.config, "A configuration that lies elsewhere; config.json beside IN is always read")
       ->option_text("FILE");
-  const auto count = [&](const char* name, std::optional<rope::Index>& value, const char* text) {
+  const auto count = [&](const char* name, std::optional<eigen_rope::Index>& value, const char* text) {
     command->add_option(name, value, text)->option_text("N");
   };
   count("--heads", options.heads, "Query heads; what config.json says must not be contradicted");
@@ -87,4 +87,4 @@ Command add_convert(CLI::App& app) {
   return {command, [arguments] { return run(*arguments); }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -9,7 +9,7 @@
 #include "gradcheck_report.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 struct GradcheckArguments {
@@ -54,4 +54,4 @@ Command add_gradcheck(CLI::App& app) {
   return {command, [arguments] { return run(*arguments); }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 #include "commands.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 Command add_help(CLI::App& app) {
   CLI::App* command = app.add_subcommand("help", "Print what this program or one of its commands takes.");
@@ -24,4 +24,4 @@ Command add_help(CLI::App& app) {
           }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -11,7 +11,7 @@
 #include "scaling_text.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 struct InspectArguments {
@@ -46,4 +46,4 @@ Command add_inspect(CLI::App& app) {
   return {command, [arguments] { return run(*arguments); }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -6,17 +6,17 @@
 #include "command_outline.hpp"
 #include "commands.hpp"
 #include "man_page.hpp"
-#include "rope/version.hpp"
+#include "eigen_rope/version.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 Command add_man(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("man", "Print this program's manual page, for man: rope man | man -l -");
+  CLI::App* command = app.add_subcommand("man", "Print this program's manual page, for man: eigen-rope man | man -l -");
   return {command, [&app] {
-            print_text(man_page(outline_of(app), fmt::format("{}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH)));
+            print_text(man_page(outline_of(app), fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH)));
             return fine;
           }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

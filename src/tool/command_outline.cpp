@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 /// a|b|c as its words; nothing for FILE, N and other placeholders, which are in capitals.
@@ -47,4 +47,4 @@ CommandOutline outline_of(const CLI::App& app) {
   return result;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

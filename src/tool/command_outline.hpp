@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct OptionOutline {
   /// With their dashes, short ones first; empty for a positional argument.
@@ -34,4 +34,4 @@ struct CommandOutline {
 
 CommandOutline outline_of(const CLI::App& app);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

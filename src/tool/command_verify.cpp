@@ -9,7 +9,7 @@
 #include "terminal.hpp"
 #include "verify.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 struct VerifyArguments {
@@ -47,4 +47,4 @@ Command add_verify(CLI::App& app) {
   return {command, [arguments] { return run(*arguments); }};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

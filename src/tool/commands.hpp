@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of the program `rope`: each adds its options to the parser and says what to run if it was called.
+// The commands of the program `eigen-rope`: each adds its options to the parser and says what to run if it was called.
 //
 //   Command add_verify(CLI::App& app);       in command_verify.cpp, the only file that knows its options
 //
@@ -14,7 +14,7 @@ namespace CLI {
 class App;
 }
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// 1 is what a command found, not what went wrong: a check that failed, two files that differ.
 enum ExitCode : int { fine = 0, found = 1, unusable = 2 };
@@ -35,4 +35,4 @@ Command add_inspect(CLI::App& app);
 Command add_man(CLI::App& app);
 Command add_verify(CLI::App& app);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

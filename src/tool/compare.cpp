@@ -10,10 +10,10 @@
 #include <map>
 
 #include "layer_kinds.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 /// Names and values, in order.
@@ -26,7 +26,7 @@ std::string exact_text(const Value& value) {
     return fmt::format("{}", value);
   } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
     return value ? fmt::format("{}", *value) : "none";
-  } else if constexpr (std::is_same_v<Value, std::vector<double>> || std::is_same_v<Value, std::vector<rope::Index>>) {
+  } else if constexpr (std::is_same_v<Value, std::vector<double>> || std::is_same_v<Value, std::vector<eigen_rope::Index>>) {
     return value.empty() ? "none" : fmt::format("{}", fmt::join(value.begin(), value.end(), " "));
   } else {
     return text_of_field(value);
@@ -51,7 +51,7 @@ class Findings {
   void remark(const std::string& name, const std::string& a, const std::string& b) {
     if (a != b) all_.remarks.push_back({layer_type_, name, a, b, ""});
   }
-  void remark_known(const std::string& name, rope::Index a, rope::Index b) {
+  void remark_known(const std::string& name, eigen_rope::Index a, eigen_rope::Index b) {
     if (a != 0 && b != 0) remark(name, fmt::format("{}", a), fmt::format("{}", b));
   }
   /// Everything a has and everything b has.
@@ -65,7 +65,7 @@ class Findings {
       if (find(a, name) == "-") remark(name, "-", value);
     }
   }
-  void size(const std::string& name, rope::Index a, rope::Index b) {
+  void size(const std::string& name, eigen_rope::Index a, eigen_rope::Index b) {
     if (a != b) differ(name, fmt::format("{}", a), fmt::format("{}", b));
   }
   /// Factors, compared as ratios.
@@ -82,7 +82,7 @@ class Findings {
 };
 
 std::string text_of(const Pairing& pairing) {
-  const rope::Index offset = pairing.offset();
+  const eigen_rope::Index offset = pairing.offset();
   return std::string(name_of_value(pairing.kind())) + (offset == 0 ? "" : fmt::format(" from element {}", offset));
 }
 
@@ -164,26 +164,26 @@ double ratio(DoubleDouble a, DoubleDouble b) {
 }
 
 /// Lengths below this one at which rates that depend on the length are others.
-std::vector<rope::Index> shorter_lengths(const models::LayerRope& a, const models::LayerRope& b, rope::Index length) {
-  std::vector<rope::Index> lengths;
+std::vector<eigen_rope::Index> shorter_lengths(const models::LayerRope& a, const models::LayerRope& b, eigen_rope::Index length) {
+  std::vector<eigen_rope::Index> lengths;
   for (const models::LayerRope* layer : {&a, &b}) {
-    const rope::Index original = original_context(layer->scaling).value_or(0);
+    const eigen_rope::Index original = original_context(layer->scaling).value_or(0);
     if (depends_on_length(layer->scaling) && original > 1 && original < length) lengths.push_back(original);
   }
   return lengths;
 }
 
-void look_for_worse(LayerComparison& layer, rope::Index length) {
+void look_for_worse(LayerComparison& layer, eigen_rope::Index length) {
   const Frequencies a = layer.a.layer.frequencies(length), b = layer.b.layer.frequencies(length);
   for (std::size_t k = 0; k < layer.rate_differences.size(); ++k) {
     const auto radians = static_cast<double>(from_integer(length - 1) * distance(a.rates()[k], b.rates()[k]));
     if (radians <= layer.worst.radians) continue;
-    layer.worst = {length - 1, static_cast<rope::Index>(k), radians};
+    layer.worst = {length - 1, static_cast<eigen_rope::Index>(k), radians};
     layer.worst_length = length;
   }
 }
 
-LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& b, rope::Index length) {
+LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& b, eigen_rope::Index length) {
   LayerComparison result;
   result.a = a;
   result.b = b;
@@ -201,25 +201,25 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
   const auto less = [](DoubleDouble x, DoubleDouble y) { return x.high < y.high || (x.high == y.high && x.low < y.low); };
   const auto widest = std::max_element(result.rate_differences.begin(), result.rate_differences.end(), less);
   result.widest = widest - result.rate_differences.begin();
-  const auto difference_at = [&](rope::Index position) { return static_cast<double>(from_integer(position) * *widest); };
-  std::vector<rope::Index> positions;
-  for (rope::Index position = 1; position < length; position *= 2) {
+  const auto difference_at = [&](eigen_rope::Index position) { return static_cast<double>(from_integer(position) * *widest); };
+  std::vector<eigen_rope::Index> positions;
+  for (eigen_rope::Index position = 1; position < length; position *= 2) {
     positions.push_back(position);
     if (position > length / 2) break;
   }
   if (length > 1 && positions.back() != length - 1) positions.push_back(length - 1);
-  for (const rope::Index position : positions) result.angles.push_back({position, result.widest, difference_at(position)});
+  for (const eigen_rope::Index position : positions) result.angles.push_back({position, result.widest, difference_at(position)});
   if (length > 1 && difference_at(length - 1) > apart_radians) {
-    rope::Index together = 0, apart = length - 1;
+    eigen_rope::Index together = 0, apart = length - 1;
     while (apart - together > 1) {
-      const rope::Index middle = together + (apart - together) / 2;
+      const eigen_rope::Index middle = together + (apart - together) / 2;
       (difference_at(middle) > apart_radians ? apart : together) = middle;
     }
     result.first_apart = apart;
   }
   result.worst_length = length;
   if (!result.angles.empty()) result.worst = result.angles.back();
-  for (const rope::Index shorter : shorter_lengths(a.layer, b.layer, length)) look_for_worse(result, shorter);
+  for (const eigen_rope::Index shorter : shorter_lengths(a.layer, b.layer, length)) look_for_worse(result, shorter);
   return result;
 }
 
@@ -242,18 +242,18 @@ class Comparer {
   void compare_layer_by_layer(const std::vector<int>& kinds_a, const std::vector<int>& kinds_b) {
     const InspectOptions all{options_.length, ""};
     const Inspection a = inspect(a_.model, all), b = inspect(b_.model, all);
-    std::map<std::pair<int, int>, std::vector<rope::Index>> groups;
-    std::vector<rope::Index> only_a, only_b;
+    std::map<std::pair<int, int>, std::vector<eigen_rope::Index>> groups;
+    std::vector<eigen_rope::Index> only_a, only_b;
     for (std::size_t i = 0; i < std::max(kinds_a.size(), kinds_b.size()); ++i) {
       const int kind_a = i < kinds_a.size() ? kinds_a[i] : not_rotated, kind_b = i < kinds_b.size() ? kinds_b[i] : not_rotated;
       if (!is_asked_for(a, kind_a) && !is_asked_for(b, kind_b)) continue;
-      const auto layer = static_cast<rope::Index>(i);
+      const auto layer = static_cast<eigen_rope::Index>(i);
       if (kind_a != not_rotated && kind_b != not_rotated) groups[{kind_a, kind_b}].push_back(layer);
       if (kind_a != not_rotated && kind_b == not_rotated) only_a.push_back(layer);
       if (kind_a == not_rotated && kind_b != not_rotated) only_b.push_back(layer);
     }
     Findings of_model(result_, "");
-    const auto alone = [](const std::vector<rope::Index>& layers) { return layers.empty() ? std::string("-") : text_of_numbers(layers); };
+    const auto alone = [](const std::vector<eigen_rope::Index>& layers) { return layers.empty() ? std::string("-") : text_of_numbers(layers); };
     if (!only_a.empty() || !only_b.empty()) of_model.differ("layers rotated in one only", alone(only_a), alone(only_b));
     for (auto& [kinds, layers] : groups) {
       match(a.layers[static_cast<std::size_t>(kinds.first)], b.layers[static_cast<std::size_t>(kinds.second)], std::move(layers));
@@ -293,12 +293,12 @@ class Comparer {
            (kind != not_rotated && model.layers[static_cast<std::size_t>(kind)].layer.layer_type == options_.layer_type);
   }
 
-  void match(const LayerInspection& one, const LayerInspection& other, std::vector<rope::Index> layers) {
+  void match(const LayerInspection& one, const LayerInspection& other, std::vector<eigen_rope::Index> layers) {
     LayerComparison layer = compare_layers(one, other, result_.length);
     layer.layers = std::move(layers);
     Findings findings(result_, layer.layer_type);
     compare_values(findings, layer, result_.tolerance);
-    for (const rope::Index shorter : shorter_lengths(one.layer, other.layer, result_.length)) {
+    for (const eigen_rope::Index shorter : shorter_lengths(one.layer, other.layer, result_.length)) {
       const DoubleDouble m_a = one.layer.frequencies(shorter).attention_factor(), m_b = other.layer.frequencies(shorter).attention_factor();
       const auto same = [](DoubleDouble x, DoubleDouble y) { return x.high == y.high && x.low == y.low; };
       if (!same(m_a, one.attention_factor) || !same(m_b, other.attention_factor))
@@ -355,4 +355,4 @@ Comparison compare(const Operand& a, const Operand& b, const InspectOptions& opt
   return result;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -19,7 +19,7 @@
 
 #include "inspect.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// One of the two, as the user calls it.
 struct Operand {
@@ -36,7 +36,7 @@ struct Difference {
 };
 
 struct AngleDifference {
-  rope::Index position = 0, pair = 0;
+  eigen_rope::Index position = 0, pair = 0;
   double radians = 0;  ///< of the pair that is furthest apart
   double turns() const { return radians / (2 * 3.14159265358979323846); }
 };
@@ -44,16 +44,16 @@ struct AngleDifference {
 /// One kind of layer of a beside one of b.
 struct LayerComparison {
   std::string layer_type{};           ///< "full_attention", or "full_attention / " and the other's name; empty where neither has one
-  std::vector<rope::Index> layers{};  ///< which layers of both; empty where one of the two does not say
+  std::vector<eigen_rope::Index> layers{};  ///< which layers of both; empty where one of the two does not say
   LayerInspection a{}, b{};
   /// |b - a| of each pair that both have; 0 where it is no more than the rounding of rates, 2^-90 of them.
   std::vector<DoubleDouble> rate_differences{};
   std::vector<double> ratios{};              ///< b / a of each pair that both have; 1 where neither turns
-  rope::Index widest = 0;                    ///< the pair whose rates differ most
+  eigen_rope::Index widest = 0;                    ///< the pair whose rates differ most
   std::vector<AngleDifference> angles{};     ///< at powers of two below the length, and at its last position
-  std::optional<rope::Index> first_apart{};  ///< first position below the length where an angle is more than apart_radians off
+  std::optional<eigen_rope::Index> first_apart{};  ///< first position below the length where an angle is more than apart_radians off
   AngleDifference worst{};                   ///< over all lengths compared
-  rope::Index worst_length = 0;              ///< of the sequence it was found in
+  eigen_rope::Index worst_length = 0;              ///< of the sequence it was found in
 };
 
 inline constexpr double apart_radians = 0.1;
@@ -63,7 +63,7 @@ inline constexpr double default_tolerance = 0.01;
 
 struct Comparison {
   std::string name_a{}, name_b{};
-  rope::Index length = 0;
+  eigen_rope::Index length = 0;
   double tolerance = default_tolerance;
   std::vector<Difference> differences{};  ///< what decides
   std::vector<Difference> remarks{};      ///< what does not
@@ -78,4 +78,4 @@ struct Comparison {
 /// of the same name, and a model with one kind with every kind of the other. Throws as inspect, and for a tolerance that is not from 0.
 Comparison compare(const Operand& a, const Operand& b, const InspectOptions& options, double tolerance = default_tolerance);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 #include "panels.hpp"
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
@@ -82,7 +82,7 @@ class Row {
     for (const DoubleDouble& one : layer_.rate_differences) differences.push_back(static_cast<double>(one));
     std::sort(differences.begin(), differences.end());
     const double widest = differences.back(), median = differences[differences.size() / 2];
-    const double last = static_cast<double>(std::max<rope::Index>(2, all_.length)) - 1;
+    const double last = static_cast<double>(std::max<eigen_rope::Index>(2, all_.length)) - 1;
     if (widest == 0) {
       return "set label 1 'the rates are equal' at graph 0.5, graph 0.5 center\nset xrange [0:1]\nset yrange [0:1]\nunset xtics\nunset "
              "ytics\n"
@@ -122,4 +122,4 @@ void draw(const Comparison& comparison, const std::filesystem::path& path) {
   draw_panels(path, rows.size(), data, [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The picture of `rope compare`: for each kind of layer a row of three panels, the rates of both, their ratio, and how far the angles are
+// The picture of `eigen-rope compare`: for each kind of layer a row of three panels, the rates of both, their ratio, and how far the angles are
 // apart by position (the pair that is furthest, and the median pair). Drawn by gnuplot.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 #include "compare.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Throws FileError if the name ends in neither .svg nor .png, or if it cannot be drawn.
 void draw(const Comparison& comparison, const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

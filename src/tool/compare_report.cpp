@@ -9,7 +9,7 @@
 
 #include "layer_kinds.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr std::size_t name_width = 28;
@@ -90,7 +90,7 @@ std::string angles_of(const LayerComparison& layer, const Painter& painter) {
   return text;
 }
 
-std::string text_of_layer(const LayerComparison& layer, rope::Index length, int width, const Painter& painter) {
+std::string text_of_layer(const LayerComparison& layer, eigen_rope::Index length, int width, const Painter& painter) {
   std::string text;
   if (!layer.layer_type.empty()) text += painter.bold(layer.layer_type) + "\n";
   if (!layer.layers.empty()) text += wrapped(text_of_numbers(layer.layers), width, "layers ");
@@ -182,4 +182,4 @@ Json json_of(const Comparison& comparison) {
           {"warnings", comparison.warnings}};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

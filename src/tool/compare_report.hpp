@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `rope compare` found, for people and for programs: only what differs. Not the picture (compare_plot.hpp).
+// What `eigen-rope compare` found, for people and for programs: only what differs. Not the picture (compare_plot.hpp).
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 #include "json_file.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 std::string text_of(const Comparison& comparison, const TextOptions& options);
 
 /// Numbers round trip; those that are not finite become null.
 Json json_of(const Comparison& comparison);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

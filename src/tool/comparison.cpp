@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -140,4 +140,4 @@ void count_unequal(Check& check, const std::vector<double>& mine, const std::vec
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "rope/scalar_type.hpp"
+#include "eigen_rope/scalar_type.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// One array of one case compared under one policy.
 struct Check {
@@ -71,4 +71,4 @@ void count_unequal(Check& check, const std::vector<double>& mine, const std::vec
 void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share,
                    const std::vector<char>& chosen);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

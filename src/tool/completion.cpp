@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 std::string joined(const std::vector<std::string>& words, const char* separator) { return fmt::format("{}", fmt::join(words, separator)); }
@@ -169,4 +169,4 @@ std::string completion(const CommandOutline& program, Shell shell) {
   return fish(program);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -2,17 +2,17 @@
 //
 // Scripts that make a shell complete the commands, options, choices and file names of a program.
 //
-// Installed where the shells look for them; by hand: `source <(rope completion bash)`.
+// Installed where the shells look for them; by hand: `source <(eigen-rope completion bash)`.
 #pragma once
 
 #include <string>
 
 #include "command_outline.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 enum class Shell { bash, zsh, fish };
 
 std::string completion(const CommandOutline& program, Shell shell);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

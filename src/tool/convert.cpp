@@ -12,10 +12,10 @@
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
 #include "json_file.hpp"
-#include "rope/detail/sentence.hpp"
+#include "eigen_rope/detail/sentence.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -208,4 +208,4 @@ std::string text_of(const ConvertReport& report) {
 
 void write_json(const ConvertReport& report, const fs::path& path) { TextDraft(path, json_text(report)).publish(); }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

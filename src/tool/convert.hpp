@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope convert`: a model for one pairing becomes the same model for another.
+// `eigen-rope convert`: a model for one pairing becomes the same model for another.
 //
 // plan (convert_plan.hpp) -> draft (convert_write.hpp) -> verification of the draft (convert_verify.hpp) -> its own name. Anything that
 // goes wrong before the last step leaves the destination as it was and removes the draft; a program killed leaves it to the next to remove.
@@ -16,7 +16,7 @@
 #include "convert_progress.hpp"
 #include "convert_verify.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct ConvertReport {
   std::string from_path{}, to_path{};
@@ -38,7 +38,7 @@ struct ConvertReport {
 
 enum class Writing { plan_only, whole };
 
-/// Throws FileError or rope::Error for what cannot be used or shown to be safe. `json`: where the report goes, or empty; written
+/// Throws FileError or eigen_rope::Error for what cannot be used or shown to be safe. `json`: where the report goes, or empty; written
 /// before the destination gets its name, and gets its own right afterwards. Progress goes to `terminal` unless it is nullptr.
 ConvertReport convert(const std::filesystem::path& from, const std::filesystem::path& to, const ConvertOptions& options, Writing writing,
                       const std::filesystem::path& json = {}, std::FILE* terminal = nullptr);
@@ -51,4 +51,4 @@ inline constexpr const char* llama_cpp_note =
 std::string text_of(const ConvertReport& report);
 void write_json(const ConvertReport& report, const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

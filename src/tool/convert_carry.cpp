@@ -14,7 +14,7 @@
 #include "gradcheck_problem.hpp"
 #include "json_file.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -102,4 +102,4 @@ void write_carried(const Carried& carried, const Model& model, const fs::path& d
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -13,7 +13,7 @@
 
 #include "convert_plan.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct Carried {
   /// Names in the folder, sorted.
@@ -33,4 +33,4 @@ Carried plan_carried(const Model& model, PairKind to, const std::filesystem::pat
 /// Throws FileError.
 void write_carried(const Carried& carried, const Model& model, const std::filesystem::path& draft);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -13,16 +13,16 @@
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
 #include "json_file.hpp"
-#include "rope/error.hpp"
-#include "rope/models/hugging_face.hpp"
-#include "rope/models/projections.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
+#include "eigen_rope/models/projections.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
 // Rows of all heads of a layer: what verification keeps of it must fit in memory.
-constexpr rope::Index most_rows = rope::Index{1} << 18;
+constexpr eigen_rope::Index most_rows = eigen_rope::Index{1} << 18;
 
 constexpr const char* codegen = "codegen";
 
@@ -30,7 +30,7 @@ constexpr const char* codegen = "codegen";
 struct ConfigFacts {
   fs::path path{};
   std::string architecture{};
-  std::optional<rope::Index> heads{}, key_heads{}, rotary_dims{};
+  std::optional<eigen_rope::Index> heads{}, key_heads{}, rotary_dims{};
   std::optional<HeadWindow> query{}, key{};
   std::optional<PairKind> pairing{};
   std::optional<QkvOrder> order{};
@@ -48,10 +48,10 @@ const Json* text_part(const Json* top) {
   return top;
 }
 
-std::optional<rope::Index> count_in(const Json& text, const char* name) {
+std::optional<eigen_rope::Index> count_in(const Json& text, const char* name) {
   const auto found = text.find(name);
   if (found == text.end() || !found->is_number_unsigned()) return std::nullopt;
-  return static_cast<rope::Index>(std::min<std::uint64_t>(found->get<std::uint64_t>(), std::uint64_t{1} << 40));
+  return static_cast<eigen_rope::Index>(std::min<std::uint64_t>(found->get<std::uint64_t>(), std::uint64_t{1} << 40));
 }
 
 bool flag_in(const Json& text, const char* name, bool otherwise) {
@@ -60,8 +60,8 @@ bool flag_in(const Json& text, const char* name, bool otherwise) {
 }
 
 // The whole heads of latent attention: q is [nope, rope] in every head, the one key [latent, rope].
-void describe_latent(const Json& text, rope::Index rotary_dims, ConfigFacts& facts) {
-  const std::optional<rope::Index> plain = count_in(text, "qk_nope_head_dim"), rank = count_in(text, "kv_lora_rank");
+void describe_latent(const Json& text, eigen_rope::Index rotary_dims, ConfigFacts& facts) {
+  const std::optional<eigen_rope::Index> plain = count_in(text, "qk_nope_head_dim"), rank = count_in(text, "kv_lora_rank");
   facts.latent = true;
   facts.query.reset();
   facts.key.reset();
@@ -92,7 +92,7 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
   if (model.key_heads > 0 || model.heads > 0) facts.key_heads = model.key_heads == 0 ? model.heads : model.key_heads;
   for (const models::LayerRope& layer : model.layers) {
     const HeadWindow window{layer.head_dims, layer.pairing ? layer.pairing->offset() : 0};
-    const rope::Index rotary = layer.powers.rotary_dims;
+    const eigen_rope::Index rotary = layer.powers.rotary_dims;
     if (facts.query && (window.dims != facts.query->dims || window.offset != facts.query->offset || rotary != *facts.rotary_dims)) {
       refuse(path.string(), fmt::format("all layers must rotate alike to be converted at once, got {} and {} of {} and {} dims",
                                         *facts.rotary_dims, rotary, facts.query->dims, window.dims));
@@ -106,7 +106,7 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
     facts.rotary_dims = rotary;
     facts.base = layer.powers.base;
   }
-  const std::optional<rope::Index> split = count_in(text, "qk_rope_head_dim");
+  const std::optional<eigen_rope::Index> split = count_in(text, "qk_rope_head_dim");
   if ((split && *split > 0) || models::has_latent_attention(model.architecture)) describe_latent(text, *facts.rotary_dims, facts);
   const auto interleave = text.find("rope_interleave");
   facts.pairing_is_recorded = facts.pairing && interleave != text.end() && interleave->is_boolean();
@@ -115,7 +115,7 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
   if (model.architecture == "falcon") {
     facts.order = QkvOrder::grouped;
     if (!flag_in(text, "new_decoder_architecture", false)) {
-      facts.key_heads = flag_in(text, "multi_query", true) ? std::optional<rope::Index>(1) : facts.heads;
+      facts.key_heads = flag_in(text, "multi_query", true) ? std::optional<eigen_rope::Index>(1) : facts.heads;
     }
   }
   // Four blocks, each of queries, values and keys: no order that is known here.
@@ -144,8 +144,8 @@ class Chooser {
       : options_(options), facts_(facts), warnings_(warnings) {}
 
   /// `known` unless the option says otherwise; nothing if neither does.
-  std::optional<rope::Index> count(const char* option, const char* what, std::optional<rope::Index> said,
-                                   std::optional<rope::Index> known) const {
+  std::optional<eigen_rope::Index> count(const char* option, const char* what, std::optional<eigen_rope::Index> said,
+                                   std::optional<eigen_rope::Index> known) const {
     if (said && known && *said != *known) contradict(fmt::format("{} {}", *known, what), option, fmt::format("{}", *said));
     return said ? said : known;
   }
@@ -175,11 +175,11 @@ bool is_recorded(const Model& model) {
 
 // --config beside a config.json of the model's own.
 void require_agreement(const ConfigFacts& given, const ConfigFacts& beside, const Chooser& choose) {
-  const auto compare = [&](const char* what, std::optional<rope::Index> a, std::optional<rope::Index> b) {
+  const auto compare = [&](const char* what, std::optional<eigen_rope::Index> a, std::optional<eigen_rope::Index> b) {
     if (a && b && *a != *b) choose.contradict(fmt::format("{} {}", *b, what), "--config", fmt::format("{} {}", given.path.string(), *a));
   };
-  const auto dims = [](const std::optional<HeadWindow>& w) { return w ? std::optional<rope::Index>(w->dims) : std::nullopt; };
-  const auto offset = [](const std::optional<HeadWindow>& w) { return w ? std::optional<rope::Index>(w->offset) : std::nullopt; };
+  const auto dims = [](const std::optional<HeadWindow>& w) { return w ? std::optional<eigen_rope::Index>(w->dims) : std::nullopt; };
+  const auto offset = [](const std::optional<HeadWindow>& w) { return w ? std::optional<eigen_rope::Index>(w->offset) : std::nullopt; };
   compare("heads", given.heads, beside.heads);
   compare("key heads", given.key_heads, beside.key_heads);
   compare("rotary dims", given.rotary_dims, beside.rotary_dims);
@@ -222,13 +222,13 @@ std::optional<ConfigFacts> read_configs(const ConvertOptions& options, const Mod
   return facts;
 }
 
-void require_count(const char* option, std::optional<rope::Index> value) {
+void require_count(const char* option, std::optional<eigen_rope::Index> value) {
   if (!value || *value <= 0) {
     detail::fail(fmt::format("{} must be given and > 0, here or in a config.json", option), value.value_or(0));
   }
 }
 
-void require_window(const char* what, const HeadWindow& window, rope::Index rotary_dims) {
+void require_window(const char* what, const HeadWindow& window, eigen_rope::Index rotary_dims) {
   if (window.offset < 0 || rotary_dims > window.dims - window.offset) {
     detail::fail(fmt::format("the rotated window must fit a {} head of {} dims", what, window.dims),
                  fmt::format("{} dims from {} on", rotary_dims, window.offset));
@@ -254,28 +254,28 @@ void require_sense(const ConvertOptions& options, const AttentionShape& shape) {
 
 // Heads, windows and their widths. Without a configuration the options say everything.
 AttentionShape chosen_shape(const ConvertOptions& options, const std::optional<ConfigFacts>& facts, const Chooser& choose) {
-  const auto dims = [](const std::optional<HeadWindow>& w) { return w ? std::optional<rope::Index>(w->dims) : std::nullopt; };
-  const auto offset = [](const std::optional<HeadWindow>& w) { return w ? std::optional<rope::Index>(w->offset) : std::nullopt; };
+  const auto dims = [](const std::optional<HeadWindow>& w) { return w ? std::optional<eigen_rope::Index>(w->dims) : std::nullopt; };
+  const auto offset = [](const std::optional<HeadWindow>& w) { return w ? std::optional<eigen_rope::Index>(w->offset) : std::nullopt; };
   const ConfigFacts known = facts.value_or(ConfigFacts{});
-  const std::optional<rope::Index> heads = choose.count("--heads", "heads", options.heads, known.heads);
-  std::optional<rope::Index> key_heads = choose.count("--kv-heads", "key heads", options.key_heads, known.key_heads);
+  const std::optional<eigen_rope::Index> heads = choose.count("--heads", "heads", options.heads, known.heads);
+  std::optional<eigen_rope::Index> key_heads = choose.count("--kv-heads", "key heads", options.key_heads, known.key_heads);
   if (!key_heads) key_heads = heads;
-  const std::optional<rope::Index> head_dims = choose.count("--head-dims", "dims a head", options.head_dims, dims(known.query));
-  const std::optional<rope::Index> begin = choose.count("--offset", "as the offset", options.offset, offset(known.query));
+  const std::optional<eigen_rope::Index> head_dims = choose.count("--head-dims", "dims a head", options.head_dims, dims(known.query));
+  const std::optional<eigen_rope::Index> begin = choose.count("--offset", "as the offset", options.offset, offset(known.query));
   // Where the heads of keys are not those of queries, the options for queries say nothing about them.
   const bool apart = known.latent && known.key;
-  const std::optional<rope::Index> key_dims =
+  const std::optional<eigen_rope::Index> key_dims =
       options.key_head_dims || !apart
           ? choose.count("--key-head-dims", "dims a key head", options.key_head_dims ? options.key_head_dims : head_dims,
                          options.key_head_dims ? dims(known.key) : std::nullopt)
           : dims(known.key);
-  const std::optional<rope::Index> key_begin =
+  const std::optional<eigen_rope::Index> key_begin =
       options.key_offset || !apart ? choose.count("--key-offset", "as the key offset", options.key_offset ? options.key_offset : begin,
                                                   options.key_offset ? offset(known.key) : std::nullopt)
                                    : offset(known.key);
-  std::optional<rope::Index> rotary = choose.count("--rotary-dims", "rotary dims", options.rotary_dims, known.rotary_dims);
+  std::optional<eigen_rope::Index> rotary = choose.count("--rotary-dims", "rotary dims", options.rotary_dims, known.rotary_dims);
   if (!rotary && head_dims) {
-    const rope::Index first = begin.value_or(0);
+    const eigen_rope::Index first = begin.value_or(0);
     rotary = *head_dims - (first > 0 && *head_dims > 0 ? first : 0);  // what is negative is refused below
   }
   if (known.latent && !known.query && !(head_dims && options.key_head_dims)) {
@@ -297,7 +297,7 @@ const char* name_of(QkvOrder order) { return order == QkvOrder::grouped ? "group
 
 bool same_pairs(PairKind a, PairKind b) {
   const HeadWindow window{16, 0};
-  const std::vector<rope::Index> source = source_elements(a, b, window, window.dims);
+  const std::vector<eigen_rope::Index> source = source_elements(a, b, window, window.dims);
   return std::is_sorted(source.begin(), source.end());
 }
 
@@ -337,4 +337,4 @@ Description describe(const ConvertOptions& options, const Model& model) {
   return description;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 #include "file_error.hpp"
 #include "json_file.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -111,4 +111,4 @@ fs::path config_beside(const Model& model) {
   return fs::exists(folder / "config.json", ignored) ? folder / "config.json" : fs::path();
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

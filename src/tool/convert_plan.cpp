@@ -11,9 +11,9 @@
 
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 // Names of modules in published models. A module's name is what stands between two dots.
@@ -288,30 +288,30 @@ class Planner {
   }
 
   HeadWindow window_of(Role role) const { return role == Role::query ? shape_.query : shape_.key; }
-  rope::Index heads_of(Role role) const { return role == Role::query ? shape_.heads : shape_.key_heads; }
+  eigen_rope::Index heads_of(Role role) const { return role == Role::query ? shape_.heads : shape_.key_heads; }
   std::uint64_t row_count(Role role) const { return static_cast<std::uint64_t>(heads_of(role) * window_of(role).dims); }
   std::uint64_t fused_row_count() const { return row_count(Role::query) + 2 * row_count(Role::key); }
 
-  std::vector<HeadRows> rows_of(Role role, rope::Index first_row) const {
+  std::vector<HeadRows> rows_of(Role role, eigen_rope::Index first_row) const {
     std::vector<HeadRows> rows;
     rows.reserve(static_cast<std::size_t>(heads_of(role)));
-    for (rope::Index head = 0; head < heads_of(role); ++head) {
+    for (eigen_rope::Index head = 0; head < heads_of(role); ++head) {
       rows.push_back({role, head, static_cast<std::uint64_t>(first_row + head * window_of(role).dims), false});
     }
     return rows;
   }
 
   std::vector<HeadRows> fused_rows() const {
-    const rope::Index dims = shape_.query.dims;
+    const eigen_rope::Index dims = shape_.query.dims;
     if (shape_.key.dims != dims) detail::fail("query and key heads of a fused projection must have the same dims", shape_.key.dims);
     std::vector<HeadRows> rows = rows_of(Role::query, 0);
     const std::vector<HeadRows> keys = rows_of(Role::key, shape_.heads * dims);
     rows.insert(rows.end(), keys.begin(), keys.end());
     if (order_ == QkvOrder::concatenated) return rows;
-    const rope::Index group = shape_.heads / shape_.key_heads;
+    const eigen_rope::Index group = shape_.heads / shape_.key_heads;
     for (HeadRows& head : rows) {
       const bool query = head.role == Role::query;
-      const rope::Index place = query ? head.head / group * (group + 2) + head.head % group : head.head * (group + 2) + group;
+      const eigen_rope::Index place = query ? head.head / group * (group + 2) + head.head % group : head.head * (group + 2) + group;
       head.first_row = static_cast<std::uint64_t>(place * dims);
     }
     return rows;
@@ -389,10 +389,10 @@ bool ConvertedLayer::has(Role role) const {
   return false;
 }
 
-std::vector<rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window, rope::Index rotary_dims) {
-  std::vector<rope::Index> source(static_cast<std::size_t>(window.dims));
-  std::iota(source.begin(), source.end(), rope::Index{0});
-  for (rope::Index pair = 0; pair < rotary_dims / 2; ++pair) {
+std::vector<eigen_rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window, eigen_rope::Index rotary_dims) {
+  std::vector<eigen_rope::Index> source(static_cast<std::size_t>(window.dims));
+  std::iota(source.begin(), source.end(), eigen_rope::Index{0});
+  for (eigen_rope::Index pair = 0; pair < rotary_dims / 2; ++pair) {
     const PairSlots before = pair_slots(from, pair, rotary_dims), after = pair_slots(to, pair, rotary_dims);
     source[static_cast<std::size_t>(window.offset + after.a)] = window.offset + before.a;
     source[static_cast<std::size_t>(window.offset + after.b)] = window.offset + before.b;
@@ -402,7 +402,7 @@ std::vector<rope::Index> source_elements(PairKind from, PairKind to, const HeadW
 
 ConvertPlan make_plan(const ConvertOptions& options, const Description& description, const Model& model) {
   const AttentionShape& shape = description.shape;
-  const std::vector<rope::Index> source = source_elements(options.from, options.to, shape.query, shape.rotary_dims);
+  const std::vector<eigen_rope::Index> source = source_elements(options.from, options.to, shape.query, shape.rotary_dims);
   if (std::is_sorted(source.begin(), source.end())) {
     detail::fail(fmt::format("--from and --to must read pairs from different slots of {} rotary dims", shape.rotary_dims),
                  fmt::format("{} and {}", name_of(options.from), name_of(options.to)));
@@ -421,4 +421,4 @@ ConvertPlan make_plan(const ConvertOptions& options, const Description& descript
   return plan;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

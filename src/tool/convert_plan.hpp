@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `rope convert` will do to a model: which tensors hold rows of queries and keys, and where each row goes.
+// What `eigen-rope convert` will do to a model: which tensors hold rows of queries and keys, and where each row goes.
 //
 // With pair k of a head at slots (a, b) of the old pairing and (a', b') of the new one, old row a becomes new row a' and old row b new
 // row b', for every head and every tensor with a row for each of its elements: weights [out, in], biases and norms [out] or
@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "byte_files.hpp"
-#include "rope/models/model_rope.hpp"
-#include "rope/pairing.hpp"
-#include "rope/scalar_type.hpp"
+#include "eigen_rope/models/model_rope.hpp"
+#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/scalar_type.hpp"
 #include "safetensors.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// One file of a model.
 struct Shard {
@@ -68,7 +68,7 @@ struct ConvertOptions {
   /// Tensors that stay though their names say they belong to a query or key.
   std::string keep{};
   std::optional<QkvOrder> order{};
-  std::optional<rope::Index> heads{}, key_heads{}, head_dims{}, key_head_dims{}, rotary_dims{}, offset{}, key_offset{};
+  std::optional<eigen_rope::Index> heads{}, key_heads{}, head_dims{}, key_head_dims{}, rotary_dims{}, offset{}, key_offset{};
   /// A configuration elsewhere. One beside the model is read as well and must agree.
   std::filesystem::path config{};
   models::Strictness strictness = models::Strictness::strict;
@@ -78,13 +78,13 @@ struct ConvertOptions {
 
 /// Elements of a head and where its rotated window begins.
 struct HeadWindow {
-  rope::Index dims = 0;
-  rope::Index offset = 0;
+  eigen_rope::Index dims = 0;
+  eigen_rope::Index offset = 0;
 };
 
 struct AttentionShape {
-  rope::Index heads = 0, key_heads = 0;
-  rope::Index rotary_dims = 0;
+  eigen_rope::Index heads = 0, key_heads = 0;
+  eigen_rope::Index rotary_dims = 0;
   HeadWindow query{}, key{};
 };
 
@@ -131,7 +131,7 @@ const char* name_of(Part part);
 /// A head of a tensor: its rows from `first_row` on.
 struct HeadRows {
   Role role = Role::query;
-  rope::Index head = 0;
+  eigen_rope::Index head = 0;
   std::uint64_t first_row = 0;
   /// One for all heads: the norm of a head.
   bool shared = false;
@@ -171,9 +171,9 @@ struct ConvertPlan {
 ConvertPlan make_plan(const ConvertOptions& options, const Description& description, const Model& model);
 
 /// Element d of a head, as converted, is element source[d] of the head as it was. `window.offset` + `rotary_dims` <= `window.dims`.
-std::vector<rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window, rope::Index rotary_dims);
+std::vector<eigen_rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window, eigen_rope::Index rotary_dims);
 
 /// The metadata key under which a file's pairing is recorded.
 inline constexpr const char* pairing_record = "rope_pairing";
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr auto between_lines = std::chrono::milliseconds(100);
@@ -64,4 +64,4 @@ std::FILE* progress_terminal(std::FILE* file) {
   return able && ::isatty(::fileno(file)) == 1 ? file : nullptr;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <string>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 class Progress {
  public:
@@ -42,4 +42,4 @@ class Progress {
 /// `file` where it is a terminal that can write a line over (TERM is neither dumb nor missing), otherwise nullptr.
 std::FILE* progress_terminal(std::FILE* file);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

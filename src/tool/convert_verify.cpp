@@ -14,9 +14,9 @@
 
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -322,7 +322,7 @@ class Verifier {
                         rotated(before.key, shape_.key, options_.from, key_positions[p], base)};
         const Heads is{rotated(after.query, shape_.query, options_.to, query_positions[p], base),
                        rotated(after.key, shape_.key, options_.to, key_positions[p], base)};
-        for (rope::Index head = 0; head < shape_.heads; ++head) {
+        for (eigen_rope::Index head = 0; head < shape_.heads; ++head) {
           const LayerCheck found = compare_head(layer, was, is, static_cast<std::size_t>(head), p);
           const double ratio = found.bound > 0 ? found.difference / found.bound : 0;
           if (ratio > worst_ratio) worst = found;
@@ -420,4 +420,4 @@ std::vector<LayerCheck> verify_converted(const ConvertOptions& options, const Mo
   return checks;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

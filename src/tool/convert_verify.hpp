@@ -22,7 +22,7 @@
 #include "convert_plan.hpp"
 #include "convert_progress.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// The largest difference of q.k over heads and positions, by its ratio to the bound that belongs to it.
 struct LayerCheck {
@@ -37,4 +37,4 @@ struct LayerCheck {
 std::vector<LayerCheck> verify_converted(const ConvertOptions& options, const Model& before, const Model& after, const std::string& name,
                                          Progress& progress);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -11,7 +11,7 @@
 #include "file_error.hpp"
 #include "gradcheck_problem.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -55,7 +55,7 @@ struct PlacedHead {
 };
 
 // One head: at once if it fits the buffer, otherwise row by row.
-void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head, const std::vector<rope::Index>& source, OutputFile& out,
+void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head, const std::vector<eigen_rope::Index>& source, OutputFile& out,
                 Bytes& old_rows, Bytes& new_rows) {
   const auto row_bytes = static_cast<std::size_t>(head.tensor->row_bytes());
   const auto columns = static_cast<std::size_t>(head.tensor->columns);
@@ -75,7 +75,7 @@ void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head
     return;
   }
   new_rows.resize(row_bytes);
-  for (const rope::Index row : source) {
+  for (const eigen_rope::Index row : source) {
     in.read(begin + static_cast<std::uint64_t>(row) * row_bytes, new_rows.data(), row_bytes);
     require_finite(new_rows, 1, head.first_row + static_cast<std::uint64_t>(row));
     out.write(new_rows.data(), row_bytes);
@@ -153,4 +153,4 @@ void refuse_not_finite(const std::filesystem::path& file, const std::string& ten
   refuse(file.string(), fmt::format("tensor \"{}\" must hold finite numbers to be verified, got NaN or infinity in row {}", tensor, row));
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -14,7 +14,7 @@
 #include "convert_plan.hpp"
 #include "convert_progress.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Writes shard number `shard`, converted, to `destination`, which must be new or empty; on the disk when it returns. Throws FileError.
 void write_converted(const ConvertPlan& plan, const Model& model, std::size_t shard, const std::filesystem::path& destination,
@@ -29,4 +29,4 @@ std::optional<std::size_t> first_not_finite(const std::byte* elements, std::size
 /// Refuses it by name: the file, the tensor and the row.
 [[noreturn]] void refuse_not_finite(const std::filesystem::path& file, const std::string& tensor, std::uint64_t row);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <system_error>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
-std::optional<rope::Index> parse_count(std::string_view text) {
+std::optional<eigen_rope::Index> parse_count(std::string_view text) {
   const char* begin = text.data();
   const char* end = begin + text.size();
-  rope::Index count = 0;
+  eigen_rope::Index count = 0;
   const auto [stop, error] = std::from_chars(begin, end, count);
   if (error == std::errc() && stop == end) return count;
   if (error == std::errc::result_out_of_range) return {};
@@ -19,7 +19,7 @@ std::optional<rope::Index> parse_count(std::string_view text) {
   const bool read = error_of_value == std::errc() && stop_of_value == end;
   // Up to 2^53 every whole number is a double, so none of them is another one rounded.
   if (!read || !(std::fabs(value) <= 0x1p53) || value != std::floor(value)) return {};
-  return static_cast<rope::Index>(value);
+  return static_cast<eigen_rope::Index>(value);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

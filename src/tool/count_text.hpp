@@ -6,11 +6,11 @@
 #include <optional>
 #include <string_view>
 
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Nothing for a text that is no number, for one that is not whole (1.5, 1e-3), and for one past 2^53 in scientific notation or past 2^63.
-std::optional<rope::Index> parse_count(std::string_view text);
+std::optional<eigen_rope::Index> parse_count(std::string_view text);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "rope/detail/sentence.hpp"
+#include "eigen_rope/detail/sentence.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 void refuse(const std::string& where, std::string_view rule) {
   constexpr std::size_t longest = 560;
-  throw FileError(fmt::format("[rope] {}", rope::detail::one_line(fmt::format("{}: {}", where, rule), longest)));
+  throw FileError(fmt::format("[rope] {}", eigen_rope::detail::one_line(fmt::format("{}: {}", where, rule), longest)));
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// A file or folder that cannot be used.
 class FileError : public std::runtime_error {
@@ -19,4 +19,4 @@ class FileError : public std::runtime_error {
 /// Throws FileError. `where` is the file, and the case or tensor in it if there is one.
 [[noreturn]] void refuse(const std::string& where, std::string_view rule);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,9 +10,9 @@
 #include <system_error>
 
 #include "file_error.hpp"
-#include "rope/detail/sentence.hpp"
+#include "eigen_rope/detail/sentence.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -56,4 +56,4 @@ std::string beginning_of(const fs::path& path) {
   return text;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// As much of a file's beginning as the functions below look at.
 inline constexpr std::size_t telling_bytes = 512;
@@ -25,4 +25,4 @@ bool has_model_extension(const std::filesystem::path& path);
 /// The first telling_bytes of a regular file, or less; empty for anything else, and where it cannot be read.
 std::string beginning_of(const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

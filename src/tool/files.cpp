@@ -9,7 +9,7 @@
 
 #include "byte_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 
 void require_writable(const fs::path& path) {
@@ -32,4 +32,4 @@ void write_json(const Json& json, const fs::path& path) {
   write_whole(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

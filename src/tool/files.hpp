@@ -11,7 +11,7 @@
 #include "file_error.hpp"
 #include "json_file.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Throws, with the reason, where nothing can be written under this name: no such folder, no permission, a folder of that name. For
 /// refusing before work is done; writing may still fail.
@@ -23,4 +23,4 @@ void write_whole(const std::filesystem::path& path, const std::string& text);
 /// As text, indented by one; numbers that are not finite become null.
 void write_json(const Json& json, const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 #include "child_process.hpp"
 #include "files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -75,4 +75,4 @@ void draw_picture(const fs::path& path, const PictureSize& size, const std::stri
   draft.publish();
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Throws FileError unless the name ends in .svg or .png, where nothing can be written under it (require_writable), and without gnuplot.
 void require_picture(const std::filesystem::path& path);
@@ -25,4 +25,4 @@ struct PictureSize {
 /// Runs `set terminal`, `set output` and `script`. Throws FileError as require_picture(), and if it cannot be drawn.
 void draw_picture(const std::filesystem::path& path, const PictureSize& size, const std::string& script);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

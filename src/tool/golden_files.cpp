@@ -9,7 +9,7 @@
 #include <limits>
 #include <system_error>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -284,4 +284,4 @@ std::string Index::data_file() const {
 
 Index read_json_index(const fs::path& path) { return {path, read_json(path)}; }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

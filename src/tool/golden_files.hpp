@@ -18,9 +18,9 @@
 
 #include "file_error.hpp"
 #include "json_file.hpp"
-#include "rope/scalar_type.hpp"
+#include "eigen_rope/scalar_type.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 using Dims = std::vector<std::int64_t>;
 
@@ -120,4 +120,4 @@ struct Index {
 Index read_json_index(const std::filesystem::path& path);
 Index read_tsv_index(const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 
 #include "golden_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using NamedValues = std::map<std::string, std::string>;
@@ -129,4 +129,4 @@ Index read_tsv_index(const std::filesystem::path& path) {
   return {path, std::move(cases)};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

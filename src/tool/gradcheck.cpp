@@ -10,9 +10,9 @@
 #include <set>
 
 #include "gradcheck_reference.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 /// Those of `all` whose names the expression matches.
@@ -36,7 +36,7 @@ std::vector<Kind> chosen(const Kind (&all)[count], const std::string& option, co
 
 std::string place_of(const std::vector<Axis>& axes, std::size_t number) {
   std::string text;
-  auto rest = static_cast<rope::Index>(number);
+  auto rest = static_cast<eigen_rope::Index>(number);
   for (const Axis& axis : axes) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, rest % axis.extent);
     rest /= axis.extent;
@@ -91,15 +91,15 @@ void add_adjoint(Answers& answers, const Problem& problem) {
   const auto size = problem.x.size();
   if (y == answers.end() || dx == answers.end() || y->second.size() != size || dx->second.size() != size) return;
   const auto features = static_cast<std::size_t>(problem.shape[0]);
-  const rope::Index P = problem.pairs();
+  const eigen_rope::Index P = problem.pairs();
   std::vector<double> differences;
   for (std::size_t row = 0; row < size; row += features) {
-    for (rope::Index k = 0; k < P; ++k) {
+    for (eigen_rope::Index k = 0; k < P; ++k) {
       const PairSlots slot = pair_slots(problem.at.pairing, k, 2 * P);
-      const auto element = [&](rope::Index i) { return row + static_cast<std::size_t>(problem.pairing.offset() + i); };
+      const auto element = [&](eigen_rope::Index i) { return row + static_cast<std::size_t>(problem.pairing.offset() + i); };
       long double difference = 0;
-      for (const rope::Index i : {slot.A, slot.B}) difference += static_cast<long double>(y->second[element(i)]) * problem.g[element(i)];
-      for (const rope::Index i : {slot.a, slot.b}) difference -= static_cast<long double>(dx->second[element(i)]) * problem.x[element(i)];
+      for (const eigen_rope::Index i : {slot.A, slot.B}) difference += static_cast<long double>(y->second[element(i)]) * problem.g[element(i)];
+      for (const eigen_rope::Index i : {slot.a, slot.b}) difference -= static_cast<long double>(dx->second[element(i)]) * problem.x[element(i)];
       differences.push_back(static_cast<double>(difference));
     }
   }
@@ -206,4 +206,4 @@ GradcheckReport gradcheck(const std::vector<GradcheckCase>& cases, std::uint64_t
   return report;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope gradcheck`: answers against expectations over the matrix of pairings, scalings, scalars and layouts.
+// `eigen-rope gradcheck`: answers against expectations over the matrix of pairings, scalings, scalars and layouts.
 //
 // Whoever answers is a parameter: the library, or in the tests a function with a fault. An answer that is missing, has the wrong length or
-// is not a number fails; so does a call that throws rope::Error. What is adjoint is found here, from the answers "y" and "transpose".
+// is not a number fails; so does a call that throws eigen_rope::Error. What is adjoint is found here, from the answers "y" and "transpose".
 // Prints nothing: gradcheck_report.hpp does.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 #include "gradcheck_quantity.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Regular expressions (ECMAScript) that a whole name must match; empty ones match everything.
 struct GradcheckFilters {
   std::string pairing{}, scaling{}, scalar{}, layout{};
 };
 
-/// The cases that pass the filters, layouts innermost. Throws rope::Error if an expression is none, or if it matches no name.
+/// The cases that pass the filters, layouts innermost. Throws eigen_rope::Error if an expression is none, or if it matches no name.
 std::vector<GradcheckCase> gradcheck_cases(const GradcheckFilters& filters);
 
 /// The worst number of one answer.
@@ -52,4 +52,4 @@ using Subject = std::function<Answers(const Problem&)>;
 
 GradcheckReport gradcheck(const std::vector<GradcheckCase>& cases, std::uint64_t seed, const Subject& subject);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

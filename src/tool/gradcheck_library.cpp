@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gradcheck_library.hpp"
 
-#include "rope/cache.hpp"
-#include "rope/gradients.hpp"
-#include "rope/parameter_gradients.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/scaling_gradients.hpp"
-#include "rope/table_gradient.hpp"
-#include "rope/tangent.hpp"
-#include "rope/xpos_gradients.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
+#include "eigen_rope/table_gradient.hpp"
+#include "eigen_rope/tangent.hpp"
+#include "eigen_rope/xpos_gradients.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 template <class Scalar>
@@ -32,7 +32,7 @@ std::vector<double> widen(const std::vector<Scalar>& values) {
 template <class Scalar>
 StridedView<Scalar> dense(Scalar* data, const Shape& shape) {
   StridedView<Scalar> view{data, shape, {}};
-  rope::Index stride = 1;
+  eigen_rope::Index stride = 1;
   for (int axis = 1; axis < shape.rank(); ++axis) view.strides.push_back(stride *= shape[axis - 1]);
   return view;
 }
@@ -41,14 +41,14 @@ StridedView<Scalar> dense(Scalar* data, const Shape& shape) {
 template <class Scalar>
 struct FullTable {
   std::vector<Scalar> cos{}, sin{};
-  rope::Index width = 0;
+  eigen_rope::Index width = 0;
   Shape outer{};
 
   FullTable(const TableView<Scalar>& table, PairKind kind) : width(2 * table.width), outer(table.outer) {
     cos.resize(static_cast<std::size_t>(width * outer.size()));
     sin.resize(cos.size());
-    for (rope::Index row = 0; row < outer.size(); ++row) {
-      for (rope::Index k = 0; k < table.width; ++k) {
+    for (eigen_rope::Index row = 0; row < outer.size(); ++row) {
+      for (eigen_rope::Index k = 0; k < table.width; ++k) {
         const PairSlots slot = pair_slots(kind, k, width);
         const auto A = static_cast<std::size_t>(row * width + slot.A);
         const auto B = static_cast<std::size_t>(row * width + slot.B);
@@ -223,4 +223,4 @@ Answers library_answers(const Problem& problem) {
   return detail::with_scalar(problem.at.scalar, [&](auto tag) { return answers_in<typename decltype(tag)::type>(problem); });
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

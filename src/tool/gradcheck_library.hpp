@@ -8,9 +8,9 @@
 
 #include "gradcheck_quantity.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
-/// Throws rope::Error as what it calls.
+/// Throws eigen_rope::Error as what it calls.
 Answers library_answers(const Problem& problem);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

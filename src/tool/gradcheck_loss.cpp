@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr Real imaginary_step = 0x1p-200L;  // its square is nothing beside any number here
@@ -15,14 +15,14 @@ Real slope(const Complex& value) { return value.imag() / imaginary_step; }
 std::vector<Real> wide(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 /// The members of pair k in a window of 2 P elements, read at a, b and written to A, B.
-PairSlots slots_by_definition(PairKind kind, rope::Index k, rope::Index P) {
+PairSlots slots_by_definition(PairKind kind, eigen_rope::Index k, eigen_rope::Index P) {
   switch (kind) {
     case PairKind::half: return {k, k + P, k, k + P};
     case PairKind::interleaved: return {2 * k, 2 * k + 1, 2 * k, 2 * k + 1};
     case PairKind::interleaved_to_half: return {2 * k, 2 * k + 1, k, k + P};
     case PairKind::quarter: break;
   }
-  const rope::Index first = k < P / 2 ? k : k + P / 2;
+  const eigen_rope::Index first = k < P / 2 ? k : k + P / 2;
   return {first, first + P / 2, first, first + P / 2};
 }
 
@@ -46,34 +46,34 @@ Loss::Loss(const Problem& problem)
       angle_tangent_(wide(problem.angle_tangent)),
       log_magnitude_tangent_(wide(problem.log_magnitude_tangent)),
       rates_(rates_of(problem.at.scaling, problem.parameters.cast<Real>())) {
-  const rope::Index features = problem.shape[0];
-  const rope::Index P = problem.pairs();
-  const auto size = static_cast<rope::Index>(x_.size());
+  const eigen_rope::Index features = problem.shape[0];
+  const eigen_rope::Index P = problem.pairs();
+  const auto size = static_cast<eigen_rope::Index>(x_.size());
   copied_.assign(x_.size(), 1);
   const auto places = static_cast<std::size_t>(problem.tokens * problem.batches);
   pairs_of_entry_.resize(places * static_cast<std::size_t>(P));
   entries_.resize(pairs_of_entry_.size());
-  for (rope::Index k = 0; k < P; ++k) {
+  for (eigen_rope::Index k = 0; k < P; ++k) {
     const PairSlots slot = slots_by_definition(problem.at.pairing, k, P);
     full_places_.push_back(static_cast<std::size_t>(slot.A));
     full_places_.push_back(static_cast<std::size_t>(slot.B));
   }
-  for (rope::Index first = 0; first < size; first += features) {
-    rope::Index rest = first / features;
-    rope::Index row = 0, stride = 1, token = 0, batch = 0;
+  for (eigen_rope::Index first = 0; first < size; first += features) {
+    eigen_rope::Index rest = first / features;
+    eigen_rope::Index row = 0, stride = 1, token = 0, batch = 0;
     for (const Axis& axis : problem.axes) {
-      const rope::Index coordinate = rest % axis.extent;
+      const eigen_rope::Index coordinate = rest % axis.extent;
       rest /= axis.extent;
       if (axis.name == "head") continue;
       (axis.name == "token" ? token : batch) = coordinate;
       row += coordinate * stride;
       stride *= axis.extent;
     }
-    for (rope::Index k = 0; k < P; ++k) {
+    for (eigen_rope::Index k = 0; k < P; ++k) {
       const PairSlots slot = slots_by_definition(problem.at.pairing, k, P);
-      const auto element = [&](rope::Index i) { return static_cast<std::size_t>(first + problem.pairing.offset() + i); };
+      const auto element = [&](eigen_rope::Index i) { return static_cast<std::size_t>(first + problem.pairing.offset() + i); };
       const auto entry = static_cast<std::size_t>(row * P + k);
-      const rope::Index axis = problem.sections ? problem.sections->axis(k) : 0;
+      const eigen_rope::Index axis = problem.sections ? problem.sections->axis(k) : 0;
       const auto id = static_cast<std::size_t>((axis * problem.batches + batch) * problem.tokens + token);
       const Complex growth = log_growth(k, stepped(positions_[id]), complex_xpos());
       entries_[entry] = {k,
@@ -85,7 +85,7 @@ Loss::Loss(const Problem& problem)
                          slope(growth)};
       pairs_of_entry_[entry].push_back(pairs_.size());
       pairs_.push_back({element(slot.a), element(slot.b), element(slot.A), element(slot.B), entry});
-      for (const rope::Index i : {slot.A, slot.B}) copied_[element(i)] = 0;
+      for (const eigen_rope::Index i : {slot.A, slot.B}) copied_[element(i)] = 0;
     }
   }
   table_ = table_of(rates_, positions_, problem.parameters.cast<Real>().xpos);
@@ -96,7 +96,7 @@ PairSizes Loss::sizes(const PairPlace& pair) const {
 }
 
 template <class S>
-S Loss::log_growth(rope::Index pair, const S& position, const XposParameters<S>& xpos) const {
+S Loss::log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const {
   using std::log;
   if (problem_.at.scaling != ScalingKind::xpos) return S(0);
   const S zeta = (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) + xpos.gamma) / (xpos.gamma + S(1));
@@ -406,4 +406,4 @@ Loss::Numbers Loss::second_angle_gradient() const {
   return d;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

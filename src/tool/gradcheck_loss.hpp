@@ -14,7 +14,7 @@
 
 #include "gradcheck_quantity.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 using Real = long double;
 using Complex = std::complex<long double>;
@@ -27,7 +27,7 @@ struct PairPlace {
 };
 
 struct TableEntry {
-  rope::Index pair = 0;
+  eigen_rope::Index pair = 0;
   std::size_t row = 0;
   std::size_t id = 0;  ///< its position's place in Problem::ids
   Real position = 0, rate = 0;
@@ -107,7 +107,7 @@ class Loss {
   Table<S> table_of(const BasicRates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const;
   /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
   template <class S>
-  S log_growth(rope::Index pair, const S& position, const XposParameters<S>& xpos) const;
+  S log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const;
   template <class S>
   S value(const Table<S>& table) const;
   Real slope_at(const BasicRates<Complex>& rates, const XposParameters<Complex>& xpos) const;
@@ -127,4 +127,4 @@ class Loss {
   Table<Real> table_;
 };
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 #include "gradcheck_report.hpp"
 #include "gradcheck_summary.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr double most_decades = 4;  // powers of ten either side of the bound that have colours of their own
@@ -68,7 +68,7 @@ Picture picture_of(const GradcheckReport& report) {
   }
   const int height = 190 + std::max(160, 18 * static_cast<int>(rows.size()));
   std::string script = fmt::format(
-      "set title \"rope gradcheck: {} passed, {} failed\\n"
+      "set title \"eigen-rope gradcheck: {} passed, {} failed\\n"
       "worst log10(error / bound) over scalars and layouts; above 0 failed, -4 is less too, grey does not apply\" noenhanced\n",
       report.passed(), report.failed());
   script += fmt::format(
@@ -96,4 +96,4 @@ void draw(const GradcheckReport& report, const std::filesystem::path& path) {
   draw_picture(path, picture.size, picture.script);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

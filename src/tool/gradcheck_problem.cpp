@@ -5,21 +5,21 @@
 
 #include "comparison.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
-constexpr rope::Index features = 46, rotary_dims = 40, rotary_offset = 3;
-constexpr rope::Index heads = 3, tokens = 3, batches = 2;
+constexpr eigen_rope::Index features = 46, rotary_dims = 40, rotary_offset = 3;
+constexpr eigen_rope::Index heads = 3, tokens = 3, batches = 2;
 
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
   double between(double low, double high) { return low + (high - low) * (static_cast<double>(engine_() >> 11U) * 0x1p-53); }
-  std::vector<double> values(rope::Index count, ScalarType type) {
+  std::vector<double> values(eigen_rope::Index count, ScalarType type) {
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(count));
-    for (rope::Index i = 0; i < count; ++i) values.push_back(round_to(type, between(-2, 2)));
+    for (eigen_rope::Index i = 0; i < count; ++i) values.push_back(round_to(type, between(-2, 2)));
     return values;
   }
 
@@ -35,7 +35,7 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
     case ScalingKind::none: break;
     case ScalingKind::linear: powers.linear_scale = 0.25; break;
     case ScalingKind::factors:
-      for (rope::Index k = 0; k < rotary_dims / 2; ++k) powers.factors.push_back(random.between(0.75, 4));
+      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) powers.factors.push_back(random.between(0.75, 4));
       powers.attention_factor = 1.19;
       break;
     case ScalingKind::ntk: parameters.ntk_factor = 4; break;
@@ -60,7 +60,7 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
       parameters.hf_yarn = {40.0, 4096, 32.0, 1.0, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
       break;
     case ScalingKind::longrope:
-      for (rope::Index k = 0; k < rotary_dims / 2; ++k) {
+      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) {
         parameters.longrope.short_factor.push_back(1);
         parameters.longrope.long_factor.push_back(random.between(1, 40));
       }
@@ -71,7 +71,7 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
       parameters.xpos = {64, 0.4, 5};
       break;
     case ScalingKind::rates:
-      for (rope::Index k = 0; k < rotary_dims / 2; ++k) parameters.rates.push_back((k % 3 == 1 ? -1 : 1) * random.between(0.01, 1.5));
+      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) parameters.rates.push_back((k % 3 == 1 ? -1 : 1) * random.between(0.01, 1.5));
       powers.attention_factor = -0.8;
       break;
   }
@@ -174,12 +174,12 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   problem.tokens = tokens;
   problem.batches = at.layout == LayoutKind::tnd ? 1 : batches;
   if (at.layout == LayoutKind::bnsd) problem.sections = Sections(SectionPattern::interleaved_hf, {8, 6, 6});
-  const rope::Index position_axes = problem.sections ? problem.sections->axes() : 1;
-  for (rope::Index i = 0; i < position_axes * problem.batches * tokens; ++i)
+  const eigen_rope::Index position_axes = problem.sections ? problem.sections->axes() : 1;
+  for (eigen_rope::Index i = 0; i < position_axes * problem.batches * tokens; ++i)
     problem.ids.push_back(std::round(random.between(-800, 800)) / 8);
 
   problem.shape = {features};
-  rope::Index rows = 1;
+  eigen_rope::Index rows = 1;
   for (int axis = 0; axis < problem.layout().axes(); ++axis) {
     const AxisRole role = problem.layout()[axis];
     if (role == AxisRole::token) problem.axes.push_back({"token", tokens});
@@ -191,10 +191,10 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   problem.x = random.values(rows * features, at.scalar);
   problem.g = random.values(rows * features, at.scalar);
   problem.v = random.values(rows * features, at.scalar);
-  const rope::Index entries = rotary_dims / 2 * tokens * problem.batches;
+  const eigen_rope::Index entries = rotary_dims / 2 * tokens * problem.batches;
   problem.angle_tangent = random.values(entries, ScalarType::f32);
   problem.log_magnitude_tangent = random.values(entries, ScalarType::f32);
   return problem;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

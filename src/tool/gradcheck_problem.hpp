@@ -14,16 +14,16 @@
 #include <string>
 #include <vector>
 
-#include "rope/frequencies.hpp"
-#include "rope/layout.hpp"
-#include "rope/pairing.hpp"
-#include "rope/positions.hpp"
-#include "rope/rates.hpp"
-#include "rope/scalar_type.hpp"
-#include "rope/scalings.hpp"
-#include "rope/xpos.hpp"
+#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/layout.hpp"
+#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/positions.hpp"
+#include "eigen_rope/rates.hpp"
+#include "eigen_rope/scalar_type.hpp"
+#include "eigen_rope/scalings.hpp"
+#include "eigen_rope/xpos.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 enum class ScalingKind {
   none,
@@ -64,7 +64,7 @@ struct GradcheckCase {
   LayoutKind layout = LayoutKind::bsnd;
 };
 
-/// rope::Xpos in any scalar.
+/// eigen_rope::Xpos in any scalar.
 template <class S>
 struct XposParameters {
   S scale_base = S(512.0), gamma = S(0.4), center = S(0.0);
@@ -104,7 +104,7 @@ struct ScalingParameters {
 };
 
 /// Of the sequence, for scalings that depend on it: beyond the original contexts.
-inline constexpr rope::Index sequence_length = 5000;
+inline constexpr eigen_rope::Index sequence_length = 5000;
 
 /// What the powers are of: NTK-aware scaling is a larger base.
 template <class S>
@@ -139,7 +139,7 @@ BasicRates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters)
 /// What an axis outside the features counts, and its extent.
 struct Axis {
   std::string name{};
-  rope::Index extent = 0;
+  eigen_rope::Index extent = 0;
 };
 
 /// Everything a check needs. All tensors are dense, the feature axis fastest, then `axes`.
@@ -148,7 +148,7 @@ struct Problem {
   Pairing pairing = half;
   ScalingParameters<double> parameters{};
   XposSide xpos_side = XposSide::query;  ///< keys with bsnd and sbnd
-  rope::Index heads = 0, tokens = 0, batches = 0;
+  eigen_rope::Index heads = 0, tokens = 0, batches = 0;
   /// Positions on several axes where there are sections.
   std::optional<Sections> sections{};
   std::vector<double> ids{};  ///< [axis][batch][token]
@@ -159,7 +159,7 @@ struct Problem {
   /// Tangents of the angles and of log m, one per pair and table row.
   std::vector<double> angle_tangent{}, log_magnitude_tangent{};
 
-  rope::Index pairs() const { return pairing.rotary_dims(shape[0]) / 2; }
+  eigen_rope::Index pairs() const { return pairing.rotary_dims(shape[0]) / 2; }
   Frequencies frequencies() const;
   Positions positions() const;
   Xpos xpos() const;
@@ -178,4 +178,4 @@ ScalarType table_scalar(ScalarType scalar);
 /// The same numbers for the same case and seed.
 Problem make_problem(const GradcheckCase& at, std::uint64_t seed);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 
 #include "gradcheck_problem.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// The columns of the table.
 enum class Quantity {
@@ -62,4 +62,4 @@ struct Expectation {
   std::vector<long double> units{};
 };
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

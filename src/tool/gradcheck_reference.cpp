@@ -8,7 +8,7 @@
 #include "comparison.hpp"
 #include "gradcheck_loss.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr Real unit_double = 0x1p-53L;
@@ -18,7 +18,7 @@ constexpr Real root_two = 1.4142135623730950488L;
 Real unit_of(ScalarType type) { return static_cast<Real>(half_unit(type)); }
 
 /// The reference's relative error in the rate of pair k, in units of its roundoff: the bounds of rates.hpp.
-Real rate_amplification(const Problem& problem, rope::Index k, Real rate) {
+Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) {
   const ScalingParameters<double>& parameters = problem.parameters;
   if (problem.at.scaling == ScalingKind::rates) return 1;
   Powers powers = stretched_powers(problem.at.scaling, parameters);
@@ -142,8 +142,8 @@ class Reference {
   // Places.
 
   std::vector<Axis> elements() const { return with_outer("element", problem_.shape[0], true); }
-  std::vector<Axis> entries(const char* first, rope::Index extent) const { return with_outer(first, extent, false); }
-  std::vector<Axis> with_outer(const char* first, rope::Index extent, bool with_heads) const {
+  std::vector<Axis> entries(const char* first, eigen_rope::Index extent) const { return with_outer(first, extent, false); }
+  std::vector<Axis> with_outer(const char* first, eigen_rope::Index extent, bool with_heads) const {
     std::vector<Axis> axes{{first, extent}};
     for (const Axis& axis : problem_.axes) {
       if (with_heads || axis.name != "head") axes.push_back(axis);
@@ -359,4 +359,4 @@ class Reference {
 
 std::vector<Expectation> expectations(const Problem& problem) { return Reference(problem).all(); }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

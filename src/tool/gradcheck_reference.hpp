@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rotation and all its derivatives should be, by means that share nothing with rope::gradients().
+// What a rotation and all its derivatives should be, by means that share nothing with eigen_rope::gradients().
 //
 //   L(parameters, positions, x) = sum over elements of g y       rates.hpp's formulas -> angles -> cos and sin -> loops, long double
 //   dL/dp = Im L(p + i h) / h,  h = 2^-200                       the complex step: no difference is formed, nothing cancels
@@ -21,9 +21,9 @@
 
 #include "gradcheck_quantity.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Every quantity the case has.
 std::vector<Expectation> expectations(const Problem& problem);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

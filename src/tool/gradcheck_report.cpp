@@ -11,7 +11,7 @@
 #include "files.hpp"
 #include "gradcheck_summary.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr int cell_width = 7;
@@ -168,7 +168,7 @@ std::string gradcheck_help() {
          "float for the others.\n"
          "\n"
          "Expected values: the formulas in long double, derivatives by the complex step,\n"
-         "one parameter at a time, sharing nothing with rope::gradients().\n"
+         "one parameter at a time, sharing nothing with eigen_rope::gradients().\n"
          "\n"
          "Bounds, with e = 2^-53; d half an ulp of a table entry and the rounding of its\n"
          "angle t, some 10 |t| 2^-64; n the terms of a sum and N the sum of their sizes:\n"
@@ -218,4 +218,4 @@ void write_json(const GradcheckReport& report, const std::filesystem::path& path
   write_whole(path, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

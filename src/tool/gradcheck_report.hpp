@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `rope gradcheck` found, for people, for programs and as a picture.
+// What `eigen-rope gradcheck` found, for people, for programs and as a picture.
 //
 //   half               y    inv    adj     dx   dcos ...        one table per pairing, one row per scaling and scalar
 //     yarn_exact f32   0.71   0.64   0.31   0.70   0.02          worst error / bound of all answers and layouts; "-" does not apply
@@ -14,7 +14,7 @@
 #include "gradcheck.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// The tables, continued below where they are wider than allowed, the failed entries with places and values, the worst ulp of each scalar,
 /// and `N passed, N failed`.
@@ -30,4 +30,4 @@ void draw(const GradcheckReport& report, const std::filesystem::path& path);
 /// What the columns, the filters and the bounds are, for --help.
 std::string gradcheck_help();
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

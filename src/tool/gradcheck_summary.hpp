@@ -10,7 +10,7 @@
 
 #include "gradcheck.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 using WorstRatios = std::map<Quantity, double>;
 
@@ -35,4 +35,4 @@ inline std::vector<SummaryRow> summary_of(const GradcheckReport& report) {
   return rows;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,13 +10,13 @@
 #include <numeric>
 
 #include "inspect_remarks.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
-constexpr double two_pi = rope::detail::two_pi.high;
+constexpr double two_pi = eigen_rope::detail::two_pi.high;
 
 /// The ratio of a pair that is slowed as much as any, where the scaling says; 0 where only the pairs tell.
 double full_ratio(const models::LayerRope& layer) {
@@ -70,7 +70,7 @@ class Facts {
 };
 
 void add_ramp(Facts& facts, const models::LayerRope& layer, Yarn yarn) {
-  const rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
+  const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
   const CorrectionDims ramp = yarn_correction_dims(dims, layer.powers.base, yarn);
   facts.add("ramp_low", ramp.low, "pairs");
   facts.add("ramp_high", ramp.high, "pairs");
@@ -81,7 +81,7 @@ void add_ramp(Facts& facts, const models::LayerRope& layer, Yarn yarn) {
   facts.add("ramp_high_exact", exact.high, "pairs");
 }
 
-void add_scaling_facts(Facts& facts, const models::LayerRope& layer, rope::Index length) {
+void add_scaling_facts(Facts& facts, const models::LayerRope& layer, eigen_rope::Index length) {
   std::visit(
       [&](const auto& scaling) {
         using Type = std::decay_t<decltype(scaling)>;
@@ -94,7 +94,7 @@ void add_scaling_facts(Facts& facts, const models::LayerRope& layer, rope::Index
           facts.add("high_freq_wavelength", original / scaling.high_freq_factor, "tokens");
           facts.add("low_freq_wavelength", original / scaling.low_freq_factor, "tokens");
         } else if constexpr (std::is_same_v<Type, DynamicNtkScaling>) {
-          const rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
+          const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
           facts.add("base_at_length", static_cast<double>(dynamic_ntk_base(dims, DoubleDouble(layer.powers.base),
                                                                            scaling.template cast<DoubleDouble>(), length)));
         } else if constexpr (std::is_same_v<Type, LongRope>) {
@@ -106,7 +106,7 @@ void add_scaling_facts(Facts& facts, const models::LayerRope& layer, rope::Index
   if (reach > 0) facts.add("effective_context", reach, "tokens");
 }
 
-LayerInspection inspect_layer(const models::LayerRope& layer, rope::Index length) {
+LayerInspection inspect_layer(const models::LayerRope& layer, eigen_rope::Index length) {
   LayerInspection result;
   result.layer = layer;
   const Frequencies frequencies = layer.frequencies(length);
@@ -114,9 +114,9 @@ LayerInspection inspect_layer(const models::LayerRope& layer, rope::Index length
   const auto count = static_cast<std::size_t>(frequencies.pairs());
   for (std::size_t k = 0; k < count; ++k) {
     PairInspection pair;
-    const auto number = static_cast<rope::Index>(k);
+    const auto number = static_cast<eigen_rope::Index>(k);
     if (layer.pairing) {
-      const rope::Index offset = layer.pairing->offset();
+      const eigen_rope::Index offset = layer.pairing->offset();
       const PairSlots slots = pair_slots(layer.pairing->kind(), number, layer.powers.rotary_dims);
       pair.slots = PairSlots{slots.a + offset, slots.b + offset, slots.A + offset, slots.B + offset};
     }
@@ -171,8 +171,8 @@ std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
   return Frequencies::powers({powers.rotary_dims, powers.base, 1.0, 1.0, {}, powers.exponents, powers.exponent_dims}).rates();
 }
 
-AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index length) {
-  rope::Index angles_left = rope::Index{1} << 22;
+AngleError float_angle_error(const std::vector<DoubleDouble>& rates, eigen_rope::Index length) {
+  eigen_rope::Index angles_left = eigen_rope::Index{1} << 22;
   AngleError worst;
   if (length < 2) return worst;
   const auto rate_error = [&](std::size_t pair) {
@@ -200,12 +200,12 @@ AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bound(a, last) > bound(b, last); });
   for (const std::size_t pair : order) {
     const auto rate = static_cast<float>(rates[pair].high);
-    for (rope::Index position = length - 1; position > 0; --position) {
+    for (eigen_rope::Index position = length - 1; position > 0; --position) {
       const auto at = static_cast<double>(position);
       if (bound(pair, at) <= worst.radians || angles_left-- <= 0) break;
       const float angle = static_cast<float>(position) * rate;
       const double error = std::fabs(std::fma(at, rates[pair].high, -static_cast<double>(angle)) + at * rates[pair].low);
-      if (error > worst.radians) worst = {error, position, static_cast<rope::Index>(pair)};
+      if (error > worst.radians) worst = {error, position, static_cast<eigen_rope::Index>(pair)};
     }
   }
   return worst;
@@ -219,7 +219,7 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
   if (result.length == 0) result.length = model.context;
   std::string kinds;
   for (const models::LayerRope& layer : model.layers) {
-    if (result.length == 0) result.length = static_cast<rope::Index>(std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
+    if (result.length == 0) result.length = static_cast<eigen_rope::Index>(std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
     if (!layer.layer_type.empty()) kinds += (kinds.empty() ? "" : ", ") + layer.layer_type;
   }
   result.warnings = model.warnings;
@@ -237,4 +237,4 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
   return result;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "rope/double_double.hpp"
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/double_double.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// What became of a pair's rate.
 enum class Treatment {
@@ -53,7 +53,7 @@ struct Derived {
 /// An angle that came out wrong.
 struct AngleError {
   double radians = 0;
-  rope::Index position = 0, pair = 0;
+  eigen_rope::Index position = 0, pair = 0;
 };
 
 struct LayerInspection {
@@ -70,26 +70,26 @@ struct LayerInspection {
 
 struct Inspection {
   models::ModelRope model{};
-  rope::Index length = 0;  ///< tokens everything is computed for
+  eigen_rope::Index length = 0;  ///< tokens everything is computed for
   std::vector<LayerInspection> layers{};
   std::vector<std::string> warnings{};  ///< the reader's, then ours: what may go wrong
   std::vector<std::string> notes{};     ///< what is worth knowing and as it should be
 };
 
 struct InspectOptions {
-  rope::Index length = 0;    ///< tokens; 0 for the model's context
+  eigen_rope::Index length = 0;    ///< tokens; 0 for the model's context
   std::string layer_type{};  ///< only these layers; empty for all
 };
 
-/// A model without layers that rotate has none here. Throws rope::Error for a length that is negative or not known, a layer type the model
-/// does not have, and as rope::frequencies.
+/// A model without layers that rotate has none here. Throws eigen_rope::Error for a length that is negative or not known, a layer type the model
+/// does not have, and as eigen_rope::frequencies.
 Inspection inspect(const models::ModelRope& model, const InspectOptions& options);
 
 /// The worst angle of positions 0 to length - 1 computed in float. After 2^22 angles, the last positions
 /// first, the worst so far is taken: the search only gets there where positions themselves do not fit a float.
-AngleError float_angle_error(const std::vector<DoubleDouble>& rates, rope::Index length);
+AngleError float_angle_error(const std::vector<DoubleDouble>& rates, eigen_rope::Index length);
 
 /// What the model's rates are before scaling: powers of the base alone.
 std::vector<DoubleDouble> unscaled_rates(const Powers& powers);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 #include "panels.hpp"
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr int cells = 320;  // positions in a row of the heat map
@@ -50,7 +50,7 @@ class Row {
       : all_(inspection),
         layer_(inspection.layers[number]),
         number_(number),
-        length_(static_cast<double>(std::max<rope::Index>(2, inspection.length))) {
+        length_(static_cast<double>(std::max<eigen_rope::Index>(2, inspection.length))) {
     for (const PairInspection& pair : layer_.pairs) {
       before_.push_back(static_cast<double>(pair.unscaled));
       after_.push_back(pair.treatment == Treatment::stopped ? 0 : static_cast<double>(pair.rate));
@@ -85,7 +85,7 @@ class Row {
 
  private:
   std::string rates_panel() const {
-    double least = rope::detail::two_pi.high / length_, most = 1e-300;
+    double least = eigen_rope::detail::two_pi.high / length_, most = 1e-300;
     std::size_t stopped = 0, first_stopped = 0;
     for (std::size_t k = 0; k < after_.size(); ++k) {
       for (const double rate : {std::fabs(before_[k]), std::fabs(after_[k])}) {
@@ -100,11 +100,11 @@ class Row {
         "set yrange [{:.6g}:{:.6g}]\nset xtics auto\nset ytics auto\nset key top right opaque samplen 1.5 spacing 1.1 reverse Left\n",
         after_.size(), least / 4, most * 2);
     std::vector<double> marks{length_};
-    const rope::Index original = original_context(layer_.layer.scaling).value_or(0);
+    const eigen_rope::Index original = original_context(layer_.layer.scaling).value_or(0);
     if (original > 0 && original != all_.length) marks.push_back(static_cast<double>(original));
     for (std::size_t i = 0; i < marks.size(); ++i) {
       text += fmt::format("set label {} '1 turn in {:.10g} tokens' at graph 0.02, first {:.9g} offset 0,0.5 tc rgb '{}' font ',9'\n", i + 2,
-                          marks[i], rope::detail::two_pi.high / marks[i], panel_grey);
+                          marks[i], eigen_rope::detail::two_pi.high / marks[i], panel_grey);
     }
     text += fmt::format("plot $rates{} using 1:2 with lines lc rgb '{}' lw 2.5 title '{}'", number_, panel_blue, same_ ? "rate" : "before");
     if (!same_)
@@ -113,10 +113,10 @@ class Row {
     if (stopped > 0) {
       text += fmt::format(", $rates{} using 1:($3 == 0 ? {:.6g} : 1/0) with points pt 9 ps 0.5 lc rgb '{}' title '{} stopped'", number_,
                           least / 2.5, panel_orange,
-                          text_of_pairs(static_cast<rope::Index>(first_stopped), static_cast<rope::Index>(first_stopped + stopped - 1)));
+                          text_of_pairs(static_cast<eigen_rope::Index>(first_stopped), static_cast<eigen_rope::Index>(first_stopped + stopped - 1)));
     }
     for (const double mark : marks)
-      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", rope::detail::two_pi.high / mark, panel_grey);
+      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", eigen_rope::detail::two_pi.high / mark, panel_grey);
     return text + "\nunset logscale y\nset format y '%g'\n";
   }
 
@@ -168,4 +168,4 @@ void draw(const Inspection& inspection, const std::filesystem::path& path) {
   draw_panels(path, rows.size(), data, [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The picture of `rope inspect`: for each kind of layer a row of three panels.
+// The picture of `eigen-rope inspect`: for each kind of layer a row of three panels.
 //
 //   rates        of each pair before and after scaling, on a logarithmic axis
 //   angles       cos(rate * position) by position and pair; each cell is a mean over its positions, so what turns within a cell is 0
@@ -13,7 +13,7 @@
 
 #include "inspect.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Throws FileError if the name ends in neither .svg nor .png, or if it cannot be drawn.
 void draw(const Inspection& inspection, const std::filesystem::path& path);
@@ -21,4 +21,4 @@ void draw(const Inspection& inspection, const std::filesystem::path& path);
 /// The mean of cos(rate t) for t from `first` to `last` > first.
 double mean_cosine(double rate, double first, double last);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

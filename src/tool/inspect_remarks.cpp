@@ -8,7 +8,7 @@
 
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 /// Half a unit in the last place of bfloat16 just below 1: what rounding cos and sin to it may cost.
@@ -16,10 +16,10 @@ constexpr double bfloat16_rounding = 0x1p-9;
 
 /// Pairs of which something is true, which are neighbours in every published model.
 struct Range {
-  rope::Index count = 0, first = 0, last = 0;
+  eigen_rope::Index count = 0, first = 0, last = 0;
 
   void add(std::size_t pair) {
-    last = static_cast<rope::Index>(pair);
+    last = static_cast<eigen_rope::Index>(pair);
     if (count++ == 0) first = last;
   }
   std::string text() const {
@@ -64,8 +64,8 @@ class Remarks {
   }
 
   /// Tokens the rates were trained with before scaling.
-  rope::Index trained() const {
-    const rope::Index original = original_context(one_.layer.scaling).value_or(0);
+  eigen_rope::Index trained() const {
+    const eigen_rope::Index original = original_context(one_.layer.scaling).value_or(0);
     if (original > 0) return original;
     return all_.model.context > 0 ? all_.model.context : all_.length;
   }
@@ -138,7 +138,7 @@ class Remarks {
 
   void changes_with_length() {
     if (!depends_on_length(one_.layer.scaling)) return;
-    const rope::Index original = trained();
+    const eigen_rope::Index original = trained();
     const bool dynamic = std::holds_alternative<DynamicNtkScaling>(one_.layer.scaling);
     if (all_.length <= original) return note("the rates change when a sequence passes {} tokens", original);
     if (dynamic) {
@@ -186,8 +186,8 @@ void add_remarks(Inspection& inspection) {
   }
 }
 
-std::string text_of_pairs(rope::Index first, rope::Index last) {
+std::string text_of_pairs(eigen_rope::Index first, eigen_rope::Index last) {
   return first == last ? fmt::format("pair {}", first) : fmt::format("pairs {} to {}", first, last);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

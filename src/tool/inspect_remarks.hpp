@@ -8,12 +8,12 @@
 
 #include "inspect.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Appends to the warnings and the notes.
 void add_remarks(Inspection& inspection);
 
 /// "pair 3", "pairs 3 to 9".
-std::string text_of_pairs(rope::Index first, rope::Index last);
+std::string text_of_pairs(eigen_rope::Index first, eigen_rope::Index last);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 #include "layer_kinds.hpp"
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr int name_width = 26;
@@ -32,17 +32,17 @@ std::string line_of(const std::string& name, const std::string& value, const std
   return fmt::format("  {:<{}}{}{}{}\n", name, name_width, value, unit.empty() ? "" : " ", unit);
 }
 
-std::string text_of_layers(const std::vector<rope::Index>& layers) {
+std::string text_of_layers(const std::vector<eigen_rope::Index>& layers) {
   return fmt::format("{} of them: {}", layers.size(), text_of_numbers(layers));
 }
 
 /// Empty where the model does not say which of its layers rotate.
-std::vector<rope::Index> resting_layers(const models::ModelRope& model) {
-  std::vector<rope::Index> layers;
+std::vector<eigen_rope::Index> resting_layers(const models::ModelRope& model) {
+  std::vector<eigen_rope::Index> layers;
   const std::optional<std::vector<int>> kinds = kinds_of_layers(model);
   if (!kinds) return layers;
   for (std::size_t i = 0; i < kinds->size(); ++i) {
-    if ((*kinds)[i] == not_rotated) layers.push_back(static_cast<rope::Index>(i));
+    if ((*kinds)[i] == not_rotated) layers.push_back(static_cast<eigen_rope::Index>(i));
   }
   return layers;
 }
@@ -53,7 +53,7 @@ std::string text_of_sections(const Sections& sections) {
 
 std::string text_of_pairing(const models::LayerRope& layer) {
   if (!layer.pairing) return "not known";
-  const rope::Index offset = layer.pairing->offset();
+  const eigen_rope::Index offset = layer.pairing->offset();
   return std::string(name_of_value(layer.pairing->kind())) + (offset == 0 ? "" : fmt::format(", from element {}", offset));
 }
 
@@ -215,7 +215,7 @@ std::string text_of(const Inspection& inspection, Rows rows, const TextOptions& 
   if (model.layer_count > 0) text += line_of("layers", fmt::format("{}", model.layer_count));
   if (model.heads > 0)
     text += line_of("heads, key heads", fmt::format("{}, {}", model.heads, model.key_heads > 0 ? model.key_heads : model.heads));
-  if (const std::vector<rope::Index> resting = resting_layers(model); !resting.empty()) {
+  if (const std::vector<eigen_rope::Index> resting = resting_layers(model); !resting.empty()) {
     text += folded(line_of("not rotated", text_of_layers(resting)), options.width);
   }
   if (inspection.layers.empty()) text += "\nno layer of this model rotates\n";
@@ -246,4 +246,4 @@ Json json_of(const Inspection& inspection) {
           {"layers", std::move(layers)}};
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `rope inspect` found, for people and for programs.
+// What `eigen-rope inspect` found, for people and for programs.
 //
 //   pair  slots     rad/token wavelength scaled    ratio     what         turns
 //     29  29 93     0.0026161 2401.7     0.0021666 0.82817   blended      45.196
@@ -17,7 +17,7 @@
 #include "json_file.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 enum class Rows { shortened, all };
 
@@ -33,4 +33,4 @@ Json json_of(const Inspection& inspection);
 /// A scaling's type and parameters by their C++ names.
 Json json_of(const Scaling& scaling);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -10,7 +10,7 @@
 #include "file_error.hpp"
 #include "file_kind.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 
 Json read_json(const fs::path& path) {
@@ -31,4 +31,4 @@ Json read_json(const fs::path& path) {
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 std::optional<std::vector<int>> kinds_of_layers(const models::ModelRope& model) {
-  rope::Index count = model.layer_count;
+  eigen_rope::Index count = model.layer_count;
   bool all_listed = true;
   for (const models::LayerRope& kind : model.layers) {
     all_listed = all_listed && !kind.layers.empty();
@@ -17,12 +17,12 @@ std::optional<std::vector<int>> kinds_of_layers(const models::ModelRope& model) 
   if (count == 0 || (!all_listed && model.layers.size() > 1)) return {};
   std::vector<int> kinds(static_cast<std::size_t>(count), all_listed ? not_rotated : 0);
   for (std::size_t kind = 0; kind < model.layers.size(); ++kind) {
-    for (const rope::Index layer : model.layers[kind].layers) kinds[static_cast<std::size_t>(layer)] = static_cast<int>(kind);
+    for (const eigen_rope::Index layer : model.layers[kind].layers) kinds[static_cast<std::size_t>(layer)] = static_cast<int>(kind);
   }
   return kinds;
 }
 
-std::string text_of_numbers(const std::vector<rope::Index>& numbers) {
+std::string text_of_numbers(const std::vector<eigen_rope::Index>& numbers) {
   constexpr int most = 12;
   std::string text;
   int parts = 0;
@@ -39,4 +39,4 @@ std::string text_of_numbers(const std::vector<rope::Index>& numbers) {
   return text;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 inline constexpr int not_rotated = -1;
 
@@ -18,6 +18,6 @@ inline constexpr int not_rotated = -1;
 std::optional<std::vector<int>> kinds_of_layers(const models::ModelRope& model);
 
 /// Layers, or other numbers, in ascending order: 0 to 2, 4, 6 to 8; at most twelve such parts.
-std::string text_of_numbers(const std::vector<rope::Index>& numbers);
+std::string text_of_numbers(const std::vector<eigen_rope::Index>& numbers);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

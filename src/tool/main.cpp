@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program `rope`: which commands there are (commands.hpp).
+// The program `eigen-rope`: which commands there are (commands.hpp).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,14 +12,14 @@
 
 #include "byte_files.hpp"
 #include "commands.hpp"
-#include "rope/detail/sentence.hpp"
-#include "rope/kernel_target.hpp"
-#include "rope/streaming.hpp"
-#include "rope/version.hpp"
+#include "eigen_rope/detail/sentence.hpp"
+#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/version.hpp"
 #include "suggestion.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 const CLI::App& innermost(const CLI::App& app) { return app.get_subcommands().empty() ? app : *app.get_subcommands().front(); }
@@ -92,8 +92,8 @@ bool writes_json_to_standard_output(const CLI::App& command) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "rope");
-  app.set_version_flag("-V,--version", fmt::format("rope {}.{}.{}", ROPE_VERSION_MAJOR, ROPE_VERSION_MINOR, ROPE_VERSION_PATCH));
+  CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "eigen-rope");
+  app.set_version_flag("-V,--version", fmt::format("eigen-rope {}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH));
   app.require_subcommand(1);
   const std::vector<Command> commands{
       add_inspect(app), add_compare(app),    add_convert(app), add_verify(app), add_gradcheck(app),
@@ -118,16 +118,16 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool
 
 int main(int argc, char** argv) {
   try {
-    return rope::tool::run(argc, argv);
+    return eigen_rope::tool::run(argc, argv);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "[rope] there is not enough memory\n");
-    return rope::tool::unusable;
+    return eigen_rope::tool::unusable;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
-    return rope::tool::unusable;
+    return eigen_rope::tool::unusable;
   }
 }

@@ -5,7 +5,7 @@
 
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr const char* introduction =
@@ -27,11 +27,11 @@ A check failed, or what was compared differs by more.
 The input or the command line cannot be used. One sentence on standard error says why; nothing has been written.
 .SH ENVIRONMENT
 .TP
-.B ROPE_KERNEL_TARGET
+.B EIGEN_ROPE_KERNEL_TARGET
 The instructions to use instead of the best ones this processor has: AVX3, AVX2, SSE4, NEON or SCALAR.
 Results are the same bits.
 .TP
-.B ROPE_STREAM_BYTES
+.B EIGEN_ROPE_STREAM_BYTES
 From how many bytes, read and written together, a rotation bypasses the cache; measured where it is not set.
 .TP
 .B NO_COLOR
@@ -47,7 +47,7 @@ What a model's configuration means, with a picture of it:
 .PP
 .RS 4
 .nf
-rope inspect config.json \-\-context 131072 \-\-plot rates.svg
+eigen-rope inspect config.json \-\-context 131072 \-\-plot rates.svg
 .fi
 .RE
 .PP
@@ -55,7 +55,7 @@ Two scalings against each other:
 .PP
 .RS 4
 .nf
-rope compare config.json yarn:dims=128,base=10000,factor=4,original=4096
+eigen-rope compare config.json yarn:dims=128,base=10000,factor=4,original=4096
 .fi
 .RE
 .PP
@@ -63,7 +63,7 @@ In a script: whether a converted model still rotates as before, to a thousandth 
 .PP
 .RS 4
 .nf
-rope compare config.json model.gguf \-\-tolerance 1e\-3 \-\-json \- > differences.json || exit
+eigen-rope compare config.json model.gguf \-\-tolerance 1e\-3 \-\-json \- > differences.json || exit
 .fi
 .RE
 .PP
@@ -71,7 +71,7 @@ Weights made for half pairs, for a program that takes interleaved ones:
 .PP
 .RS 4
 .nf
-rope convert in.safetensors out.safetensors \-\-from half \-\-to interleaved \-\-config config.json
+eigen-rope convert in.safetensors out.safetensors \-\-from half \-\-to interleaved \-\-config config.json
 .fi
 .RE
 )";
@@ -141,7 +141,7 @@ std::string command_text(const CommandOutline& program, const CommandOutline& co
 }  // namespace
 
 std::string man_page(const CommandOutline& program, const std::string& version) {
-  std::string text = fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH ROPE 1 \"\" \"rope {}\" \"User Commands\"\n", version);
+  std::string text = fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH EIGEN\\-ROPE 1 \"\" \"eigen\\-rope {}\" \"User Commands\"\n", version);
   text += fmt::format(".SH NAME\n{} \\- rotary position embedding: inspect, compare, convert, check\n.SH SYNOPSIS\n", program.name);
   for (const CommandOutline& command : program.commands) text += synopsis(program, command) + "\n.br\n";
   text += fmt::format("{} [{}]\n", bold(program.name), italic("option"));
@@ -151,4 +151,4 @@ std::string man_page(const CommandOutline& program, const std::string& version) 
   return text + after_commands;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -7,9 +7,9 @@
 
 #include "command_outline.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// `version` as 1.2.3. What no parser knows (exit codes, environment, examples) is part of the page's own text.
 std::string man_page(const CommandOutline& program, const std::string& version);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

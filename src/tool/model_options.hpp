@@ -13,7 +13,7 @@
 #include "gnuplot.hpp"
 #include "inspect.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct ModelOptions {
   InspectOptions inspect{};
@@ -50,4 +50,4 @@ inline void add_model_options(CLI::App& command, ModelOptions& options, const Mo
   command.add_option("--plot", options.plot, texts.plot)->option_text("FILE");
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -6,7 +6,7 @@
 #include "file_error.hpp"
 #include "gnuplot.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 PanelRow::PanelRow(std::size_t number, std::size_t count)
     : bottom_(1 - static_cast<double>(number + 1) / static_cast<double>(count)),
@@ -34,4 +34,4 @@ void draw_panels(const std::filesystem::path& path, std::size_t rows, const std:
   draw_picture(path, {width, row_height * static_cast<int>(rows)}, script + "unset multiplot\n");
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 // Okabe and Ito's colours, told apart without red and green.
 inline constexpr const char* panel_blue = "#0072B2";
@@ -34,4 +34,4 @@ class PanelRow {
 void draw_panels(const std::filesystem::path& path, std::size_t rows, const std::string& data,
                  const std::function<std::string(std::size_t number, const PanelRow&)>& row);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

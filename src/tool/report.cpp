@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "files.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -163,4 +163,4 @@ void write_json(const Report& report, const fs::path& path) {
   write_whole(path, text);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

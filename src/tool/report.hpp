@@ -15,7 +15,7 @@
 #include "comparison.hpp"
 #include "golden_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct CaseResult {
   std::string folder{};
@@ -49,4 +49,4 @@ std::string text_of(const Report& report, Detail detail);
 /// Writes all cases as JSON: to a file beside `path` that is then renamed, so that `path` is never half written. Throws FileError.
 void write_json(const Report& report, const std::filesystem::path& path);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 #include "file_error.hpp"
 #include "json_file.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr std::size_t length_bytes = 8;
@@ -257,4 +257,4 @@ std::string encode(const SafetensorsHeader& header) {
   return file + text;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -20,7 +20,7 @@
 
 #include "byte_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 struct SafetensorsEntry {
   std::string name{};
@@ -53,4 +53,4 @@ SafetensorsHeader read_safetensors_header(const InputFile& file);
 /// The first bytes of a file with this header: length and text, padded with spaces to a multiple of 8.
 std::string encode(const SafetensorsHeader& header);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 template <class Number>
@@ -41,11 +41,11 @@ double effective_context(const Powers& powers, const Scaling& scaling) {
 }
 
 std::string text_of_field(double value) { return fmt::format("{:.10g}", value); }
-std::string text_of_field(rope::Index value) { return fmt::format("{}", value); }
+std::string text_of_field(eigen_rope::Index value) { return fmt::format("{}", value); }
 std::string text_of_field(const std::optional<double>& value) { return value ? text_of_field(*value) : "none"; }
 std::string text_of_field(const std::vector<double>& values) { return text_of_list(values); }
-std::string text_of_field(const std::vector<rope::Index>& values) {
+std::string text_of_field(const std::vector<eigen_rope::Index>& values) {
   return text_of_list(std::vector<double>(values.begin(), values.end()));
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -5,7 +5,7 @@
 //
 //   for_each_field(yarn, [](const char* name, auto& value) { ... });
 //
-// A value is a double, a rope::Index, an optional or a list of them, or an enum. Not the formulas, and no check of any range:
+// A value is a double, a eigen_rope::Index, an optional or a list of them, or an enum. Not the formulas, and no check of any range:
 // those are the library's.
 #pragma once
 
@@ -15,11 +15,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "rope/pairing.hpp"
-#include "rope/scaling_choice.hpp"
-#include "rope/sections.hpp"
+#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/scaling_choice.hpp"
+#include "eigen_rope/sections.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// The names of an enum's values, in order.
 template <class Enum>
@@ -122,13 +122,13 @@ double effective_context(const Powers& powers, const Scaling& scaling);
 
 /// A field as people read it: 4096, 0.5, rounded, `none` for an absent one, `64 numbers, 1 to 64.3` for a long list.
 std::string text_of_field(double value);
-std::string text_of_field(rope::Index value);
+std::string text_of_field(eigen_rope::Index value);
 std::string text_of_field(const std::optional<double>& value);
 std::string text_of_field(const std::vector<double>& values);
-std::string text_of_field(const std::vector<rope::Index>& values);
+std::string text_of_field(const std::vector<eigen_rope::Index>& values);
 template <class Enum, std::enable_if_t<std::is_enum_v<Enum>, int> = 0>
 std::string text_of_field(Enum value) {
   return name_of_value(value);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -16,14 +16,14 @@
 #include "count_text.hpp"
 #include "file_error.hpp"
 #include "file_kind.hpp"
-#include "rope/error.hpp"
-#include "rope/models/gguf.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/models/gguf.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 #include "scaling_fields.hpp"
 #include "suggestion.hpp"
 #include "terminal.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -77,8 +77,8 @@ class Word {
 
   void read(const Setting& setting, double& value) const { value = number(setting.key, setting.value); }
   void read(const Setting& setting, std::optional<double>& value) const { value = number(setting.key, setting.value); }
-  void read(const Setting& setting, rope::Index& value) const {
-    const std::optional<rope::Index> count = parse_count(setting.value);
+  void read(const Setting& setting, eigen_rope::Index& value) const {
+    const std::optional<eigen_rope::Index> count = parse_count(setting.value);
     if (count) value = *count;
     if (!count) detail::fail(rule(setting.key, "must be a whole number"), std::string_view(setting.value));
   }
@@ -241,14 +241,14 @@ models::ModelRope parse_scaling(std::string_view text) {
     if (given.count(key) == 0) detail::fail(fmt::format("{}: {} must be given", name, key));
   }
   if (given.count("head_dims") == 0) layer.head_dims = layer.powers.rotary_dims;
-  constexpr rope::Index most_dims = rope::Index{1} << 20;
+  constexpr eigen_rope::Index most_dims = eigen_rope::Index{1} << 20;
   if (layer.powers.rotary_dims > most_dims)
     detail::fail(word.rule("rotary_dims", fmt::format("must be at most {}", most_dims)), layer.powers.rotary_dims);
   (void)layer.frequencies(model.context);
   if (layer.head_dims < layer.powers.rotary_dims)
     detail::fail(word.rule("head_dims", fmt::format("must be at least rotary_dims, {}", layer.powers.rotary_dims)), layer.head_dims);
   const double reach = std::round(effective_context(layer.powers, layer.scaling));
-  if (model.context == 0 && reach < 0x1p53) model.context = static_cast<rope::Index>(reach);
+  if (model.context == 0 && reach < 0x1p53) model.context = static_cast<eigen_rope::Index>(reach);
   model.layers.push_back(std::move(layer));
   return model;
 }
@@ -307,4 +307,4 @@ models::ModelRope read_model_or_scaling(const std::string& name, models::Strictn
          "must be a config.json, a folder with one, a GGUF file, or a scaling such as yarn:dims=128,factor=4,original=4096" + suggestion);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

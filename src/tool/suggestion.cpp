@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 /// Insertions, deletions, replacements and swaps of neighbours that make `b` of `a`. O(size of a * size of b).
@@ -52,4 +52,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return nearest == nullptr ? "" : fmt::format(" (did you mean {}?)", *nearest);
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 bool reports_left_out = false;
@@ -125,4 +125,4 @@ void print_text(const std::string& text) {
   if (!printed) throw std::runtime_error("[rope] the results could not be printed");
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

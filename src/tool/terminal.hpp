@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 enum class Colour { none, ansi };
 
@@ -55,4 +55,4 @@ void leave_reports_out();
 /// On stdout. Throws std::runtime_error if not all of it could be.
 void print_text(const std::string& text);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 #include "verify_onnx.hpp"
 #include "verify_scaling.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
@@ -93,4 +93,4 @@ Report verify(const std::vector<fs::path>& paths, PrecisionChoice precision) {
   return report;
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,10 +12,10 @@
 #include "report.hpp"
 #include "verify_ggml.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Throws FileError for a folder that holds no recording, and for every file that cannot be used. A path may also be a file of scalings, of
 /// any name that ends in .json. What is met twice is run once.
 Report verify(const std::vector<std::filesystem::path>& paths, PrecisionChoice precision);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <map>
 
-#include "rope/operators/aclnn.hpp"
+#include "eigen_rope/operators/aclnn.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr std::int64_t share_not_rounded_once = 1000;
@@ -156,7 +156,7 @@ Check check_output(const Case& c, const char* name, const Values& mine, const Va
 }
 
 std::vector<Check> check_case(const Case& c) {
-  const Outputs mine = rope::detail::with_scalar(
+  const Outputs mine = eigen_rope::detail::with_scalar(
       c.type, [&](auto tag) { return run<typename decltype(tag)::type>(c, [&](const char* name) { return stored_tensor(c, name); }); });
   const Outputs magnitude = magnitudes(c);
   std::vector<Check> checks;
@@ -194,4 +194,4 @@ void verify_aclnn(Report& report, const Index& index) {
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings of Ascend's RotaryPositionEmbedding and its gradient, compared with rope::aclnn.
+// Recordings of Ascend's RotaryPositionEmbedding and its gradient, compared with eigen_rope::aclnn.
 //
 //   magnitude   |xhat*cos| + |xrot*sin| of y, the same of dx, and the sum of the terms' magnitudes of dcos and dsin
 //   f32         |mine - stored| <= 2^-22 * magnitude + 2^-149
@@ -13,10 +13,10 @@
 #include "golden_files.hpp"
 #include "report.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 bool is_aclnn(const Index& index);
 /// Adds every case; throws FileError for an index or data that cannot be used.
 void verify_aclnn(Report& report, const Index& index);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using ggml::Precision;
@@ -147,7 +147,7 @@ std::vector<double> rotated_as(const Case& c, Precision precision) {
 }
 
 std::vector<double> rotated(const Case& c, ScalarType type, Precision precision) {
-  return rope::detail::with_scalar(type, [&](auto tag) { return rotated_as<typename decltype(tag)::type>(c, precision); });
+  return eigen_rope::detail::with_scalar(type, [&](auto tag) { return rotated_as<typename decltype(tag)::type>(c, precision); });
 }
 
 // 1 for every element that takes part in the rotation, 0 for those that are copied.
@@ -261,4 +261,4 @@ void verify_ggml(Report& report, const Index& index, PrecisionChoice precision) 
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

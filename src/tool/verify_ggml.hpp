@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings of ggml's operator, compared with rope::ggml.
+// Recordings of ggml's operator, compared with eigen_rope::ggml.
 //
 //   exact             nmse <= 1e-12 (f16 1e-9, bf16 6.4e-8) + 1.5 nmse_vs_double; f16 and bf16 also equal the double-precision result
 //                     rounded once, but for 1 of 1000 elements of the group
@@ -15,7 +15,7 @@
 #include "golden_files.hpp"
 #include "report.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// Which of ggml::Precision's policies run.
 enum class PrecisionChoice { exact, float_recurrence, both };
@@ -24,4 +24,4 @@ bool is_ggml(const Index& index);
 /// Adds every case; throws FileError for an index or data that cannot be used.
 void verify_ggml(Report& report, const Index& index, PrecisionChoice precision);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rope/operators/onnx_node.hpp"
+#include "eigen_rope/operators/onnx_node.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr std::int64_t share_not_rounded_once = 5000;
@@ -102,7 +102,7 @@ Values run_stored(const Case& c) {
   for (const NamedTensor& tensor : c.inputs) {
     inputs.push_back({element_type(tensor.array.type), tensor.array.bytes.data(), tensor.array.shape, true});
   }
-  return rope::detail::with_scalar(c.type, [&](auto tag) { return run_as<typename decltype(tag)::type>(c, inputs); });
+  return eigen_rope::detail::with_scalar(c.type, [&](auto tag) { return run_as<typename decltype(tag)::type>(c, inputs); });
 }
 
 // Runs the node in double on changed values. Of a node's float inputs the first is X, the second the cosines, the third the sines.
@@ -174,4 +174,4 @@ void verify_onnx(Report& report, const Index& index) {
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings of ONNX's RotaryEmbedding and the contrib operators, compared with rope::onnx.
+// Recordings of ONNX's RotaryEmbedding and the contrib operators, compared with eigen_rope::onnx.
 //
 //   magnitude       |x1*cos| + |x2*sin|
 //   float32         |mine - stored| <= 2 * 2^-23 * magnitude + 2^-149: mine and the recording may each be 2^-23 off. Where the index does
@@ -16,10 +16,10 @@
 #include "golden_files.hpp"
 #include "report.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 bool is_onnx(const Index& index);
 /// Adds every case; throws FileError for an index or data that cannot be used.
 void verify_onnx(Report& report, const Index& index);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 constexpr double allowed_units = 4;
@@ -95,7 +95,7 @@ Frequencies read_proportional(const Parameters& params) {
   Powers powers;
   powers.rotary_dims = head_dims(params);
   powers.base = params.number(theta);
-  const rope::Index pairs = proportional_pairs(powers.rotary_dims, params.number(partial, 1.0));
+  const eigen_rope::Index pairs = proportional_pairs(powers.rotary_dims, params.number(partial, 1.0));
   return Frequencies::proportional(powers, {params.number({"factor"}, 1.0), pairs});
 }
 
@@ -158,7 +158,7 @@ Frequencies read_axial(const Entry& set, const Parameters& params) {
   }
   powers.base = params.number(theta);
   powers.exponent_dims = powers.rotary_dims / 2;
-  for (rope::Index k = 0; k < powers.rotary_dims / 2; ++k) powers.exponents.push_back(k % (powers.rotary_dims / 4));
+  for (eigen_rope::Index k = 0; k < powers.rotary_dims / 2; ++k) powers.exponents.push_back(k % (powers.rotary_dims / 4));
   return Frequencies::powers(powers);
 }
 
@@ -254,4 +254,4 @@ void verify_scaling(Report& report, const Index& index) {
   }
 }
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings of inverse frequencies (inv_freq.json), compared with rope::Frequencies.
+// Recordings of inverse frequencies (inv_freq.json), compared with eigen_rope::Frequencies.
 //
 //   {"name": {"type": "yarn", "params": {"dim": 64, ...}, "attention_factor": "1.0", "inv_freq": ["1.0", ...]}, ...}
 //
@@ -15,14 +15,14 @@
 
 #include "golden_files.hpp"
 #include "report.hpp"
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 
 /// The sets as a list of cases with a name each; throws FileError if there are none.
 Index read_scaling_index(const std::filesystem::path& path);
 
-/// What a set's type and params stand for. Throws FileError for an unknown type or a parameter that is missing or no number, rope::Error
+/// What a set's type and params stand for. Throws FileError for an unknown type or a parameter that is missing or no number, eigen_rope::Error
 /// for a scaling the library refuses.
 Frequencies frequencies_of(const Entry& set);
 
@@ -32,4 +32,4 @@ double decimal(const Entry& owner, const char* name, const Json& value);
 /// Adds every set; throws FileError for a file that cannot be used.
 void verify_scaling(Report& report, const Index& index);
 
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 
 #include <adolc/adolc.h>
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 constexpr short kTape = 1;
@@ -55,7 +55,7 @@ TEST(AdolC, ReadsLikeThis) {
   const auto table = CosSinCache<adouble>::from_rates(active_rates, adouble(1.0), Positions::range(0, 2), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 2);
   x.setConstant(1);
-  const Eigen::Tensor<adouble, 2> y = rope::rotate(x, table, rope::half);
+  const Eigen::Tensor<adouble, 2> y = eigen_rope::rotate(x, table, eigen_rope::half);
   adouble loss = y(0, 1) + y(1, 1);  // y_A of both pairs at position 1
   double value = 0;
   loss >>= value;
@@ -69,4 +69,4 @@ TEST(AdolC, ReadsLikeThis) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

@@ -12,14 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <rope/gradients.hpp>
-#include <rope/reference.hpp>
-#include <rope/rotate_strided.hpp>
-#include <rope/tensor_view.hpp>
+#include <eigen_rope/gradients.hpp>
+#include <eigen_rope/reference.hpp>
+#include <eigen_rope/rotate_strided.hpp>
+#include <eigen_rope/tensor_view.hpp>
 #include <utility>
 #include <vector>
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 constexpr int kParts = 8;
@@ -99,11 +99,11 @@ TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
   for (const PairKind kind : every_kind) {
     SCOPED_TRACE(static_cast<int>(kind));
     const Pairing pairing = Pairing(kind).with_offset(1).with_rotary_dims(8);
-    Eigen::Tensor<JetOfJets, 2> y = rope::rotate(x, table, pairing);
+    Eigen::Tensor<JetOfJets, 2> y = eigen_rope::rotate(x, table, pairing);
     expect_every_part_rotated(y, x, table, pairing, Direction::forward);
-    y = -rope::transpose(-x, table, pairing);
+    y = -eigen_rope::transpose(-x, table, pairing);
     expect_every_part_rotated(y, x, table, pairing, Direction::transpose);
-    rope::rotate_to(rope::view(y), rope::view(std::as_const(x)), table, pairing, Direction::inverse);
+    eigen_rope::rotate_to(eigen_rope::view(y), eigen_rope::view(std::as_const(x)), table, pairing, Direction::inverse);
     expect_every_part_rotated(y, x, table, pairing, Direction::inverse);
   }
 }
@@ -117,7 +117,7 @@ TEST(CeresJet, OfJetsHasGradients) {
     y(i, 0) = JetOfJets(InnerJet(0.5 + static_cast<double>(i), 0));
     g(i, 0) = JetOfJets(InnerJet(0.25 - static_cast<double>(i)), 0);
   }
-  const auto gradients = rope::gradients(rope::output(rope::view(std::as_const(y))), rope::view(std::as_const(g)), table, rope::half,
+  const auto gradients = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(std::as_const(y))), eigen_rope::view(std::as_const(g)), table, eigen_rope::half,
                                          Wanted::angle | Wanted::log_magnitude);
   const JetOfJets angle = y(0, 0) * g(1, 0) - y(1, 0) * g(0, 0);
   const JetOfJets log_magnitude = y(0, 0) * g(0, 0) + y(1, 0) * g(1, 0);
@@ -143,7 +143,7 @@ TEST(CeresJet, ReadsLikeThis) {
   const auto table = CosSinCache<Jet3>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(8, 8);
   x.setConstant(1);
-  const Eigen::Tensor<Jet3, 2> y = rope::rotate(x, table, rope::interleaved);
+  const Eigen::Tensor<Jet3, 2> y = eigen_rope::rotate(x, table, eigen_rope::interleaved);
   // Pair 2 lies on the ramp: it turns slower when beta_fast or beta_slow grows, and faster with ext_factor. y_A falls as the angle grows.
   EXPECT_LT(y(4, 7).v[0], 0);
   EXPECT_GT(y(4, 7).v[1], 0);
@@ -151,4 +151,4 @@ TEST(CeresJet, ReadsLikeThis) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

@@ -6,7 +6,7 @@
 // to one input, so this is for checking and not for training.
 #include "autodiff/whole_way.hpp"
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 using Complex = std::complex<double>;
@@ -38,7 +38,7 @@ TEST(ComplexStep, ReadsLikeThis) {
   const auto table = CosSinCache<Complex>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);
-  const Eigen::Tensor<Complex, 2> y = rope::rotate(x, table, rope::half);
+  const Eigen::Tensor<Complex, 2> y = eigen_rope::rotate(x, table, eigen_rope::half);
   // Pair 1 at position 7: y_A = cos t - sin t with t = 7 base^(-1/2), so dy_A/dbase = (sin t + cos t) t / (2 base).
   const double t = 7.0 / 100;
   const double expected = (std::sin(t) + std::cos(t)) * t / 20000;
@@ -47,4 +47,4 @@ TEST(ComplexStep, ReadsLikeThis) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

@@ -8,7 +8,7 @@
 // After the Tensor module: AutoDiff replaces functions of std that Eigen's packets use.
 #include <unsupported/Eigen/AutoDiff>
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 constexpr int kParts = 8;
@@ -75,7 +75,7 @@ TEST(EigenAutoDiff, ReadsLikeThis) {
   const auto table = CosSinCache<Dynamic>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);
-  const Eigen::Tensor<Dynamic, 2> y = rope::rotate(x, table, rope::half);
+  const Eigen::Tensor<Dynamic, 2> y = eigen_rope::rotate(x, table, eigen_rope::half);
   // Pair 1 at position 7: y_A = m (cos t - sin t) with t = 7 base^(-1/2).
   const double t = 7.0 / 100;
   constexpr double few_roundings = 8 * std::numeric_limits<double>::epsilon();
@@ -85,4 +85,4 @@ TEST(EigenAutoDiff, ReadsLikeThis) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

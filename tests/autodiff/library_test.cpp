@@ -3,12 +3,12 @@
 // The library's own gradients, the whole way back from y to parameters, positions and x, against the same closed forms that other
 // people's differentiation is compared with: from the output, which is what training keeps, and from the input.
 #include "autodiff/whole_way.hpp"
-#include "rope/gradients.hpp"
-#include "rope/parameter_gradients.hpp"
-#include "rope/scaling_gradients.hpp"
-#include "rope/tensor_view.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
+#include "eigen_rope/tensor_view.hpp"
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -79,7 +79,7 @@ std::vector<double> gradient_by_library(const Setting& s, Keeps keeps) {
   const CosSinCache<double> cache(frequencies, positions);
   const Eigen::Tensor<double, 4> x = tensor_of(s.extents, s.x);
   const Eigen::Tensor<double, 4> g = tensor_of(s.extents, s.weights);
-  const Eigen::Tensor<double, 4> y = rope::rotate(x, cache, pairing_of(s.extents));
+  const Eigen::Tensor<double, 4> y = eigen_rope::rotate(x, cache, pairing_of(s.extents));
   Eigen::Tensor<double, 4> dx(x.dimensions());
   const Wanted wanted = Wanted::angle | Wanted::log_magnitude;
   const Gradients<double> d = keeps == Keeps::output ? gradients(output(view(y)), view(g), cache, pairing_of(s.extents), wanted, view(dx))
@@ -99,4 +99,4 @@ TEST(LibraryGradients, FromTheInput) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

@@ -9,7 +9,7 @@
 #define TRILINOS_NO_CONFIG_H
 #include <Sacado_No_Kokkos.hpp>
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 using Fad = Sacado::Fad::DFad<double>;
@@ -71,7 +71,7 @@ TEST(Sacado, ReadsLikeThis) {
   const auto table = CosSinCache<Rad>::from_angles(angles, Rad(1.0), 2, Shape{2});
   Eigen::Tensor<double, 2> x(4, 2);
   x.setConstant(1);
-  const Eigen::Tensor<Rad, 2> y = rope::rotate(x, table, rope::interleaved);
+  const Eigen::Tensor<Rad, 2> y = eigen_rope::rotate(x, table, eigen_rope::interleaved);
   Rad loss = y(0, 0) + y(0, 1);  // y_A of pair 0, whose rate is 1
   Rad::Gradcomp();
   constexpr double few_roundings = 8 * std::numeric_limits<double>::epsilon();
@@ -79,4 +79,4 @@ TEST(Sacado, ReadsLikeThis) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

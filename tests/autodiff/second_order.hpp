@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Second derivatives of L(g, x, t) = sum g y, y = rope::rotate(x, table(t)): what a library of nested derivatives has to find.
+// Second derivatives of L(g, x, t) = sum g y, y = eigen_rope::rotate(x, table(t)): what a library of nested derivatives has to find.
 //
 // The gradient in (x, t) is the vector-Jacobian product that training needs. Its own product with cotangents (v, w) is the gradient in
 // (g, x, t) of <v, dL/dx> + <w, dL/dt>, which is the Hessian of L times the direction (0, v, w). By hand: closed_form::second_order().
@@ -8,7 +8,7 @@
 
 #include "autodiff/whole_way.hpp"
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 
 struct SecondOrderSetting {
   Extents extents;
@@ -42,7 +42,7 @@ S bilinear_loss(const SecondOrderSetting& s, const std::vector<S>& inputs, const
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, reader.many(s.size()));
   const std::vector<S> angles = reader.many(inputs.size() - 2 * s.size());
   const auto table = CosSinCache<S>::from_angles(angles, m, s.extents.pairs(), Shape{1, s.extents.tokens, s.extents.batches});
-  const Eigen::Tensor<S, 4> y = rope::rotate(x, table, pairing_of(s.extents));
+  const Eigen::Tensor<S, 4> y = eigen_rope::rotate(x, table, pairing_of(s.extents));
   S loss = g[0] * y.data()[0];
   for (std::size_t i = 1; i < s.size(); ++i) loss += g[i] * y.data()[i];
   return loss;
@@ -78,4 +78,4 @@ void expect_every_second_order(const HessianVector& hessian_vector) {
   }
 }
 
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

@@ -5,7 +5,7 @@
 
 #include "autodiff/whole_way.hpp"
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 namespace {
 
 /// Derivatives of L by a parameter that are not 0, in all settings of a scaling.
@@ -61,4 +61,4 @@ TEST(AutoDiffSettings, BandsAreAllVisited) {
 }
 
 }  // namespace
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

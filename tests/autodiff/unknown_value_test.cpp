@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalars whose value nobody can ask for, as those of CppAD and TinyAD look from outside: no conversion, no value(), no rope_passive.
+// Scalars whose value nobody can ask for, as those of CppAD and TinyAD look from outside: no conversion, no value(), no eigen_rope_passive.
 //
 // A rotation and its transpose need none of them. The inverse has to tell a determinant from zero, which a comparison does.
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 
 #include <cmath>
 #include <limits>
-#include <rope/reference.hpp>
-#include <rope/rope.hpp>
+#include <eigen_rope/reference.hpp>
+#include <eigen_rope/eigen_rope.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -53,7 +53,7 @@ double shown(const Hidden<c>& a) {
 
 }  // namespace other
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using Comparable = other::Hidden<other::Comparison::allowed>;
@@ -63,7 +63,7 @@ static_assert(detail::has_equality<Comparable> && !detail::has_equality<Incompar
 
 constexpr Index D = 10;
 constexpr Index tokens = 3;
-const Pairing pairing = rope::half.with_offset(1).with_rotary_dims(8);
+const Pairing pairing = eigen_rope::half.with_offset(1).with_rotary_dims(8);
 
 template <class Scalar>
 Eigen::Tensor<Scalar, 2> numbers() {
@@ -98,37 +98,37 @@ TYPED_TEST(UnknownValue, TurnsAndTurnsBack) {
   const Eigen::Tensor<TypeParam, 2> x = numbers<TypeParam>();
   const auto of_numbers = table<double>(1.5);
   const auto of_scalars = table<TypeParam>(1.5);
-  expect_rotated<TypeParam>(rope::rotate(x, of_numbers, pairing), Direction::forward);
-  expect_rotated<TypeParam>(rope::rotate(x, of_scalars, pairing), Direction::forward);
-  expect_rotated<TypeParam>(rope::transpose(x, of_numbers, pairing), Direction::transpose);
-  expect_rotated<TypeParam>(-rope::transpose(-x, of_scalars, pairing), Direction::transpose);
-  expect_rotated<TypeParam>(rope::rotate(numbers<double>(), of_scalars, pairing), Direction::forward);
+  expect_rotated<TypeParam>(eigen_rope::rotate(x, of_numbers, pairing), Direction::forward);
+  expect_rotated<TypeParam>(eigen_rope::rotate(x, of_scalars, pairing), Direction::forward);
+  expect_rotated<TypeParam>(eigen_rope::transpose(x, of_numbers, pairing), Direction::transpose);
+  expect_rotated<TypeParam>(-eigen_rope::transpose(-x, of_scalars, pairing), Direction::transpose);
+  expect_rotated<TypeParam>(eigen_rope::rotate(numbers<double>(), of_scalars, pairing), Direction::forward);
   Eigen::Tensor<TypeParam, 2> y(D, tokens);
-  rope::rotate_to(y, x, of_scalars, pairing, Direction::transpose);
+  eigen_rope::rotate_to(y, x, of_scalars, pairing, Direction::transpose);
   expect_rotated(y, Direction::transpose);
-  rope::rotate_to(rope::view(y), rope::view(x), of_scalars, pairing);
+  eigen_rope::rotate_to(eigen_rope::view(y), eigen_rope::view(x), of_scalars, pairing);
   expect_rotated(y, Direction::forward);
 }
 
 /// A table of doubles has determinants that are known.
 TYPED_TEST(UnknownValue, InverseByATableOfNumbers) {
-  expect_rotated<TypeParam>(rope::inverse(numbers<TypeParam>(), table<double>(1.5), pairing), Direction::inverse);
+  expect_rotated<TypeParam>(eigen_rope::inverse(numbers<TypeParam>(), table<double>(1.5), pairing), Direction::inverse);
 }
 
 TEST(UnknownValueComparable, InverseTellsDeterminantsFromZero) {
-  expect_rotated<Comparable>(rope::inverse(numbers<Comparable>(), table<Comparable>(1.5), pairing), Direction::inverse);
+  expect_rotated<Comparable>(eigen_rope::inverse(numbers<Comparable>(), table<Comparable>(1.5), pairing), Direction::inverse);
   const auto zero = table<Comparable>(0);
-  EXPECT_EQ(test::error_of([&] { (void)rope::inverse(numbers<Comparable>(), zero, pairing); }),
+  EXPECT_EQ(test::error_of([&] { (void)eigen_rope::inverse(numbers<Comparable>(), zero, pairing); }),
             "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
 }
 
-/// What rope::inverse refuses when it is compiled: here the direction is a value.
+/// What eigen_rope::inverse refuses when it is compiled: here the direction is a value.
 TEST(UnknownValueIncomparable, InverseAsksForTheHook) {
   const auto of_scalars = table<Incomparable>(1.5);
   Eigen::Tensor<Incomparable, 2> y(D, tokens);
-  EXPECT_EQ(test::error_of([&] { rope::rotate_to(y, numbers<Incomparable>(), of_scalars, pairing, Direction::inverse); }),
-            "[rope] the inverse must know the value of the table's scalar: give its namespace a function rope_passive(const S&)");
+  EXPECT_EQ(test::error_of([&] { eigen_rope::rotate_to(y, numbers<Incomparable>(), of_scalars, pairing, Direction::inverse); }),
+            "[rope] the inverse must know the value of the table's scalar: give its namespace a function eigen_rope_passive(const S&)");
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

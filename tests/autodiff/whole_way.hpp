@@ -2,7 +2,7 @@
 //
 // From parameters to y in one differentiable scalar, and what its derivatives have to be.
 //
-//   inputs (parameters of the scaling, positions, x)  ->  rates  ->  angles  ->  table  ->  y = rope::rotate(x, table, pairing)
+//   inputs (parameters of the scaling, positions, x)  ->  rates  ->  angles  ->  table  ->  y = eigen_rope::rotate(x, table, pairing)
 //
 // A Setting is one case: a scaling, a pairing, which way the table is made, and fixed numbers. rotated() goes the whole way; the test of
 // each library seeds the inputs in its own way and asks for the derivatives of L = sum w y. Expected values: closed_form.hpp.
@@ -14,10 +14,10 @@
 #include <string>
 
 #include "closed_form_rates.hpp"
-#include "rope/cache.hpp"
-#include "rope/rotate.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/rotate.hpp"
 
-namespace rope::test::autodiff {
+namespace eigen_rope::test::autodiff {
 
 using closed_form::Extents;
 using closed_form::List;
@@ -243,8 +243,8 @@ Eigen::Tensor<S, 4> rotated(const Setting& s, const std::vector<S>& values) {
   const BasicRates<S> rates = read_rates(s, inputs);
   const CosSinCache<S> table = make_table(s, rates, inputs);
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, inputs.many(s.x.size()));
-  if (s.evaluated == Evaluated::directly) return rope::rotate(x, table, pairing_of(s.extents));
-  return -rope::rotate(-x, table, pairing_of(s.extents));
+  if (s.evaluated == Evaluated::directly) return eigen_rope::rotate(x, table, pairing_of(s.extents));
+  return -eigen_rope::rotate(-x, table, pairing_of(s.extents));
 }
 
 /// L = sum w y
@@ -310,4 +310,4 @@ void expect_every_gradient(const Gradient& gradient) {
   }
 }
 
-}  // namespace rope::test::autodiff
+}  // namespace eigen_rope::test::autodiff

@@ -2,10 +2,10 @@
 //
 // Bad input: aclnn's operators. Whether heads side by side share an element is operators/aclnn_overlap_test.cpp; the calls by pointers are
 // operators/aclnn_calls_test.cpp.
-#include "rope/operators/aclnn.hpp"
+#include "eigen_rope/operators/aclnn.hpp"
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test::aclnn_tests {
+namespace eigen_rope::test::aclnn_tests {
 namespace {
 
 using aclnn::Dims;
@@ -174,4 +174,4 @@ TEST(BadInput, AclnnGradients) { expect_refusals(gradients); }
 TEST(BadInput, AclnnQueryAndKey) { expect_refusals(applications); }
 
 }  // namespace
-}  // namespace rope::test::aclnn_tests
+}  // namespace eigen_rope::test::aclnn_tests

@@ -7,7 +7,7 @@
 //   const Area area("frequencies", cells);                                      counted for the figures
 //   TEST(BadInput, Frequencies) { expect_refusals(cells); }
 //
-// Of every refusal it is checked that it is a rope::Error whose message is this one, on one line, shorter than 600 bytes and beginning with
+// Of every refusal it is checked that it is a eigen_rope::Error whose message is this one, on one line, shorter than 600 bytes and beginning with
 // "[rope] "; and that all memory the fixture gave out is bit for bit what it was. Not a test of what valid calls compute.
 #pragma once
 
@@ -24,10 +24,10 @@
 #include <vector>
 
 #include "extremes.hpp"
-#include "rope/error.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// What is wrong with an argument. `unknown` is a choice, a type or a name that is none of those there are; `missing` one that is needed
 /// and not given.
@@ -171,4 +171,4 @@ void expect_refusals(const Cell<Fixture> (&cells)[size]) {
   }
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: the options of a gradient check, and what it is told to compare.
-#include "rope/check_gradient.hpp"
+#include "eigen_rope/check_gradient.hpp"
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test::check_gradient_tests {
+namespace eigen_rope::test::check_gradient_tests {
 namespace {
 
 using Vector = Eigen::Tensor<double, 1>;
@@ -61,4 +61,4 @@ const Area checks_area("gradient checks", checks);
 TEST(BadInput, CheckGradient) { expect_refusals(checks); }
 
 }  // namespace
-}  // namespace rope::test::check_gradient_tests
+}  // namespace eigen_rope::test::check_gradient_tests

@@ -6,7 +6,7 @@
 
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test::figures_tests {
+namespace eigen_rope::test::figures_tests {
 namespace {
 
 TEST(BadInput, Figures) {
@@ -52,4 +52,4 @@ TEST(BadInput, SeesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace rope::test::figures_tests
+}  // namespace eigen_rope::test::figures_tests

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: the parameters of frequencies.
-#include "rope/frequencies.hpp"
+#include "eigen_rope/frequencies.hpp"
 #include "bad_input/bad_input.hpp"
 
-namespace rope::test::frequencies_tests {
+namespace eigen_rope::test::frequencies_tests {
 namespace {
 
 using F = Frequencies;
@@ -84,4 +84,4 @@ const Area powers_area("powers and rates", powers);
 TEST(BadInput, Powers) { expect_refusals(powers); }
 
 }  // namespace
-}  // namespace rope::test::frequencies_tests
+}  // namespace eigen_rope::test::frequencies_tests

@@ -5,12 +5,12 @@
 #include <cstring>
 
 #include "bad_input/bad_input.hpp"
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
-namespace rope::test::ggml_tests {
+namespace eigen_rope::test::ggml_tests {
 namespace {
 
-using namespace rope::ggml;  // NOLINT(google-build-using-namespace): every cell calls one of its functions
+using namespace eigen_rope::ggml;  // NOLINT(google-build-using-namespace): every cell calls one of its functions
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -135,4 +135,4 @@ const Area calls_area("ggml's operators", calls);
 TEST(BadInput, Ggml) { expect_refusals(calls); }
 
 }  // namespace
-}  // namespace rope::test::ggml_tests
+}  // namespace eigen_rope::test::ggml_tests

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "rope/gradients.hpp"
-#include "rope/parameter_gradients.hpp"
-#include "rope/scaling_gradients.hpp"
-#include "rope/table_gradient.hpp"
-#include "rope/xpos_gradients.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/parameter_gradients.hpp"
+#include "eigen_rope/scaling_gradients.hpp"
+#include "eigen_rope/table_gradient.hpp"
+#include "eigen_rope/xpos_gradients.hpp"
 
-namespace rope::test::gradients_tests {
+namespace eigen_rope::test::gradients_tests {
 namespace {
 
 using View = StridedView<float>;
@@ -93,7 +93,7 @@ const Cell<Pass> passes[] = {
     {"rotary dims", Fault::huge, [](Pass& p) { p.from_output(half.with_rotary_dims(two_to_62)); }, "rotary dims must be at most 4 (head size 4 less window offset 0), got 4611686018427387904"},
     {"table width", Fault::wrong_length, [](Pass& p) { p.table.width = 3; p.from_output(); }, "table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3"},
     {"table extents", Fault::wrong_shape, [](Pass& p) { p.table.outer = {2}; p.from_input(); }, "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3], got 2"},
-    {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4"},
+    {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4"},
     {"table from y", Fault::zero, [](Pass& p) { std::fill(p.cos, p.cos + 2, 0.F); std::fill(p.sin, p.sin + 2, 0.F); p.remember(); p.from_output(); }, "the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0"},
     {"y without elements, table", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_40}, {0, 0}}; p.dx = {}; p.table.outer = {0, two_to_40}; p.from_output(); }, nullptr, "there is nothing to sum"},
     {"y without elements, sums", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_62 / 4}, {0, 0}}; p.dx = {}; p.table.outer = {1, two_to_62 / 4}; p.from_output(); }, "the number of bytes of the gradients must fit a 64-bit count, got 2305843009213693952 x 8"},
@@ -125,8 +125,8 @@ const Cell<Sums> parameters[] = {
     {"position gradients, angles", Fault::missing, [](Sums& s) { s.d.angle.clear(); s.of_positions(); }, "the gradients must be made with Wanted::angle, got none of angles"},
     {"attention factor gradient, log magnitudes", Fault::missing, [](Sums& s) { s.d.log_magnitude.clear(); s.attention(); }, "the gradients must be made with Wanted::log_magnitude, got none of magnitudes"},
     {"attention factor gradient, log magnitudes", Fault::wrong_length, [](Sums& s) { s.d.log_magnitude.resize(7); s.attention(); }, "the gradients' log_magnitude must be one per entry of the table (6), got 7"},
-    {"attention factor gradient at 0, table", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.cos.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from rope::input(x) with Wanted::table and a half-width table, got none of it"},
-    {"attention factor gradient at 0, sin", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.sin.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from rope::input(x) with Wanted::table and a half-width table, got none of it"},
+    {"attention factor gradient at 0, table", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.cos.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none of it"},
+    {"attention factor gradient at 0, sin", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.sin.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none of it"},
     {"attention factor gradient at 0, sin", Fault::wrong_length, [](Sums& s) { s.no_magnitude(); s.d.sin.resize(2); s.attention(); }, "the gradients' sin must be one per entry of the table (6), got 2"},
     {"xpos gradients, log magnitudes", Fault::missing, [](Sums& s) { s.d.log_magnitude.clear(); s.xpos(); }, "the gradients must be made with Wanted::log_magnitude, got none of magnitudes"},
     {"xpos gradients, log magnitudes", Fault::wrong_length, [](Sums& s) { s.d.log_magnitude.resize(1); s.xpos(); }, "the gradients' log_magnitude must be one per entry of the table (6), got 1"},
@@ -176,4 +176,4 @@ TEST(BadInput, GradientsOfAnEarlierPassStay) {
 }
 
 }  // namespace
-}  // namespace rope::test::gradients_tests
+}  // namespace eigen_rope::test::gradients_tests

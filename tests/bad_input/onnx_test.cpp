@@ -3,9 +3,9 @@
 // Bad input: the ONNX operators. Their own edge, 91 recorded calls with what the text and ONNX Runtime say of each, is
 // operators/onnx_edge_calls_test.cpp.
 #include "bad_input/bad_input.hpp"
-#include "rope/operators/onnx_node.hpp"
+#include "eigen_rope/operators/onnx_node.hpp"
 
-namespace rope::test::onnx_tests {
+namespace eigen_rope::test::onnx_tests {
 namespace {
 
 using onnx::Dims;
@@ -201,4 +201,4 @@ TEST(BadInput, OnnxGradients) { expect_refusals(gradients); }
 TEST(BadInput, OnnxNodes) { expect_refusals(nodes); }
 
 }  // namespace
-}  // namespace rope::test::onnx_tests
+}  // namespace eigen_rope::test::onnx_tests

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: shapes, positions, sections and layouts.
-#include "rope/positions.hpp"
+#include "eigen_rope/positions.hpp"
 #include "bad_input/bad_input.hpp"
-#include "rope/layout.hpp"
-#include "rope/sections.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/layout.hpp"
+#include "eigen_rope/sections.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::test::positions_tests {
+namespace eigen_rope::test::positions_tests {
 namespace {
 
 using Ints = std::vector<int>;
@@ -94,4 +94,4 @@ TEST(BadInput, Positions) { expect_refusals(positions); }
 TEST(BadInput, Sections) { expect_refusals(sections); }
 
 }  // namespace
-}  // namespace rope::test::positions_tests
+}  // namespace eigen_rope::test::positions_tests

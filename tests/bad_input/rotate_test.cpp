@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "rope/composed.hpp"
-#include "rope/composed_complex.hpp"
-#include "rope/composed_table.hpp"
-#include "rope/reference.hpp"
-#include "rope/rerotate.hpp"
-#include "rope/rotate_to.hpp"
+#include "eigen_rope/composed.hpp"
+#include "eigen_rope/composed_complex.hpp"
+#include "eigen_rope/composed_table.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rerotate.hpp"
+#include "eigen_rope/rotate_to.hpp"
 
-namespace rope::test::rotate_tests {
+namespace eigen_rope::test::rotate_tests {
 namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
@@ -35,9 +35,9 @@ struct Call : Memory {
 };
 
 auto rotation(const ConstMap& x, const TableView<float>& table, Pairing pairing, Direction direction) {
-  if (direction == Direction::forward) return rope::rotate(x, table, pairing);
-  if (direction == Direction::transpose) return rope::transpose(x, table, pairing);
-  return rope::inverse(x, table, pairing);
+  if (direction == Direction::forward) return eigen_rope::rotate(x, table, pairing);
+  if (direction == Direction::transpose) return eigen_rope::transpose(x, table, pairing);
+  return eigen_rope::inverse(x, table, pairing);
 }
 
 /// The refusal that all ways agree on.
@@ -131,8 +131,8 @@ const Cell<Call> rotations[] = {
     {"table, inverse", Fault::nan, [](Call& c) { c.cos[0] = std::numeric_limits<float>::quiet_NaN(); everywhere(c, half, Direction::inverse); }, nullptr, "NaN passes through, as it does in x"},
     {"x", Fault::nan, [](Call& c) { c.x[0] = c.y[0] = std::numeric_limits<float>::quiet_NaN(); everywhere(c, half); }, nullptr, "NaN in x stays in its pair"},
     {"x", Fault::infinite, [](Call& c) { c.x[0] = c.y[0] = std::numeric_limits<float>::infinity(); everywhere(c, half); }, nullptr, "infinity follows IEEE arithmetic"},
-    {"head size with an even window", Fault::odd, [](Call& c) { Eigen::TensorMap<Eigen::Tensor<float, 2>> odd(c.y, 9, 3); odd = rope::rotate(odd, c.table, half.with_rotary_dims(8)); }, nullptr, "peer: ggml writes one float past the output; here the last element is copied"},
-    {"x of a map", Fault::null, [](Call& c) { c.map(c.y) = rope::rotate(ConstMap(nullptr, 8, 3, 2), c.table, half); }, "x must have data, got a null pointer"},
+    {"head size with an even window", Fault::odd, [](Call& c) { Eigen::TensorMap<Eigen::Tensor<float, 2>> odd(c.y, 9, 3); odd = eigen_rope::rotate(odd, c.table, half.with_rotary_dims(8)); }, nullptr, "peer: ggml writes one float past the output; here the last element is copied"},
+    {"x of a map", Fault::null, [](Call& c) { c.map(c.y) = eigen_rope::rotate(ConstMap(nullptr, 8, 3, 2), c.table, half); }, "x must have data, got a null pointer"},
     {"x of a map, statement", Fault::null, [](Call& c) { Map y = c.map(c.y); rotate_to(y, ConstMap(nullptr, 8, 3, 2), c.table, half); }, "x must have data, got a null pointer"},
     {"y of a map", Fault::null, [](Call& c) { Map y = c.map(nullptr); rotate_to(y, c.map(c.x), c.table, half); }, "the destination must have data, got a null pointer"},
     {"x of the definition", Fault::null, [](Call& c) { reference::rotate(static_cast<float*>(nullptr), c.y, Shape{8, 3, 2}, c.table, half); }, "x and y must have data, got a null pointer"},
@@ -142,12 +142,12 @@ const Cell<Call> rotations[] = {
     {"x without elements, table", Fault::huge, [](Call& c) { Map y(nullptr, 8, 0, two_to_62); c.table.outer = {1, two_to_62}; rotate_to(y, ConstMap(nullptr, 8, 0, two_to_62), c.table, half); }, "the number of entries in the table must fit a 64-bit count, got 4 x 4611686018427387904"},
     {"y", Fault::wrong_shape, [](Call& c) { Map y(c.y, 8, 2, 3); rotate_to(y, c.map(c.x), c.table, half); }, "the destination must have x's shape [8, 3, 2], got [8, 2, 3]"},
     {"y", Fault::wrong_length, [](Call& c) { Map y(c.y, 8, 3, 1); rotate_to(y, c.map(c.x), c.table, half); }, "the destination must have x's shape [8, 3, 2], got [8, 3, 1]"},
-    {"y and x", Fault::overlapping, [](Call& c) { c.map(c.x + 8) = rope::rotate(c.map(c.x), c.table, half); }, "x and the destination must be the same memory or not overlap at all (distance in bytes), got 32"},
+    {"y and x", Fault::overlapping, [](Call& c) { c.map(c.x + 8) = eigen_rope::rotate(c.map(c.x), c.table, half); }, "x and the destination must be the same memory or not overlap at all (distance in bytes), got 32"},
     {"y and x, statement", Fault::overlapping, [](Call& c) { Map y = c.map(c.x + 8); rotate_to(y, c.map(c.x), c.table, half); }, "x and the destination must be the same memory or not overlap at all (distance in bytes), got 32"},
-    {"y and x", Fault::aliasing, [](Call& c) { c.map(c.x) = rope::rotate(c.map(c.x), c.table, half); }, nullptr, "the same memory: in place"},
-    {"y and cos", Fault::overlapping, [](Call& c) { c.map(c.cos) = rope::rotate(c.map(c.x), c.table, half); }, on_table},
+    {"y and x", Fault::aliasing, [](Call& c) { c.map(c.x) = eigen_rope::rotate(c.map(c.x), c.table, half); }, nullptr, "the same memory: in place"},
+    {"y and cos", Fault::overlapping, [](Call& c) { c.map(c.cos) = eigen_rope::rotate(c.map(c.x), c.table, half); }, on_table},
     {"y and sin, statement", Fault::overlapping, [](Call& c) { Map y = c.map(c.sin + 11); rotate_to(y, c.map(c.x), c.table, half); }, on_table},
-    {"y in place and sin", Fault::overlapping, [](Call& c) { Map y = c.map(c.y); c.table.sin = c.y + 40; y = rope::rotate(y, c.table, half); }, on_table},
+    {"y in place and sin", Fault::overlapping, [](Call& c) { Map y = c.map(c.y); c.table.sin = c.y + 40; y = eigen_rope::rotate(y, c.table, half); }, on_table},
     {"cos and sin tensors", Fault::wrong_shape, [](Call& c) { using M = Eigen::TensorMap<const Eigen::Tensor<float, 2>>; (void)table_of(M(c.cos, 4, 3), M(c.sin, 4, 2)); }, "cos and sin must have the same shape, got [4, 3] and [4, 2]"},
     {"cos and sin tensors", Fault::wrong_shape, [](Call& c) { using M = Eigen::TensorMap<const Eigen::Tensor<float, 2, Eigen::RowMajor>>; (void)table_of(M(c.cos, 3, 4), M(c.sin, 2, 4)); }, "cos and sin must have the same shape, got [4, 3] and [4, 2]"},
     {"composed table, exponents", Fault::unknown, [](Call&) { (void)composed::table_steps({4, 1e4, 1, 1, {}, {0, 1}}, std::nullopt, {0, 1}, PairKind::half); }, "the composed table takes exponents 0, 1, 2, ... only, got a list of its own"},
@@ -188,4 +188,4 @@ TEST(BadInput, Rerotations) { expect_refusals(moves); }
 TEST(BadInput, Rotations) { expect_refusals(rotations); }
 
 }  // namespace
-}  // namespace rope::test::rotate_tests
+}  // namespace eigen_rope::test::rotate_tests

@@ -2,11 +2,11 @@
 //
 // Bad input: the parameters of scalings, by themselves and as one value chosen when the program runs.
 #include "bad_input/bad_input.hpp"
-#include "rope/dynamic_ntk.hpp"
-#include "rope/frequencies.hpp"
-#include "rope/scaling_choice.hpp"
+#include "eigen_rope/dynamic_ntk.hpp"
+#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/scaling_choice.hpp"
 
-namespace rope::test::scalings_tests {
+namespace eigen_rope::test::scalings_tests {
 namespace {
 
 using F = Frequencies;
@@ -99,4 +99,4 @@ const Area scalings_area("scalings", scalings);
 TEST(BadInput, Scalings) { expect_refusals(scalings); }
 
 }  // namespace
-}  // namespace rope::test::scalings_tests
+}  // namespace eigen_rope::test::scalings_tests

@@ -5,12 +5,12 @@
 #include <deque>
 
 #include "bad_input/bad_input.hpp"
-#include "rope/detail/overlap.hpp"
-#include "rope/kernel_target.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/streaming.hpp"
+#include "eigen_rope/detail/overlap.hpp"
+#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/streaming.hpp"
 
-namespace rope::test::settings_tests {
+namespace eigen_rope::test::settings_tests {
 namespace {
 
 /// Puts the environment and the settings back.
@@ -19,8 +19,8 @@ struct Settings : Memory {
 
   Settings() = default;
   ~Settings() override {
-    unsetenv("ROPE_KERNEL_TARGET");
-    unsetenv("ROPE_STREAM_BYTES");
+    unsetenv("EIGEN_ROPE_KERNEL_TARGET");
+    unsetenv("EIGEN_ROPE_STREAM_BYTES");
     set_kernel_target("");
     reset_streaming_threshold();
   }
@@ -30,7 +30,7 @@ struct Settings : Memory {
   }
   /// What a rotation says of an environment, before it writes.
   void with_stream_bytes(const char* text) const {
-    setenv("ROPE_STREAM_BYTES", text, 1);
+    setenv("EIGEN_ROPE_STREAM_BYTES", text, 1);
     reset_streaming_threshold();
     const std::string message = refusal_of([&] { rotate(); });
     EXPECT_EQ(refusal_of([] { (void)streaming_threshold(); }), message);
@@ -53,12 +53,12 @@ const Cell<Settings> settings[] = {
     {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("avx2"); }, no_target("the kernel target", "avx2")},
     {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("SCALAR\n"); }, no_target("the kernel target", "SCALAR\\x0a")},
     {"kernel target", Fault::missing, [](Settings&) { set_kernel_target(""); }, nullptr, "back to the best"},
-    {"ROPE_KERNEL_TARGET", Fault::unknown, [](Settings&) { setenv("ROPE_KERNEL_TARGET", "fast", 1); set_kernel_target(""); }, no_target("ROPE_KERNEL_TARGET", "fast")},
-    {"ROPE_STREAM_BYTES", Fault::unknown, [](Settings& s) { s.with_stream_bytes("12MiB"); }, "ROPE_STREAM_BYTES must be a whole number of bytes, got 12MiB"},
-    {"ROPE_STREAM_BYTES", Fault::negative, [](Settings& s) { s.with_stream_bytes("-1"); }, "ROPE_STREAM_BYTES must be a whole number of bytes, got -1"},
-    {"ROPE_STREAM_BYTES", Fault::huge, [](Settings& s) { s.with_stream_bytes("18446744073709551616"); }, "ROPE_STREAM_BYTES must be a whole number of bytes, got 18446744073709551616"},
-    {"ROPE_STREAM_BYTES", Fault::huge, [](Settings& s) { s.with_stream_bytes("18446744073709551615"); }, nullptr, "never past the cache"},
-    {"ROPE_STREAM_BYTES", Fault::zero, [](Settings& s) { s.with_stream_bytes("0"); }, nullptr, "always past the cache"},
+    {"EIGEN_ROPE_KERNEL_TARGET", Fault::unknown, [](Settings&) { setenv("EIGEN_ROPE_KERNEL_TARGET", "fast", 1); set_kernel_target(""); }, no_target("EIGEN_ROPE_KERNEL_TARGET", "fast")},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::unknown, [](Settings& s) { s.with_stream_bytes("12MiB"); }, "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got 12MiB"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::negative, [](Settings& s) { s.with_stream_bytes("-1"); }, "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got -1"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::huge, [](Settings& s) { s.with_stream_bytes("18446744073709551616"); }, "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got 18446744073709551616"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::huge, [](Settings& s) { s.with_stream_bytes("18446744073709551615"); }, nullptr, "never past the cache"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::zero, [](Settings& s) { s.with_stream_bytes("0"); }, nullptr, "always past the cache"},
 };
 // clang-format on
 
@@ -77,4 +77,4 @@ TEST(BadInput, OverlapNearTheEndOfTheAddressSpace) {
 }
 
 }  // namespace
-}  // namespace rope::test::settings_tests
+}  // namespace eigen_rope::test::settings_tests

@@ -4,13 +4,13 @@
 #include <Eigen/Core>
 
 #include "bad_input/bad_input.hpp"
-#include "rope/cache.hpp"
-#include "rope/float_recurrence.hpp"
-#include "rope/growing_cache.hpp"
-#include "rope/token_row.hpp"
-#include "rope/xpos.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/float_recurrence.hpp"
+#include "eigen_rope/growing_cache.hpp"
+#include "eigen_rope/token_row.hpp"
+#include "eigen_rope/xpos.hpp"
 
-namespace rope::test::tables_tests {
+namespace eigen_rope::test::tables_tests {
 namespace {
 
 using Ints = std::vector<int>;
@@ -146,4 +146,4 @@ TEST(BadInput, GrowingTables) { expect_refusals(growing); }
 TEST(BadInput, TokenRows) { expect_refusals(rows); }
 
 }  // namespace
-}  // namespace rope::test::tables_tests
+}  // namespace eigen_rope::test::tables_tests

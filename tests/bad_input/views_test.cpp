@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/tangent.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/tangent.hpp"
 
-namespace rope::test::views_tests {
+namespace eigen_rope::test::views_tests {
 namespace {
 
 using View = StridedView<float>;
@@ -143,4 +143,4 @@ TEST(BadInput, Views) { expect_refusals(views); }
 TEST(BadInput, Tangents) { expect_refusals(tangents); }
 
 }  // namespace
-}  // namespace rope::test::views_tests
+}  // namespace eigen_rope::test::views_tests

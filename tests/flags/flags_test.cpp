@@ -9,7 +9,7 @@
 
 #include "flags/results.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 ::testing::AssertionResult same(const Result& expected, const Result& actual) {
@@ -57,4 +57,4 @@ TEST(Flags, ForThisProcessor) { compare_with_definition(results_for_this_process
 TEST(Flags, BothAlike) { compare(results_with_the_tests_flags(), results_for_this_processor()); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -5,11 +5,11 @@
 #include <cstdio>
 
 #include "flags/results.hpp"
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/kernel_target.hpp"
 
 int main() {
-  std::fprintf(stderr, "kernels: %s\n", rope::kernel_target().c_str());
-  for (const rope::test::Result& result : rope::test::results_with_the_tests_flags()) {
-    if (result.reach == rope::test::Reach::every_processor) std::printf("%016" PRIx64 " %s\n", fingerprint(result), result.name.c_str());
+  std::fprintf(stderr, "kernels: %s\n", eigen_rope::kernel_target().c_str());
+  for (const eigen_rope::test::Result& result : eigen_rope::test::results_with_the_tests_flags()) {
+    if (result.reach == eigen_rope::test::Reach::every_processor) std::printf("%016" PRIx64 " %s\n", fingerprint(result), result.name.c_str());
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled as ROPE_TEST_RESULTS. Nothing here may itself depend on the flags: values are made of integers, and whatever is not the
+// Compiled as EIGEN_ROPE_TEST_RESULTS. Nothing here may itself depend on the flags: values are made of integers, and whatever is not the
 // library's has no name outside this file.
 #include "flags/results.hpp"
 
@@ -11,20 +11,20 @@
 #include <unsupported/Eigen/AutoDiff>
 #include <utility>
 
-#include "rope/cache.hpp"
-#include "rope/double_double.hpp"
-#include "rope/float_recurrence.hpp"
-#include "rope/frequencies.hpp"
-#include "rope/gradients.hpp"
-#include "rope/kernel_target.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/scalings.hpp"
-#include "rope/tangent.hpp"
-#include "rope/token_row.hpp"
-#include "rope/xpos.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/double_double.hpp"
+#include "eigen_rope/float_recurrence.hpp"
+#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/scalings.hpp"
+#include "eigen_rope/tangent.hpp"
+#include "eigen_rope/token_row.hpp"
+#include "eigen_rope/xpos.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 template <class Scalar>
@@ -380,10 +380,10 @@ void everything(Results& results) {
 
 }  // namespace
 
-std::vector<Result> ROPE_TEST_RESULTS() {
+std::vector<Result> EIGEN_ROPE_TEST_RESULTS() {
   Results results;
   everything(results);
   return results.take();
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// Where the same bits are to be expected.
 enum class Reach {
@@ -33,4 +33,4 @@ inline std::uint64_t fingerprint(const Result& result) {
 std::vector<Result> results_with_the_tests_flags();
 std::vector<Result> results_for_this_processor();
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

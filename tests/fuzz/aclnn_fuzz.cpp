@@ -5,10 +5,10 @@
 
 #include "operand.hpp"
 #include "promise.hpp"
-#include "rope/operators/aclnn_calls.hpp"
+#include "eigen_rope/operators/aclnn_calls.hpp"
 #include "take.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 namespace {
 
 struct Slots {
@@ -197,4 +197,4 @@ void fuzz_aclnn(Bytes bytes) {
   }
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

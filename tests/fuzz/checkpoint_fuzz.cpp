@@ -10,7 +10,7 @@
 #include "targets.hpp"
 #include "train_lm_resealed.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 void fuzz_checkpoint(Bytes bytes) {
   static const MemoryFile file;
@@ -34,4 +34,4 @@ void fuzz_checkpoint(Bytes bytes) {
   require(train_lm::difference(config, config).empty(), "a run is itself");
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

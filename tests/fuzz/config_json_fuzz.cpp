@@ -5,10 +5,10 @@
 
 #include "inspected.hpp"
 #include "promise.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 #include "targets.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 void fuzz_config_json(Bytes bytes) {
   std::optional<models::ModelRope> strict, lenient;
@@ -29,4 +29,4 @@ void fuzz_config_json(Bytes bytes) {
   inspect_and_print(*lenient);
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

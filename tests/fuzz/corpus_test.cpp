@@ -9,7 +9,7 @@
 #include "promise.hpp"
 #include "targets.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Target& target) { return out <
 class FuzzCorpus : public testing::TestWithParam<Target> {};
 
 TEST_P(FuzzCorpus, KeepsThePromise) {
-  const fs::path folder = fs::path(ROPE_FUZZ_CORPUS) / GetParam().name;
+  const fs::path folder = fs::path(EIGEN_ROPE_FUZZ_CORPUS) / GetParam().name;
   int files = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string bytes = test::file_bytes(entry.path());
@@ -53,4 +53,4 @@ TEST(FuzzPromise, BrokenOnesAreSeen) {
 }
 
 }  // namespace
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ggml's calls: extents, strides, modes, sections, positions, parameters; separate, in place and overlapping.
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
 #include <limits>
 
@@ -9,7 +9,7 @@
 #include "promise.hpp"
 #include "take.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 namespace {
 
 constexpr std::array<std::int32_t, 5> modes{ggml::mode_normal, ggml::mode_neox, ggml::mode_mrope, ggml::mode_vision, ggml::mode_imrope};
@@ -127,4 +127,4 @@ void fuzz_ggml(Bytes bytes) {
   });
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

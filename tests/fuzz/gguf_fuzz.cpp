@@ -4,10 +4,10 @@
 #include "inspected.hpp"
 #include "memory_file.hpp"
 #include "promise.hpp"
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/models/gguf.hpp"
 #include "targets.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 void fuzz_gguf(Bytes bytes) {
   static const MemoryFile file;
@@ -21,4 +21,4 @@ void fuzz_gguf(Bytes bytes) {
   inspect_and_print(*lenient);
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

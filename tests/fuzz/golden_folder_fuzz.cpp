@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded answers and `rope verify`. The first byte is the kind of index; the index ends at a byte 0, and data.bin is what follows.
+// Recorded answers and `eigen-rope verify`. The first byte is the kind of index; the index ends at a byte 0, and data.bin is what follows.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -13,7 +13,7 @@
 #include "verify.hpp"
 #include "verify_scaling.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 namespace fs = std::filesystem;
 
@@ -43,4 +43,4 @@ void fuzz_golden_folder(Bytes bytes) {
   });
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "promise.hpp"
-#include "rope/scalar_type.hpp"
+#include "eigen_rope/scalar_type.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 enum class Against { end, beginning };
 
@@ -117,7 +117,7 @@ inline std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& 
 
 /// Numbers between -2 and 2, from a counter.
 inline void fill_with_numbers(std::byte* memory, std::size_t bytes, ScalarType type, unsigned seed) {
-  rope::detail::with_scalar(type, [&](auto tag) {
+  eigen_rope::detail::with_scalar(type, [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     for (std::size_t at = 0; at + sizeof(Scalar) <= bytes; at += sizeof(Scalar)) {
       seed = seed * 1664525U + 1013904223U;
@@ -158,4 +158,4 @@ inline void require_unwritten(const std::byte* data, std::size_t bytes) {
   require(std::all_of(data, data + bytes, [](std::byte byte) { return byte == GuardedSlot::pattern; }), "a refusal writes nothing");
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader let pass goes through `rope inspect`, which must neither fail nor hang on it.
+// What a reader let pass goes through `eigen-rope inspect`, which must neither fail nor hang on it.
 #pragma once
 
 #include "inspect.hpp"
 #include "inspect_report.hpp"
 #include "promise.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 inline void require_report(const std::string& text, const tool::Json& json) {
   require(!text.empty(), "there is a report");
@@ -35,4 +35,4 @@ inline void inspect_and_print(const models::ModelRope& model) {
   require_report(tool::text_of(*inspection, tool::Rows::shortened, {}), tool::json_of(*inspection));
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

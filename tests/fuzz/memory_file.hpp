@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 /// Kept open for all runs of a target; each puts its bytes in. Not for several threads.
 class MemoryFile {
@@ -35,4 +35,4 @@ class MemoryFile {
   int descriptor_;
 };
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -5,10 +5,10 @@
 
 #include "operand.hpp"
 #include "promise.hpp"
-#include "rope/operators/onnx_node.hpp"
+#include "eigen_rope/operators/onnx_node.hpp"
 #include "take.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 namespace {
 
 enum class Operator { standard, contrib, multi_axis };
@@ -195,4 +195,4 @@ void fuzz_onnx(Bytes bytes) {
   });
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

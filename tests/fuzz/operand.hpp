@@ -9,7 +9,7 @@
 #include "guarded_slot.hpp"
 #include "take.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 inline constexpr std::array<ScalarType, 4> scalar_types{ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16};
 
@@ -89,4 +89,4 @@ inline Extents some_strides(const Extents& shape, Take& take) {
   return strides;
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 
-#include "rope/error.hpp"
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 class BrokenPromise : public std::logic_error {
  public:
@@ -79,4 +79,4 @@ inline void require_consistent(const models::ModelRope& model) {
   }
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Headers of safetensors files, indexes of folders of them, and what `rope convert` plans for them. The first bytes are the options, the
+// Headers of safetensors files, indexes of folders of them, and what `eigen-rope convert` plans for them. The first bytes are the options, the
 // rest is the file, or where it begins with a brace, the index of a folder with two files.
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "take.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 namespace {
 
 constexpr std::array<PairKind, 4> kinds{PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half};
@@ -119,4 +119,4 @@ void fuzz_safetensors(Bytes bytes) {
   plan(options, *model);
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

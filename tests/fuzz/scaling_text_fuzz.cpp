@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalings in one word, as the command line has them; two, with a line end between them, for `rope compare`.
+// Scalings in one word, as the command line has them; two, with a line end between them, for `eigen-rope compare`.
 #include "compare.hpp"
 #include "compare_report.hpp"
 #include "inspected.hpp"
@@ -8,7 +8,7 @@
 #include "scaling_text.hpp"
 #include "targets.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 namespace {
 
 std::optional<models::ModelRope> parsed(Bytes bytes) {
@@ -43,4 +43,4 @@ void fuzz_scaling_text(Bytes bytes) {
   if (b) compare_and_print(*a, *b);
 }
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

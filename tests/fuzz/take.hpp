@@ -14,7 +14,7 @@
 
 #include "targets.hpp"
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 /// Shapes, slowest or fastest axis first as the call has them.
 using Extents = std::vector<std::int64_t>;
@@ -90,4 +90,4 @@ class Take {
   Bytes left_;
 };
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-namespace rope::fuzz {
+namespace eigen_rope::fuzz {
 
 using Bytes = std::string_view;
 
@@ -25,4 +25,4 @@ void fuzz_ggml(Bytes bytes);
 void fuzz_onnx(Bytes bytes);
 void fuzz_aclnn(Bytes bytes);
 
-}  // namespace rope::fuzz
+}  // namespace eigen_rope::fuzz

@@ -9,7 +9,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_recording.hpp"
 
-namespace rope::test::gguf_architectures_tests {
+namespace eigen_rope::test::gguf_architectures_tests {
 namespace {
 
 using models::find_architecture;
@@ -174,4 +174,4 @@ TEST(GgufArchitectures, AlphaIsReadWhereItChangesTheGraph) {
 }
 
 }  // namespace
-}  // namespace rope::test::gguf_architectures_tests
+}  // namespace eigen_rope::test::gguf_architectures_tests

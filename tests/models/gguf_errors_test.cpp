@@ -8,10 +8,10 @@
 
 #include "error_of.hpp"
 #include "models/gguf_writer.hpp"
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/models/gguf.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using models::Strictness;
@@ -48,8 +48,8 @@ GgufWriter yarn() {
 }
 
 TEST(GgufErrors, TheModelsToSpoilAreRight) {
-  EXPECT_EQ(refusal(with_dims()), "no rope::Error");
-  EXPECT_EQ(refusal(valid()), "no rope::Error");
+  EXPECT_EQ(refusal(with_dims()), "no eigen_rope::Error");
+  EXPECT_EQ(refusal(valid()), "no eigen_rope::Error");
 }
 
 TEST(GgufErrors, Files) {
@@ -113,7 +113,7 @@ TEST(GgufErrors, TextThatIsNoUtf8) {
   // The ends of what is allowed.
   for (const char* name :
        {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
-    EXPECT_EQ(read_name(name), "no rope::Error");
+    EXPECT_EQ(read_name(name), "no eigen_rope::Error");
   }
 }
 
@@ -369,4 +369,4 @@ TEST(GgufErrors, SectionsAndLayers) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

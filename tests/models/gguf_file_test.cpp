@@ -11,7 +11,7 @@
 #include "models/gguf_writer.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using models::GgufFile;
@@ -150,4 +150,4 @@ TEST(GgufFileTest, OnlyTheHeaderOfALargeFileIsRead) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -7,10 +7,10 @@
 
 #include "error_of.hpp"
 #include "models/gguf_writer.hpp"
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/models/gguf.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::test::gguf_keys_tests {
+namespace eigen_rope::test::gguf_keys_tests {
 namespace {
 
 using models::ModelRope;
@@ -230,4 +230,4 @@ TEST(GgufSplits, PartsMustBeOfTheModel) {
 }
 
 }  // namespace
-}  // namespace rope::test::gguf_keys_tests
+}  // namespace eigen_rope::test::gguf_keys_tests

@@ -11,11 +11,11 @@
 #include <set>
 
 #include "models/gguf_recording.hpp"
-#include "rope/error.hpp"
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/models/gguf.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::test::gguf_llama_cpp_tests {
+namespace eigen_rope::test::gguf_llama_cpp_tests {
 namespace {
 
 using models::LayerRope;
@@ -283,4 +283,4 @@ TEST_P(GgufLlamaCpp, DivisorsAreTakenWhereTheGraphTakesThem) {
 }
 
 }  // namespace
-}  // namespace rope::test::gguf_llama_cpp_tests
+}  // namespace eigen_rope::test::gguf_llama_cpp_tests

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/models/gguf.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using Json = nlohmann::json;
@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 /// pow, exp and log, and their few products, each good to an ulp or so, on both sides.
 constexpr double kTolerance = 64 * 2.220446049250313e-16;
 
-const std::filesystem::path kFolder = std::filesystem::path(ROPE_TEST_DATA) / "models" / "gguf";
+const std::filesystem::path kFolder = std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / "gguf";
 
 std::vector<std::string> names() {
   std::vector<std::string> result;
@@ -132,4 +132,4 @@ TEST(GgufRecordedFiles, DeepSeeksYarnIsItsOwnRule) {
 TEST(GgufRecordedFiles, AreAllThere) { EXPECT_THAT(names(), SizeIs(14)); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

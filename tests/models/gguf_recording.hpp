@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "models/gguf_writer.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 using Json = nlohmann::ordered_json;
 
 inline const Json& llama_cpp_recording() {
   static const Json recording = [] {
-    std::ifstream stream(std::filesystem::path(ROPE_TEST_DATA) / "models" / "recorded" / "llama_cpp.json");
+    std::ifstream stream(std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / "recorded" / "llama_cpp.json");
     return Json::parse(stream);
   }();
   return recording;
@@ -109,4 +109,4 @@ inline std::vector<Index> numbers_of_ranges(const std::string& text) {
   return numbers;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "models/gguf_writer.hpp"
-#include "rope/models/gguf.hpp"
+#include "eigen_rope/models/gguf.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::test::gguf_rope_tests {
+namespace eigen_rope::test::gguf_rope_tests {
 namespace {
 
 using models::LayerRope;
@@ -389,4 +389,4 @@ TEST(GgufRope, LenientDoesWhatLlamaCppDoes) {
 }
 
 }  // namespace
-}  // namespace rope::test::gguf_rope_tests
+}  // namespace eigen_rope::test::gguf_rope_tests

@@ -16,7 +16,7 @@
 
 #include "file_bytes.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 class GgufWriter {
  public:
@@ -112,4 +112,4 @@ class GgufWriter {
   std::string data_;
 };
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "error_of.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 using ::testing::Contains;
@@ -116,4 +116,4 @@ TEST(HuggingFaceAlpha, AnotherNameOfTheHeadsWidthMustAgree) {
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

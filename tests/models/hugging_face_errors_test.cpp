@@ -12,10 +12,10 @@
 
 #include "error_of.hpp"
 #include "file_bytes.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 struct Malformed {
@@ -334,4 +334,4 @@ TEST_F(HuggingFaceFiles, MoreThan64MiB) {
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

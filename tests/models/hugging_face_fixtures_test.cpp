@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 // Four units in the last place of double, where the rates are good to far less than one.
@@ -300,7 +300,7 @@ void expect_near(double actual, double expected, const std::string& what) {
 }
 
 void expect_golden(const Frequencies& frequencies, const std::string& name) {
-  std::ifstream file(ROPE_TEST_DATA "/golden/scaling/inv_freq.json");
+  std::ifstream file(EIGEN_ROPE_TEST_DATA "/golden/scaling/inv_freq.json");
   const nlohmann::json set = nlohmann::json::parse(file).at(name);
   ASSERT_EQ(static_cast<std::size_t>(frequencies.pairs()), set.at("inv_freq").size());
   for (std::size_t k = 0; k < set.at("inv_freq").size(); ++k) {
@@ -315,7 +315,7 @@ TEST_P(HuggingFaceFixture, GivesThePublishedNumbers) {
   const Fixture& expected = GetParam();
   // transformers does not know internlm2, so that the strict reader refuses it.
   const Strictness strictness = expected.name == "internlm2" ? Strictness::lenient : Strictness::strict;
-  const ModelRope model = read_hugging_face(ROPE_TEST_DATA "/models/hugging_face/" + expected.name + ".json", strictness);
+  const ModelRope model = read_hugging_face(EIGEN_ROPE_TEST_DATA "/models/hugging_face/" + expected.name + ".json", strictness);
   EXPECT_EQ(model.architecture, expected.architecture);
   EXPECT_EQ(model.context, expected.context);
   EXPECT_EQ(model.layer_count, expected.layer_count);
@@ -352,7 +352,7 @@ TEST_P(HuggingFaceFixture, GivesThePublishedNumbers) {
 INSTANTIATE_TEST_SUITE_P(Published, HuggingFaceFixture, testing::ValuesIn(fixtures()),
                          [](const auto& instance) { return title(instance.param); });
 
-ModelRope fixture(const std::string& name) { return read_hugging_face(ROPE_TEST_DATA "/models/hugging_face/" + name + ".json"); }
+ModelRope fixture(const std::string& name) { return read_hugging_face(EIGEN_ROPE_TEST_DATA "/models/hugging_face/" + name + ".json"); }
 
 TEST(HuggingFaceFixtures, QwenSectionsAreContiguousThenInterleaved) {
   const ModelRope qwen2 = fixture("qwen2_vl");
@@ -402,4 +402,4 @@ TEST(HuggingFaceFixtures, WarnWhereAFileContradictsItself) {
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

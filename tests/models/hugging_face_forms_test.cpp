@@ -9,10 +9,10 @@
 #include <string>
 
 #include "file_bytes.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 #include "temporary_folder.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 void expect_same(const LayerRope& mine, const LayerRope& other, Index length) {
@@ -306,4 +306,4 @@ TEST(HuggingFaceForms, UnknownLatentAttentionHasDeepSeeksMultiplier) {
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "error_of.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 LayerRope read(const std::string& members) {
@@ -130,7 +130,7 @@ TEST(HuggingFaceLenient, ScalingOutsideTheTextIsIgnored) {
 
 TEST(HuggingFaceLenient, FilesWithoutFaultAreReadAlike) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(ROPE_TEST_DATA "/models/hugging_face")) {
+  for (const auto& entry : std::filesystem::directory_iterator(EIGEN_ROPE_TEST_DATA "/models/hugging_face")) {
     if (entry.path().stem() == "internlm2") continue;  // transformers does not know it, so that the strict reader refuses it
     const ModelRope strict = read_hugging_face(entry.path());
     const ModelRope lenient = read_hugging_face(entry.path(), Strictness::lenient);
@@ -170,4 +170,4 @@ TEST(HuggingFaceLenient, NamesAreOnOneLine) {
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

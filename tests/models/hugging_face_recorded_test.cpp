@@ -3,7 +3,7 @@
 // The families' table and the reader against what transformers' own classes answered (data/models/recorded/hugging_face.json, written by
 // scripts/record_models/hugging_face.py): every model type is in the table, every fact is the recorded one, and every recorded
 // configuration is read with the recorded rates, magnitude, pairing, softmax multiplier, sections and layers, or refused. The totals stand
-// in docs/configurations.md; with ROPE_WRITE_TOTALS=1 in the environment this test writes them there.
+// in docs/configurations.md; with EIGEN_ROPE_WRITE_TOTALS=1 in the environment this test writes them there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,17 +23,17 @@
 #include <vector>
 
 #include "models/families.hpp"
-#include "rope/error.hpp"
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/error.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 using Json = nlohmann::json;
 
 const Json& recording() {
   static const Json json = [] {
-    std::ifstream file(ROPE_TEST_DATA "/models/recorded/hugging_face.json");
+    std::ifstream file(EIGEN_ROPE_TEST_DATA "/models/recorded/hugging_face.json");
     return Json::parse(file);
   }();
   return json;
@@ -224,7 +224,7 @@ void read_case(const std::string& name, const Json& record, const std::string& l
     ++totals.cases_refused;
     if (label == "saved" || label == "default") {
       saved = false;
-      if (std::getenv("ROPE_SHOW_REFUSED") != nullptr) std::cout << name << " " << label << " refused: " << error.what() << "\n";
+      if (std::getenv("EIGEN_ROPE_SHOW_REFUSED") != nullptr) std::cout << name << " " << label << " refused: " << error.what() << "\n";
     }
   }
   try {
@@ -288,7 +288,7 @@ TEST(HuggingFaceRecorded, EveryConfigurationIsReadAsTransformersDoesOrRefused) {
   EXPECT_EQ(totals.lenient_wrong, 0) << totals.differences;
   constexpr double wanted = 245.0 / 255;  // the share of types that must be read alike
   EXPECT_GE(totals.equal, wanted * totals.types) << totals.differences;
-  const std::string path = ROPE_TEST_DATA "/../../docs/configurations.md";
+  const std::string path = EIGEN_ROPE_TEST_DATA "/../../docs/configurations.md";
   std::ifstream file(path);
   std::string page{std::istreambuf_iterator<char>(file), {}};
   const std::string begin = "<!-- totals -->\n";
@@ -297,9 +297,9 @@ TEST(HuggingFaceRecorded, EveryConfigurationIsReadAsTransformersDoesOrRefused) {
   ASSERT_NE(to, std::string::npos);
   const std::string line = line_of(totals);
   std::cout << line << "\n";
-  if (std::getenv("ROPE_WRITE_TOTALS") != nullptr) std::ofstream(path) << page.replace(from, to - from, line);
-  EXPECT_EQ(page.substr(from, line.size()), line) << "ROPE_WRITE_TOTALS=1 writes it";
+  if (std::getenv("EIGEN_ROPE_WRITE_TOTALS") != nullptr) std::ofstream(path) << page.replace(from, to - from, line);
+  EXPECT_EQ(page.substr(from, line.size()), line) << "EIGEN_ROPE_WRITE_TOTALS=1 writes it";
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

@@ -8,14 +8,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "rope/models/hugging_face.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
 
-namespace rope::models {
+namespace eigen_rope::models {
 namespace {
 
 using Json = nlohmann::json;
 
-const std::string folder = ROPE_TEST_DATA "/models/";
+const std::string folder = EIGEN_ROPE_TEST_DATA "/models/";
 
 Json recorded() {
   std::ifstream file(folder + "transformers_rates.json");
@@ -57,4 +57,4 @@ TEST(TransformersRates, AreThoseOfEveryFixture) {
 }
 
 }  // namespace
-}  // namespace rope::models
+}  // namespace eigen_rope::models

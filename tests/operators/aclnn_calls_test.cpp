@@ -3,7 +3,7 @@
 // aclnn's two-step calls: statuses, messages, and executors that are used once, by the right call, from any thread.
 #define EIGEN_USE_THREADS
 
-#include "rope/operators/aclnn_calls.hpp"
+#include "eigen_rope/operators/aclnn_calls.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 
 #include "operators/aclnn_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using namespace aclnn;  // NOLINT(google-build-using-namespace): all of it is called here
@@ -309,4 +309,4 @@ TEST_F(AclnnCalls, LongMessagesAreCut) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

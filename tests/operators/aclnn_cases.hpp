@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "file_bytes.hpp"
-#include "rope/operators/aclnn.hpp"
+#include "eigen_rope/operators/aclnn.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 using aclnn::Dims;
 using aclnn::Mode;
@@ -217,4 +217,4 @@ inline std::vector<AclnnCase> read_aclnn_cases(const std::string& folder) {
   return cases;
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

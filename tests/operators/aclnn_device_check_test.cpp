@@ -6,7 +6,7 @@
 #include "error_of.hpp"
 #include "operators/aclnn_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using aclnn::Chip;
@@ -231,4 +231,4 @@ TEST(AclnnDeviceCheck, AbsurdExtentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

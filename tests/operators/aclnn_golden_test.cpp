@@ -9,9 +9,9 @@
 #include <unsupported/Eigen/CXX11/Tensor>
 
 #include "operators/aclnn_cases.hpp"
-#include "rope/detail/scalars.hpp"
+#include "eigen_rope/detail/scalars.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using aclnn::tensor;
@@ -93,7 +93,7 @@ struct Judge {
     for (std::size_t i = 0; i < got.size(); ++i) {
       const auto value = static_cast<double>(got[i]);
       ++elements;
-      if constexpr (rope::detail::is_16_bit<Scalar>) {
+      if constexpr (eigen_rope::detail::is_16_bit<Scalar>) {
         const double rounded = rounded_once<Scalar>(exact[i]);
         if (value != rounded) ++differing;
         ASSERT_LE(std::abs(value - rounded), unit_at<Scalar>(exact[i])) << "element " << i << " of exact value " << exact[i];
@@ -124,7 +124,7 @@ struct Judge {
 };
 
 const std::vector<AclnnCase>& cases() {
-  static const std::vector<AclnnCase> read = read_aclnn_cases(ROPE_TEST_DATA "/golden/aclnn");
+  static const std::vector<AclnnCase> read = read_aclnn_cases(EIGEN_ROPE_TEST_DATA "/golden/aclnn");
   return read;
 }
 
@@ -428,4 +428,4 @@ TEST(AclnnGolden, ApplyToHeadsOfOneBuffer) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

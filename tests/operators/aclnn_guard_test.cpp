@@ -7,10 +7,10 @@
 
 #include "guarded.hpp"
 #include "kernel_paths.hpp"
-#include "rope/operators/aclnn_calls.hpp"
+#include "eigen_rope/operators/aclnn_calls.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::aclnn {
+namespace eigen_rope::aclnn {
 namespace {
 
 using test::Against;
@@ -216,4 +216,4 @@ TEST(AclnnGuard, TwoStepCall) {
 }
 
 }  // namespace
-}  // namespace rope::aclnn
+}  // namespace eigen_rope::aclnn

@@ -7,13 +7,13 @@
 #include "error_of.hpp"
 #include "operators/aclnn_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 using aclnn::tensor;
 using ::testing::Each;
 
-const std::string kNone = "no rope::Error";
+const std::string kNone = "no eigen_rope::Error";
 
 /// Places of 512 elements in one stretch of memory.
 class AclnnOverlap : public ::testing::Test {
@@ -64,4 +64,4 @@ TEST_F(AclnnOverlap, ApplyToHeadsSideBySide) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "golden_ggml_formula.hpp"
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
-namespace rope::ggml {
+namespace eigen_rope::ggml {
 namespace {
 
 /// The backend test's own bound.
@@ -178,4 +178,4 @@ TEST(GgmlBackendTable, TheOtherLines) {
 }
 
 }  // namespace
-}  // namespace rope::ggml
+}  // namespace eigen_rope::ggml

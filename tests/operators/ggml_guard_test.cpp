@@ -6,10 +6,10 @@
 
 #include "guarded.hpp"
 #include "kernel_paths.hpp"
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::ggml {
+namespace eigen_rope::ggml {
 namespace {
 
 using test::Against;
@@ -140,4 +140,4 @@ TEST(GgmlGuard, Bfloat16) { call_guarded<Eigen::bfloat16, std::int32_t>(Precisio
 TEST(GgmlGuard, Double) { call_guarded<double, std::int32_t>(Precision::exact); }
 
 }  // namespace
-}  // namespace rope::ggml
+}  // namespace eigen_rope::ggml

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "error_of.hpp"
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
-namespace rope::ggml {
+namespace eigen_rope::ggml {
 namespace {
 
 // A dump of a Llama graph's ROPE node: n_dims 128, normal, context 4096, base 10000, scale 1, no YaRN, magnitude 1, betas 32 and 0.
@@ -102,4 +102,4 @@ TEST(GgmlPairing, AWindowEndsAtTheLatestWithItsRow) {
 }
 
 }  // namespace
-}  // namespace rope::ggml
+}  // namespace eigen_rope::ggml

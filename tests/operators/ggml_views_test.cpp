@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "golden_ggml_formula.hpp"
-#include "rope/detail/tensor.hpp"
-#include "rope/operators/ggml.hpp"
+#include "eigen_rope/detail/tensor.hpp"
+#include "eigen_rope/operators/ggml.hpp"
 
-namespace rope::ggml {
+namespace eigen_rope::ggml {
 namespace {
 
 /// Two products of float table entries and one sum, relative to the pair's magnitude (below 2 here); half the scalar's own rounding on top.
@@ -255,4 +255,4 @@ TEST(GgmlViews, TranslationGivesTheCoresOwnPieces) {
 }
 
 }  // namespace
-}  // namespace rope::ggml
+}  // namespace eigen_rope::ggml

@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 /// Without comments and string literals.
 std::string code_of(const fs::path& path) {
-  return std::regex_replace(rope::test::file_bytes(path), std::regex(R"re(//[^\n]*|"(\\.|[^"\\\n])*")re"), " ");
+  return std::regex_replace(eigen_rope::test::file_bytes(path), std::regex(R"re(//[^\n]*|"(\\.|[^"\\\n])*")re"), " ");
 }
 
 std::vector<fs::path> operator_files() {
   std::vector<fs::path> files;
-  for (const char* folder : {"include/rope/operators", "src/operators"}) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(ROPE_SOURCE_DIR) / folder)) files.push_back(entry.path());
+  for (const char* folder : {"include/eigen_rope/operators", "src/operators"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(EIGEN_ROPE_SOURCE_DIR) / folder)) files.push_back(entry.path());
   }
   return files;
 }
@@ -46,8 +46,8 @@ TEST(OperatorSources, HoldNoRotation) {
 
 // The patterns find what they are for.
 TEST(OperatorSources, PatternsFindTheLoopOfTheCore) {
-  EXPECT_TRUE(std::regex_search(code_of(fs::path(ROPE_SOURCE_DIR) / "include/rope/detail/rows.hpp"), rotation));
-  EXPECT_TRUE(std::regex_search(code_of(fs::path(ROPE_SOURCE_DIR) / "src/float_recurrence.cpp"), trigonometry));
+  EXPECT_TRUE(std::regex_search(code_of(fs::path(EIGEN_ROPE_SOURCE_DIR) / "include/eigen_rope/detail/rows.hpp"), rotation));
+  EXPECT_TRUE(std::regex_search(code_of(fs::path(EIGEN_ROPE_SOURCE_DIR) / "src/float_recurrence.cpp"), trigonometry));
 }
 
 }  // namespace

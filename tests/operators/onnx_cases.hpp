@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "file_bytes.hpp"
-#include "rope/operators/onnx_node.hpp"
+#include "eigen_rope/operators/onnx_node.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 struct OnnxTensor {
   std::string name;
@@ -229,4 +229,4 @@ inline void fill_onnx_tensor(OnnxTensor& tensor, unsigned seed) {
   }
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -14,7 +14,7 @@
 #include "error_of.hpp"
 #include "operators/onnx_cases.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::OnnxCase;
@@ -70,7 +70,7 @@ OnnxCase call_of(const nlohmann::json& entry) {
 
 std::vector<EdgeCall> edge_calls() {
   std::vector<EdgeCall> calls;
-  for (const nlohmann::json& entry : nlohmann::json::parse(test::file_bytes(std::string(ROPE_TEST_DATA) + "/golden/onnx/errors.json"))) {
+  for (const nlohmann::json& entry : nlohmann::json::parse(test::file_bytes(std::string(EIGEN_ROPE_TEST_DATA) + "/golden/onnx/errors.json"))) {
     OnnxCase c = call_of(entry);
     const std::string key = c.node.domain + " " + c.node.op_type + ": " + c.name;
     calls.push_back({std::move(c), key, should_work(entry, key)});
@@ -226,7 +226,7 @@ TEST(OnnxEdgeCalls, ValidCallsWriteEveryElementRight) {
     if (!edge.works) continue;
     test::OnnxTensor ours = edge.call.output;
     Outcome outcome = outcome_of(edge.call, 0xCD);
-    ASSERT_EQ(outcome.error, "no rope::Error") << edge.key;
+    ASSERT_EQ(outcome.error, "no eigen_rope::Error") << edge.key;
     // An element left alone would differ between the two.
     EXPECT_EQ(outcome_of(edge.call, 0x32).bytes, outcome.bytes) << edge.key;
     ours.bytes = std::move(outcome.bytes);
@@ -239,4 +239,4 @@ TEST(OnnxEdgeCalls, ValidCallsWriteEveryElementRight) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

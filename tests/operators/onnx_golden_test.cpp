@@ -12,13 +12,13 @@
 #include "error_of.hpp"
 #include "operators/onnx_cases.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using test::OnnxCase;
 using Bytes = std::vector<unsigned char>;
 
-const std::string golden = std::string(ROPE_TEST_DATA) + "/golden/onnx/";
+const std::string golden = std::string(EIGEN_ROPE_TEST_DATA) + "/golden/onnx/";
 
 bool is_wide(const OnnxCase& c) { return c.name.find("wide_cache") != std::string::npos; }
 
@@ -74,7 +74,7 @@ TEST(OnnxGolden, WideCachesAreSlicedOnlyWhenAsked) {
     EXPECT_EQ(test::error_of([&] { output_of(c); }), "[rope] cos_cache must have " + std::to_string(pairs) +
                                                          " columns (rotary dims / 2), got " +
                                                          std::to_string(c.input("cos_cache")->shape.back()));
-    EXPECT_EQ(test::error_of([&] { output_of(as_published(c)); }), "no rope::Error");
+    EXPECT_EQ(test::error_of([&] { output_of(as_published(c)); }), "no eigen_rope::Error");
   }
   EXPECT_GT(wide, 0);
 }
@@ -170,4 +170,4 @@ TEST(OnnxGolden, InPlaceAndOnTwoThreadsTheSameBits) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

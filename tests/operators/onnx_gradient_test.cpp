@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "rope/operators/onnx.hpp"
+#include "eigen_rope/operators/onnx.hpp"
 
-namespace rope {
+namespace eigen_rope {
 namespace {
 
 using AnyNode = std::variant<onnx::RotaryEmbedding, onnx::ContribRotaryEmbedding, onnx::MRotaryEmbedding>;
@@ -278,4 +278,4 @@ TEST(OnnxGradient, EmptyXGivesZeros) {
 }
 
 }  // namespace
-}  // namespace rope
+}  // namespace eigen_rope

@@ -7,10 +7,10 @@
 
 #include "guarded.hpp"
 #include "kernel_paths.hpp"
-#include "rope/operators/onnx.hpp"
+#include "eigen_rope/operators/onnx.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::onnx {
+namespace eigen_rope::onnx {
 namespace {
 
 using test::Against;
@@ -190,4 +190,4 @@ TEST(OnnxGuard, MRotaryEmbeddingFloat) { run_guarded<MRotaryEmbedding, float>();
 TEST(OnnxGuard, MRotaryEmbeddingBfloat16) { run_guarded<MRotaryEmbedding, Eigen::bfloat16>(); }
 
 }  // namespace
-}  // namespace rope::onnx
+}  // namespace eigen_rope::onnx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of `rope verify` need: one small recording of each format.
+// What the tests of `eigen-rope verify` need: one small recording of each format.
 //
 // The recordings are computed by plain loops in double from the operators' published definitions:
 //   ggml   y_i = x_i cos t - x_j sin t,  y_j = x_i sin t + x_j cos t,  t = position * base^(-2k/n_dims)
@@ -20,7 +20,7 @@
 #include "golden_files.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool::test {
+namespace eigen_rope::tool::test {
 
 inline Outcome run_verify(const fs::path& folder, const std::string& options = "") {
   return run_tool("verify '" + folder.string() + "' " + options);
@@ -175,4 +175,4 @@ inline Recording aclnn_recording() {
   return {Json::array({one}), data.bytes()};
 }
 
-}  // namespace rope::tool::test
+}  // namespace eigen_rope::tool::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope verify` on files of scalings: sets it has never seen, sets that are wrong, and every way such a file can be damaged.
+// `eigen-rope verify` on files of scalings: sets it has never seen, sets that are wrong, and every way such a file can be damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "operators/verify_recordings.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,4 +110,4 @@ TEST(VerifyScaling, UnusableFilesAreTwoAndOneSentence) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope verify`: the recordings under data/golden, small recordings computed here by plain loops in double, and every way a folder can be
+// `eigen-rope verify`: the recordings under data/golden, small recordings computed here by plain loops in double, and every way a folder can be
 // damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@
 #include <utility>
 
 #include "operators/verify_recordings.hpp"
-#include "rope/kernel_target.hpp"
+#include "eigen_rope/kernel_target.hpp"
 #include "verify.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +29,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string golden = ROPE_TEST_DATA "/golden";
+const std::string golden = EIGEN_ROPE_TEST_DATA "/golden";
 
 // All recordings, through the library, on every kernel target.
 
@@ -464,4 +464,4 @@ TEST(VerifyDamagedFile, TableWithAWrongNumber) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,11 +8,11 @@
 #include <rapidcheck/gtest.h>
 
 #include "property/rotation_problem.hpp"
-#include "rope/composed.hpp"
-#include "rope/reference.hpp"
+#include "eigen_rope/composed.hpp"
+#include "eigen_rope/reference.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 constexpr int rank = 3;
@@ -98,4 +98,4 @@ RC_GTEST_PROP(ExpressionProperty, ColMajor, (const RotationProblem& p)) { Expres
 RC_GTEST_PROP(ExpressionProperty, RowMajor, (const RotationProblem& p)) { Expressions<Eigen::RowMajor>(with_two_outer_axes(p)).check(); }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -4,8 +4,8 @@
 //
 // A counterexample is printed as the C++ that makes it, to be pasted into a test:
 //
-//   rope::test::RotationProblem p;
-//   p.kind = rope::PairKind::quarter; ...
+//   eigen_rope::test::RotationProblem p;
+//   p.kind = eigen_rope::PairKind::quarter; ...
 #pragma once
 
 #include <rapidcheck.h>
@@ -14,11 +14,11 @@
 #include <ostream>
 #include <vector>
 
-#include "rope/direction.hpp"
-#include "rope/pairing.hpp"
-#include "rope/shape.hpp"
+#include "eigen_rope/direction.hpp"
+#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/shape.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 enum class Width { half, full };
 enum class Place { apart, in_place };
@@ -75,30 +75,30 @@ void write_list(std::ostream& out, const std::vector<T>& values) {
 inline void showValue(const RotationProblem& p, std::ostream& out) {
   static constexpr const char* kinds[] = {"half", "interleaved", "quarter", "interleaved_to_half"};
   static constexpr const char* directions[] = {"forward", "transpose", "inverse"};
-  out << "rope::test::RotationProblem p;\np.kind = rope::PairKind::" << kinds[static_cast<int>(p.kind)] << ";\np.pairs = " << p.pairs
+  out << "eigen_rope::test::RotationProblem p;\np.kind = eigen_rope::PairKind::" << kinds[static_cast<int>(p.kind)] << ";\np.pairs = " << p.pairs
       << ";\np.offset = " << p.offset << ";\np.tail = " << p.tail
-      << ";\np.width = rope::test::Width::" << (p.width == Width::full ? "full" : "half")
-      << ";\np.direction = rope::Direction::" << directions[static_cast<int>(p.direction)] << ";\np.outer = ";
+      << ";\np.width = eigen_rope::test::Width::" << (p.width == Width::full ? "full" : "half")
+      << ";\np.direction = eigen_rope::Direction::" << directions[static_cast<int>(p.direction)] << ";\np.outer = ";
   write_list(out, p.outer);
   out << ";\np.table_axes = " << p.table_axes << ";\np.x_gaps = ";
   write_list(out, p.x_gaps);
   out << ";\np.y_gaps = ";
   write_list(out, p.y_gaps);
   out << ";\np.backwards = " << p.backwards << ";\np.x_shift = " << p.x_shift << ";\np.y_shift = " << p.y_shift
-      << ";\np.place = rope::test::Place::" << (p.place == Place::in_place ? "in_place" : "apart") << ";\np.target = " << p.target
-      << ";\np.stores = rope::test::Stores::" << (p.stores == Stores::past_the_cache ? "past_the_cache" : "through_the_cache")
+      << ";\np.place = eigen_rope::test::Place::" << (p.place == Place::in_place ? "in_place" : "apart") << ";\np.target = " << p.target
+      << ";\np.stores = eigen_rope::test::Stores::" << (p.stores == Stores::past_the_cache ? "past_the_cache" : "through_the_cache")
       << ";\np.threads = " << p.threads << ";\np.seed = " << p.seed << ";\n";
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test
 
 namespace rc {
 
 template <>
-struct Arbitrary<rope::test::RotationProblem> {
-  static Gen<rope::test::RotationProblem> arbitrary() {
-    using rope::Index;
-    using rope::test::RotationProblem;
+struct Arbitrary<eigen_rope::test::RotationProblem> {
+  static Gen<eigen_rope::test::RotationProblem> arbitrary() {
+    using eigen_rope::Index;
+    using eigen_rope::test::RotationProblem;
     constexpr int most_axes = 4;
     // The size bounds the length of a list and, beneath it, every range: the elements get the usual one back.
     const auto list = [](const Gen<Index>& one) {
@@ -108,22 +108,22 @@ struct Arbitrary<rope::test::RotationProblem> {
     const auto extent = gen::weightedOneOf<Index>({{15, gen::inRange<Index>(1, 6)}, {1, gen::just<Index>(0)}});
     const auto gap = gen::inRange<Index>(0, 10);
     return gen::build<RotationProblem>(
-        gen::set(&RotationProblem::kind, gen::element(rope::PairKind::half, rope::PairKind::interleaved, rope::PairKind::quarter,
-                                                      rope::PairKind::interleaved_to_half)),
+        gen::set(&RotationProblem::kind, gen::element(eigen_rope::PairKind::half, eigen_rope::PairKind::interleaved, eigen_rope::PairKind::quarter,
+                                                      eigen_rope::PairKind::interleaved_to_half)),
         // Around every vector's length, and head sizes of models.
         gen::set(&RotationProblem::pairs,
                  gen::oneOf(gen::inRange<Index>(1, 20), gen::inRange<Index>(1, 80), gen::element<Index>(16, 32, 64))),
         gen::set(&RotationProblem::offset, gen::oneOf(gen::just<Index>(0), gen::inRange<Index>(0, 20))),
         gen::set(&RotationProblem::tail, gen::oneOf(gen::just<Index>(0), gen::inRange<Index>(0, 70))),
-        gen::set(&RotationProblem::width, gen::element(rope::test::Width::half, rope::test::Width::full)),
-        gen::set(&RotationProblem::direction, gen::element(rope::Direction::forward, rope::Direction::transpose, rope::Direction::inverse)),
+        gen::set(&RotationProblem::width, gen::element(eigen_rope::test::Width::half, eigen_rope::test::Width::full)),
+        gen::set(&RotationProblem::direction, gen::element(eigen_rope::Direction::forward, eigen_rope::Direction::transpose, eigen_rope::Direction::inverse)),
         gen::set(&RotationProblem::outer, list(extent)), gen::set(&RotationProblem::table_axes, gen::inRange<unsigned>(0, 1U << most_axes)),
         gen::set(&RotationProblem::x_gaps, list(gap)), gen::set(&RotationProblem::y_gaps, list(gap)),
         gen::set(&RotationProblem::backwards, gen::oneOf(gen::just(0U), gen::inRange<unsigned>(0, 1U << most_axes))),
         gen::set(&RotationProblem::x_shift, gen::inRange<Index>(0, 16)), gen::set(&RotationProblem::y_shift, gen::inRange<Index>(0, 16)),
-        gen::set(&RotationProblem::place, gen::element(rope::test::Place::apart, rope::test::Place::in_place)),
+        gen::set(&RotationProblem::place, gen::element(eigen_rope::test::Place::apart, eigen_rope::test::Place::in_place)),
         gen::set(&RotationProblem::target, gen::inRange<unsigned>(0, 6)),
-        gen::set(&RotationProblem::stores, gen::element(rope::test::Stores::through_the_cache, rope::test::Stores::past_the_cache)),
+        gen::set(&RotationProblem::stores, gen::element(eigen_rope::test::Stores::through_the_cache, eigen_rope::test::Stores::past_the_cache)),
         gen::set(&RotationProblem::threads, gen::inRange(1, 3)), gen::set(&RotationProblem::seed, gen::inRange<std::uint64_t>(1, 1000000)));
   }
 };

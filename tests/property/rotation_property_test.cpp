@@ -10,12 +10,12 @@
 
 #include "only_target.hpp"
 #include "property/rotation_problem.hpp"
-#include "rope/reference.hpp"
-#include "rope/rotate_strided.hpp"
-#include "rope/streaming.hpp"
+#include "eigen_rope/reference.hpp"
+#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/streaming.hpp"
 #include "rotation_cases.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 /// Memory in which rows lie as a problem has them, and nothing else does.
@@ -126,4 +126,4 @@ RC_GTEST_PROP(RotationProperty, Bfloat16WithItsOwnTable, (const RotationProblem&
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

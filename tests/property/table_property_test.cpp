@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever rates, positions and magnitude are drawn, every entry of a table keeps the bound that rope/cache.hpp states, against 200 bits,
+// Whatever rates, positions and magnitude are drawn, every entry of a table keeps the bound that eigen_rope/cache.hpp states, against 200 bits,
 // and tables that are made in other ways hold the same bits.
 #include <gtest/gtest.h>
 // After GoogleTest, which it needs.
@@ -9,11 +9,11 @@
 #include <boost/math/constants/constants.hpp>
 
 #include "real_number.hpp"
-#include "rope/cache.hpp"
-#include "rope/growing_cache.hpp"
-#include "rope/token_row.hpp"
+#include "eigen_rope/cache.hpp"
+#include "eigen_rope/growing_cache.hpp"
+#include "eigen_rope/token_row.hpp"
 
-namespace rope::test {
+namespace eigen_rope::test {
 
 /// Decimal numbers, so that what is printed is what was drawn.
 struct TableProblem {
@@ -39,20 +39,20 @@ void showValue(const TableProblem& p, std::ostream& out) {
     for (std::size_t i = 0; i < numbers.size(); ++i) out << (i == 0 ? "" : ", ") << numbers[i];
     out << "};\n";
   };
-  out << "rope::test::TableProblem p;\n";
+  out << "eigen_rope::test::TableProblem p;\n";
   list("rates", p.rates);
   list("positions", p.positions);
   out << "p.magnitude = " << p.magnitude << ";\n";
 }
 
-}  // namespace rope::test
+}  // namespace eigen_rope::test
 
 namespace rc {
 
 template <>
-struct Arbitrary<rope::test::TableProblem> {
-  static Gen<rope::test::TableProblem> arbitrary() {
-    using rope::test::TableProblem;
+struct Arbitrary<eigen_rope::test::TableProblem> {
+  static Gen<eigen_rope::test::TableProblem> arbitrary() {
+    using eigen_rope::test::TableProblem;
     const auto number = [](std::int64_t size, int least, int most) {
       return gen::build<TableProblem::Number>(gen::set(&TableProblem::Number::mantissa, gen::inRange<std::int64_t>(-size, size + 1)),
                                               gen::set(&TableProblem::Number::exponent, gen::inRange(least, most)));
@@ -75,7 +75,7 @@ struct Arbitrary<rope::test::TableProblem> {
 
 }  // namespace rc
 
-namespace rope::test {
+namespace eigen_rope::test {
 namespace {
 
 Frequencies frequencies_of(const TableProblem& p) {
@@ -136,4 +136,4 @@ RC_GTEST_PROP(TableProperty, EveryWayToARowIsTheSame, (const TableProblem& p)) {
 }
 
 }  // namespace
-}  // namespace rope::test
+}  // namespace eigen_rope::test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rope convert` on files that Python's safetensors package wrote, read back with it, q.k computed with numpy.
+"""`eigen-rope convert` on files that Python's safetensors package wrote, read back with it, q.k computed with numpy.
 
     python3 convert_test.py ROPE FOLDER
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes GGUF files by Python's gguf package and compares what `rope inspect` says of them.
+"""Writes GGUF files by Python's gguf package and compares what `eigen-rope inspect` says of them.
 
     python gguf_test.py ROPE FOLDER
 

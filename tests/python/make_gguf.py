@@ -4,7 +4,7 @@
     python make_gguf.py FOLDER
 
 One file for each scaling and each way to say something about the rotation. The numbers of the JSON come from the published formulas,
-in double, from the values as the file has them (mostly rounded to float32). Their form is that of `rope inspect --json`; rates are those
+in double, from the values as the file has them (mostly rounded to float32). Their form is that of `eigen-rope inspect --json`; rates are those
 at the context length. Nothing is random: the same package writes the same bytes.
 """
 import json

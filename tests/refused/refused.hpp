@@ -7,7 +7,7 @@
 // line, which contains its words.
 #pragma once
 
-#ifdef ROPE_WITHOUT_MISTAKES
+#ifdef EIGEN_ROPE_WITHOUT_MISTAKES
 #define WRONG(mistake, correct) correct
 #else
 #define WRONG(mistake, correct) mistake

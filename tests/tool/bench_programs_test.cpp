@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope bench` calls the benchmarks and their report with the right words and understands how they ended. The programs here are scripts.
+// `eigen-rope bench` calls the benchmarks and their report with the right words and understands how they ended. The programs here are scripts.
 #include "bench_programs.hpp"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include "file_error.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ class BenchPrograms : public testing::Test {
  protected:
   BenchPrograms() {
     fs::create_directories(root_ / "bin");
-    fs::create_directories(root_ / "libexec/rope");
+    fs::create_directories(root_ / "libexec/eigen-rope");
   }
 
   /// A program that notes its words in `name`.words and then does `action`.
@@ -29,7 +29,7 @@ class BenchPrograms : public testing::Test {
     fs::permissions(path, fs::perms::owner_all);
   }
   std::string text(const std::string& name) const { return test::file_bytes(root_ / name); }
-  BenchOutcome run(const BenchOptions& options) const { return run_bench(bench_folder(root_ / "bin/rope"), options); }
+  BenchOutcome run(const BenchOptions& options) const { return run_bench(bench_folder(root_ / "bin/eigen-rope"), options); }
 
   test::TemporaryFolder root_;
 };
@@ -38,14 +38,14 @@ constexpr const char* measures = "echo '{}' > \"$2\"";
 constexpr const char* reports = "echo '{\"results\": 1}' > \"$2/results.json\"";
 
 TEST_F(BenchPrograms, AreSoughtBesideTheToolAndInLibexec) {
-  EXPECT_THROW(bench_folder(root_ / "bin/rope"), FileError);
-  program("libexec/rope", "rotate_bench", measures);
-  EXPECT_THROW(bench_folder(root_ / "bin/rope"), FileError);
-  program("libexec/rope", "rotate_report", reports);
-  EXPECT_EQ(bench_folder(root_ / "bin/rope"), root_ / "libexec/rope");
+  EXPECT_THROW(bench_folder(root_ / "bin/eigen-rope"), FileError);
+  program("libexec/eigen-rope", "rotate_bench", measures);
+  EXPECT_THROW(bench_folder(root_ / "bin/eigen-rope"), FileError);
+  program("libexec/eigen-rope", "rotate_report", reports);
+  EXPECT_EQ(bench_folder(root_ / "bin/eigen-rope"), root_ / "libexec/eigen-rope");
   program("bin", "rotate_bench", measures);
   program("bin", "rotate_report", reports);
-  EXPECT_EQ(bench_folder(root_ / "bin/rope"), root_ / "bin");
+  EXPECT_EQ(bench_folder(root_ / "bin/eigen-rope"), root_ / "bin");
 }
 
 TEST_F(BenchPrograms, AreCalledWithTheOptions) {
@@ -64,9 +64,9 @@ TEST_F(BenchPrograms, AreCalledWithTheOptions) {
 TEST_F(BenchPrograms, PrintToStandardErrorWhereTheResultsGoToStandardOutput) {
   program("bin", "rotate_bench", std::string(measures) + "; echo measured");
   program("bin", "rotate_report", std::string(reports) + "; echo reported");
-  fs::copy(ROPE_TOOL, root_ / "bin/rope");
+  fs::copy(EIGEN_ROPE_TOOL, root_ / "bin/eigen-rope");
   const std::string files = (root_ / "").string();
-  ASSERT_EQ(std::system(("'" + files + "bin/rope' bench --json - >'" + files + "out' 2>'" + files + "err'").c_str()), 0);
+  ASSERT_EQ(std::system(("'" + files + "bin/eigen-rope' bench --json - >'" + files + "out' 2>'" + files + "err'").c_str()), 0);
   EXPECT_EQ(text("out"), "{\"results\": 1}\n");
   EXPECT_EQ(text("err"), "measured\nreported\n");
 }
@@ -98,4 +98,4 @@ TEST_F(BenchPrograms, SayHowTheyEnded) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -15,7 +15,7 @@
 #include "completion.hpp"
 #include "man_page.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using testing::ElementsAre;
@@ -119,7 +119,7 @@ TEST_F(Outline, CompletesEverythingInZshAndFish) {
 TEST_F(Outline, MakesAManualPageWithEverything) {
   const std::string page = man_page(outline(), "1.2.3");
   for (const char* word :
-       {"\\-\\-how", "near|far\\-off", "\\-\\-quiet", "\\fIFILE\\fR", "rope 1.2.3", "EXIT STATUS", "ROPE_KERNEL_TARGET"}) {
+       {"\\-\\-how", "near|far\\-off", "\\-\\-quiet", "\\fIFILE\\fR", "eigen\\-rope 1.2.3", "EXIT STATUS", "EIGEN_ROPE_KERNEL_TARGET"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
   // A full stop at the beginning of a line would be read as a request.
@@ -127,4 +127,4 @@ TEST_F(Outline, MakesAManualPageWithEverything) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

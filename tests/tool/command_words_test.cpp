@@ -6,7 +6,7 @@
 
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using test::Outcome;
@@ -16,18 +16,18 @@ using testing::StartsWith;
 
 TEST(CommandWords, UnknownOnesGetASuggestion) {
   const std::pair<const char*, const char*> cases[] = {
-      {"inspekt x", "there is no command inspekt (did you mean inspect?); see rope --help"},
-      {"frobnicate", "there is no command frobnicate; see rope --help"},
-      {"--vers", "there is no option --vers (did you mean --version?); see rope --help"},
-      {"inspect --jsn x y", "inspect has no option --jsn (did you mean --json?); see rope inspect --help"},
-      {"inspect y --jsn=x", "inspect has no option --jsn (did you mean --json?); see rope inspect --help"},
-      {"inspect --contxt=3", "inspect has no option --contxt (did you mean --context?); see rope inspect --help"},
-      {"compare a b --tolerence 1", "compare has no option --tolerence (did you mean --tolerance?); see rope compare --help"},
-      {"inspect default:dims=8 extra", "inspect takes no further argument, got extra; see rope inspect --help"},
-      {"inspect default:dims=8 --json", "--json must be followed by FILE; see rope inspect --help"},
-      {"completion bsh", "SHELL must be one of bash, zsh, fish, got bsh (did you mean bash?); see rope completion --help"},
+      {"inspekt x", "there is no command inspekt (did you mean inspect?); see eigen-rope --help"},
+      {"frobnicate", "there is no command frobnicate; see eigen-rope --help"},
+      {"--vers", "there is no option --vers (did you mean --version?); see eigen-rope --help"},
+      {"inspect --jsn x y", "inspect has no option --jsn (did you mean --json?); see eigen-rope inspect --help"},
+      {"inspect y --jsn=x", "inspect has no option --jsn (did you mean --json?); see eigen-rope inspect --help"},
+      {"inspect --contxt=3", "inspect has no option --contxt (did you mean --context?); see eigen-rope inspect --help"},
+      {"compare a b --tolerence 1", "compare has no option --tolerence (did you mean --tolerance?); see eigen-rope compare --help"},
+      {"inspect default:dims=8 extra", "inspect takes no further argument, got extra; see eigen-rope inspect --help"},
+      {"inspect default:dims=8 --json", "--json must be followed by FILE; see eigen-rope inspect --help"},
+      {"completion bsh", "SHELL must be one of bash, zsh, fish, got bsh (did you mean bash?); see eigen-rope completion --help"},
       {"convert a b --from hlf --to half",
-       "--from must be one of half, interleaved, quarter, interleaved_to_half, got hlf (did you mean half?); see rope convert --help"},
+       "--from must be one of half, interleaved, quarter, interleaved_to_half, got hlf (did you mean half?); see eigen-rope convert --help"},
       {"compare yarm:dims=8 default:dims=8",
        "yarm:dims=8: there is no such file, and no scaling yarm: it must be one of default, linear, proportional, dynamic, ntk, yarn, "
        "ggml_yarn, llama3, longrope (did you mean yarn?)"},
@@ -36,8 +36,8 @@ TEST(CommandWords, UnknownOnesGetASuggestion) {
        "exponent_dims, factor, got facter (did you mean factor?)"},
       {"help inspekt",
        "COMMAND must be one of inspect, compare, convert, verify, gradcheck, bench, completion, man, help, got inspekt (did you mean "
-       "inspect?); see rope help --help"},
-      {"", "a command must be given: inspect, compare, convert, verify, gradcheck, bench, completion, man, help; see rope --help"},
+       "inspect?); see eigen-rope help --help"},
+      {"", "a command must be given: inspect, compare, convert, verify, gradcheck, bench, completion, man, help; see eigen-rope --help"},
   };
   for (const auto& [words, sentence] : cases) {
     const Outcome outcome = run_tool(words);
@@ -53,14 +53,14 @@ TEST(CommandWords, HelpIsACommandToo) {
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(option.code, 0);
     EXPECT_EQ(help.out, option.out);
-    EXPECT_THAT(help.out, HasSubstr("Usage: rope " + command));
+    EXPECT_THAT(help.out, HasSubstr("Usage: eigen-rope " + command));
   }
   EXPECT_EQ(run_tool("help").out, run_tool("--help").out);
   EXPECT_THAT(run_tool("help").out, HasSubstr("\n  help  "));
 }
 
 TEST(CommandWords, TheVersionHasAShortName) {
-  EXPECT_THAT(run_tool("-V").out, testing::MatchesRegex("rope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(run_tool("-V").out, testing::MatchesRegex("eigen-rope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_EQ(run_tool("-V").out, run_tool("--version").out);
 }
 
@@ -69,7 +69,7 @@ TEST(CommandWords, CountsOfTokensMayBeInScientificNotation) {
   EXPECT_THAT(run_tool("inspect default:dims=8,context=1e3").out, HasSubstr("\n  context                   1000 tokens\n"));
   EXPECT_THAT(run_tool("inspect yarn:dims=8,factor=4,original=3.2e4").out, HasSubstr("\n    original_context        32000\n"));
   EXPECT_EQ(run_tool("inspect default:dims=8 --context 1.5").err,
-            "[rope] --context must be a whole number from 1, got 1.5; see rope inspect --help\n");
+            "[rope] --context must be a whole number from 1, got 1.5; see eigen-rope inspect --help\n");
   EXPECT_EQ(run_tool("inspect default:dims=8,context=1.5").err, "[rope] default: context must be a whole number, got 1.5\n");
 }
 
@@ -84,4 +84,4 @@ TEST(CommandWords, HelpSaysWhatDecidesAndWhereJsonGoes) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

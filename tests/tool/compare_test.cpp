@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope compare`: what differs, how far the angles are apart, and what the program prints, writes and returns.
+// `eigen-rope compare`: what differs, how far the angles are apart, and what the program prints, writes and returns.
 #include "compare.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@
 #include "tool/published_models.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
-using rope::test::error_of;
+using eigen_rope::test::error_of;
 using test::file_bytes;
 using test::run_tool;
 using test::TemporaryFolder;
@@ -35,7 +35,7 @@ constexpr double pi = 3.14159265358979323846;
 Operand operand(const models::ModelRope& model) { return {model.architecture + ".json", model}; }
 Operand operand(const char* text) { return {text, parse_scaling(text)}; }
 
-Comparison compared(const char* a, const char* b, rope::Index length = 0) { return compare(operand(a), operand(b), {length, ""}); }
+Comparison compared(const char* a, const char* b, eigen_rope::Index length = 0) { return compare(operand(a), operand(b), {length, ""}); }
 
 std::set<std::string> names_in(const std::vector<Difference>& rows) {
   std::set<std::string> names;
@@ -105,7 +105,7 @@ TEST(Compare, AnglesAreApartByPositionTimesTheRatesDifference) {
   const Comparison comparison = compared("default:dims=64,context=1000", "linear:dims=64,factor=4");
   const LayerComparison& layer = comparison.layers.at(0);
   EXPECT_EQ(layer.widest, 0);
-  std::vector<rope::Index> positions;
+  std::vector<eigen_rope::Index> positions;
   for (const AngleDifference& angle : layer.angles) {
     positions.push_back(angle.position);
     EXPECT_EQ(angle.pair, 0);
@@ -120,7 +120,7 @@ TEST(Compare, AnglesAreApartByPositionTimesTheRatesDifference) {
 TEST(Compare, TheWidestPairIsNotAlwaysTheFirst) {
   const LayerComparison layer = compared("default:dims=128,context=100", "default:dims=128,base=500000").layers.at(0);
   double widest = 0;
-  rope::Index pair = 0;
+  eigen_rope::Index pair = 0;
   for (int k = 0; k < 64; ++k) {
     const double difference = std::fabs(std::pow(1e4, -k / 64.0) - std::pow(5e5, -k / 64.0));
     if (difference > widest) {
@@ -230,7 +230,7 @@ TEST(Compare, WhatTheReadersWarnedOfIsPassedOn) {
 
 // Which layers rotate.
 
-models::ModelRope with_layers(models::ModelRope model, rope::Index count, std::vector<rope::Index> rotated) {
+models::ModelRope with_layers(models::ModelRope model, eigen_rope::Index count, std::vector<eigen_rope::Index> rotated) {
   model.layer_count = count;
   model.layers.at(0).layers = std::move(rotated);
   return model;
@@ -298,7 +298,7 @@ TEST(CompareLayers, OnlyThoseAskedForAreCompared) {
 TEST(CompareLayers, AModelThatDoesNotRotateDiffersFromOneThatDoes) {
   models::ModelRope still = test::llama2();
   still.layers.clear();
-  for (const rope::Index count : {0, 8}) {
+  for (const eigen_rope::Index count : {0, 8}) {
     still.layer_count = count;
     EXPECT_TRUE(compare(operand(still), operand(still), {}).equal());
     EXPECT_FALSE(compare(operand(still), operand(with_layers(test::llama2(), count, {})), {}).equal()) << count;
@@ -372,7 +372,7 @@ TEST(CompareSizes, CountAndTheRotatedPartOfLatentAttentionIsTheSameAlone) {
 }
 
 TEST(CompareSections, TheAxisOfEachPairDecides) {
-  const auto with_sections = [](SectionPattern pattern, std::vector<rope::Index> lengths) {
+  const auto with_sections = [](SectionPattern pattern, std::vector<eigen_rope::Index> lengths) {
     models::ModelRope model = test::llama2();
     model.layers[0].sections = Sections(pattern, std::move(lengths));
     return operand(model);
@@ -385,7 +385,7 @@ TEST(CompareSections, TheAxisOfEachPairDecides) {
   EXPECT_EQ(deciding(compare(operand(test::llama2()), contiguous, {})), (std::set<std::string>{"sections"}));
   // ggml's fourth axis takes what the other three leave over: pairs past 3 * 20 that are not t's.
   bool same = true;
-  for (rope::Index pair = 0; pair < 64; ++pair) {
+  for (eigen_rope::Index pair = 0; pair < 64; ++pair) {
     same = same && hugging_face.model.layers[0].sections->axis(pair) == ggml.model.layers[0].sections->axis(pair);
   }
   EXPECT_EQ(compare(hugging_face, ggml, {}).equal(), same);
@@ -416,7 +416,7 @@ class ComparePublished : public testing::TestWithParam<Converted> {
  protected:
   ComparePublished() : config_((folder_ / "config.json").string()) { test::write_bytes(config_, GetParam().config); }
   int compared_with(const std::string& config, const std::string& options) const {
-    return run_tool("compare '" + config + "' '" ROPE_TEST_DATA "/models/gguf/" + GetParam().gguf + ".gguf' " + options).code;
+    return run_tool("compare '" + config + "' '" EIGEN_ROPE_TEST_DATA "/models/gguf/" + GetParam().gguf + ".gguf' " + options).code;
   }
 
   TemporaryFolder folder_;
@@ -424,7 +424,7 @@ class ComparePublished : public testing::TestWithParam<Converted> {
 };
 
 TEST_P(ComparePublished, AConfigurationAndItsGgufAreEqual) {
-  const std::string output = run_tool("compare '" + config_ + "' '" ROPE_TEST_DATA "/models/gguf/" + GetParam().gguf + ".gguf'").out;
+  const std::string output = run_tool("compare '" + config_ + "' '" EIGEN_ROPE_TEST_DATA "/models/gguf/" + GetParam().gguf + ".gguf'").out;
   EXPECT_EQ(compared_with(config_, ""), 0) << output;
   EXPECT_EQ(compared_with(config_, "--tolerance 0.005"), 0) << output;
 }
@@ -496,4 +496,4 @@ TEST(ComparePlot, DrawsWholePicturesWithoutComplaint) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

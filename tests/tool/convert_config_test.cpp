@@ -9,10 +9,10 @@
 
 #include "convert.hpp"
 #include "file_error.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_config_tests {
+namespace eigen_rope::tool::convert_config_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -84,7 +84,7 @@ class ConvertConfig : public testing::Test {
   }
 
   ConvertReport report{};
-  TemporaryFolder folder{rope::test::Medium::memory};
+  TemporaryFolder folder{eigen_rope::test::Medium::memory};
 };
 
 const ConvertOptions usual = [] {
@@ -386,4 +386,4 @@ TEST_F(ConvertConfig, FilesWithAndWithoutARecordAreRefused) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_config_tests
+}  // namespace eigen_rope::tool::convert_config_tests

@@ -7,10 +7,10 @@
 
 #include "convert.hpp"
 #include "file_error.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -134,4 +134,4 @@ TEST_F(ConvertDamaged, AnyBitOfTheIndex) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -12,7 +12,7 @@
 #include "file_error.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_folder_tests {
+namespace eigen_rope::tool::convert_folder_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -208,4 +208,4 @@ TEST_F(ConvertFolder, NoLineOfTheReportIsLongerThan120) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_folder_tests
+}  // namespace eigen_rope::tool::convert_folder_tests

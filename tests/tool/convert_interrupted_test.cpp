@@ -12,7 +12,7 @@
 
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_interrupted_tests {
+namespace eigen_rope::tool::convert_interrupted_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -61,7 +61,7 @@ class ConvertInterrupted : public testing::Test {
     if (child == 0) {
       ::signal(signal, handler);
       const std::string in = (folder / "in.safetensors").string(), out = (folder / "out.safetensors").string();
-      ::execl(ROPE_TOOL, ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "1",
+      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "1",
               "--head-dims", "4", "--quiet", "--overwrite", nullptr);
       ::_exit(127);
     }
@@ -85,7 +85,7 @@ TEST_F(ConvertInterrupted, NothingStopsASmallOne) {
 TEST_F(ConvertInterrupted, AFullDiskIsASentence) {
   write_model(1 << 20);
   // A limit on the size of files, as units of 512 bytes; what would be the signal becomes an error of write().
-  const std::string command = "ulimit -f 64; trap '' XFSZ; LLVM_PROFILE_FILE=/dev/null '" ROPE_TOOL "' " + words() +
+  const std::string command = "ulimit -f 64; trap '' XFSZ; LLVM_PROFILE_FILE=/dev/null '" EIGEN_ROPE_TOOL "' " + words() +
                               " 2>&1 >/dev/null | head -c 4000 >'" + (folder / "in.err").string() + "'; exit 0";
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_THAT(file_bytes(folder / "in.err"), HasSubstr("cannot be written: File too large"));
@@ -121,4 +121,4 @@ TEST_F(ConvertInterrupted, AKilledProgramLeavesItsDraftBeside) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_interrupted_tests
+}  // namespace eigen_rope::tool::convert_interrupted_tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `rope convert`, killed, without power, with a full disk, where it may not write: the destination is what it was or complete, and what a
+// `eigen-rope convert`, killed, without power, with a full disk, where it may not write: the destination is what it was or complete, and what a
 // killed conversion left is gone after the next.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "tool/killed_program.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_kill_tests {
+namespace eigen_rope::tool::convert_kill_tests {
 namespace {
 
 using namespace kill_test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -53,7 +53,7 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   const fs::path& folder() const { return folder_.path(); }
 
   std::vector<std::string> words(const fs::path& to) const {
-    return {ROPE_TOOL,     "convert", in().string(), to.string(),   "--from", "half",       "--to",
+    return {EIGEN_ROPE_TOOL,     "convert", in().string(), to.string(),   "--from", "half",       "--to",
             "interleaved", "--heads", "2",           "--head-dims", "8",      "--overwrite"};
   }
 
@@ -244,4 +244,4 @@ TEST_P(ConvertKill, AReportIsNoFileOfTheModels) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_kill_tests
+}  // namespace eigen_rope::tool::convert_kill_tests

@@ -10,7 +10,7 @@
 
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_progress_tests {
+namespace eigen_rope::tool::convert_progress_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -42,7 +42,7 @@ class ConvertProgress : public testing::Test {
       }
       ::dup2(theirs, STDERR_FILENO);
       ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
-      ::execl(ROPE_TOOL, ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "4",
+      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "4",
               "--head-dims", "16", "--overwrite", more, nullptr);
       ::_exit(127);
     }
@@ -80,4 +80,4 @@ TEST_F(ConvertProgress, NoneWhereItCannotBeShownOrIsNotWanted) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_progress_tests
+}  // namespace eigen_rope::tool::convert_progress_tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `rope convert` refuses, each in one sentence, and that nothing is written then.
+// What `eigen-rope convert` refuses, each in one sentence, and that nothing is written then.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include "convert.hpp"
 #include "file_error.hpp"
 #include "json_file.hpp"
-#include "rope/error.hpp"
+#include "eigen_rope/error.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -322,4 +322,4 @@ TEST_F(ConvertRefusals, ConfigJsonBesideTheModelSaysHeads) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -15,7 +15,7 @@
 #include "json_file.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_tests {
+namespace eigen_rope::tool::convert_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -434,7 +434,7 @@ TEST_F(Convert, NamesTheTensorThatIsNotFinite) {
           if (entry.first != layer_0 + name) continue;
           auto& tensor = entry.second;
           const std::size_t columns = tensor.shape.size() == 2 ? hidden : 1;
-          rope::detail::with_scalar(scalar_of(dtype), [&](auto tag) {
+          eigen_rope::detail::with_scalar(scalar_of(dtype), [&](auto tag) {
             using Scalar = typename decltype(tag)::type;
             const Scalar wrong = static_cast<Scalar>(value);
             std::memcpy(tensor.bytes.data() + ((row + 1) * columns - 1) * sizeof wrong, &wrong, sizeof wrong);
@@ -458,4 +458,4 @@ TEST_F(Convert, WhatIsNotMovedMayBeNotFinite) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_tests
+}  // namespace eigen_rope::tool::convert_tests

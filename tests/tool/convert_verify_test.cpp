@@ -14,7 +14,7 @@
 #include "file_error.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool::convert_verify_tests {
+namespace eigen_rope::tool::convert_verify_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -129,7 +129,7 @@ class ConvertVerify : public testing::Test {
     return verdict();
   }
 
-  TemporaryFolder folder{rope::test::Medium::memory};
+  TemporaryFolder folder{eigen_rope::test::Medium::memory};
 };
 
 void nothing(ConvertPlan&) {}
@@ -367,4 +367,4 @@ TEST_F(ConvertVerify, SeesAConfigurationThatWasNotAdapted) {
 }
 
 }  // namespace
-}  // namespace rope::tool::convert_verify_tests
+}  // namespace eigen_rope::tool::convert_verify_tests

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 TEST(CountText, IsAWholeNumberHoweverItIsWritten) {
@@ -14,7 +14,7 @@ TEST(CountText, IsAWholeNumberHoweverItIsWritten) {
   EXPECT_EQ(parse_count("1.28e5"), 128000);
   EXPECT_EQ(parse_count("4096.0"), 4096);
   EXPECT_EQ(parse_count("9223372036854775807"), 9223372036854775807);
-  EXPECT_EQ(parse_count("9007199254740992e0"), rope::Index{1} << 53);
+  EXPECT_EQ(parse_count("9007199254740992e0"), eigen_rope::Index{1} << 53);
 }
 
 TEST(CountText, NothingElseIsOne) {
@@ -25,4 +25,4 @@ TEST(CountText, NothingElseIsOne) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -8,7 +8,7 @@
 
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using test::Outcome;
@@ -72,4 +72,4 @@ TEST(FileKind, WhatIsCalledGgufAndIsNoneIsToldWhatAGgufFileIs) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of `rope inspect` against formulas and published values, and what it prints, writes and draws.
+// The numbers of `eigen-rope inspect` against formulas and published values, and what it prints, writes and draws.
 #include "inspect.hpp"
 
 #include <gmock/gmock.h>
@@ -19,10 +19,10 @@
 #include "tool/published_models.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool::inspect_tests {
+namespace eigen_rope::tool::inspect_tests {
 namespace {
 
-using rope::test::error_of;
+using eigen_rope::test::error_of;
 using test::file_bytes;
 using test::run_tool;
 using test::TemporaryFolder;
@@ -47,7 +47,7 @@ double fact_of(const LayerInspection& layer, const std::string& name) {
   return 0;
 }
 
-LayerInspection layer_at(const models::ModelRope& model, rope::Index length = 0) { return inspect(model, {length, ""}).layers.at(0); }
+LayerInspection layer_at(const models::ModelRope& model, eigen_rope::Index length = 0) { return inspect(model, {length, ""}).layers.at(0); }
 
 /// Pairs with this treatment: first, last, and how many.
 std::vector<std::size_t> treated(const LayerInspection& layer, Treatment treatment) {
@@ -118,7 +118,7 @@ TEST(Inspect, DynamicNtkHasTheBaseOfItsLength) {
 }
 
 TEST(Inspect, LongRopeSaysWhichListIsInForce) {
-  const auto list_at = [](rope::Index length) {
+  const auto list_at = [](eigen_rope::Index length) {
     const LayerInspection layer = layer_at(test::longrope(), length);
     for (const Derived& fact : layer.derived) {
       if (fact.name == "list_in_force") return std::get<std::string>(fact.value);
@@ -162,7 +162,7 @@ TEST(Inspect, LinearAndFactorsAreInterpolation) {
 
 TEST(Inspect, RatiosTurnsAndWavelengthsFollowFromTheRates) {
   for (const models::ModelRope& model : {test::llama2(), test::llama31(), test::gpt_oss(RampEnds::rounded), test::dynamic()}) {
-    for (const rope::Index length : {rope::Index{1}, rope::Index{1000}, model.context}) {
+    for (const eigen_rope::Index length : {eigen_rope::Index{1}, eigen_rope::Index{1000}, model.context}) {
       const LayerInspection layer = layer_at(model, length);
       const Frequencies frequencies = model.layers[0].frequencies(length);
       for (std::size_t k = 0; k < layer.pairs.size(); ++k) {
@@ -210,14 +210,14 @@ TEST(Inspect, SectionsGiveEachPairItsAxis) {
 TEST(FloatAngleError, IsTheWorstOfAllPositionsAndPairs) {
   for (const models::ModelRope& model : {test::llama2(), test::gpt_oss(RampEnds::exact)}) {
     const std::vector<DoubleDouble> rates = model.layers[0].frequencies(4096).rates();
-    for (const rope::Index length : {2, 3, 100, 4096}) {
+    for (const eigen_rope::Index length : {2, 3, 100, 4096}) {
       AngleError worst;
       for (std::size_t k = 0; k < rates.size(); ++k) {
-        for (rope::Index p = 0; p < length; ++p) {
+        for (eigen_rope::Index p = 0; p < length; ++p) {
           const float angle = static_cast<float>(p) * static_cast<float>(rates[k].high);
           const long double exact = static_cast<long double>(p) * (static_cast<long double>(rates[k].high) + rates[k].low);
           const auto error = static_cast<double>(std::fabs(exact - static_cast<long double>(angle)));
-          if (error > worst.radians) worst = {error, p, static_cast<rope::Index>(k)};
+          if (error > worst.radians) worst = {error, p, static_cast<eigen_rope::Index>(k)};
         }
       }
       const AngleError found = float_angle_error(rates, length);
@@ -242,7 +242,7 @@ TEST(FloatAngleError, IsFoundAtOnceWhereManyRatesAreExact) {
   const AngleError near = float_angle_error(std::vector<DoubleDouble>(200000, 0.5 + 0x1p-40), 1 << 22);
   EXPECT_DOUBLE_EQ(near.radians, ((1 << 22) - 1) * 0x1p-40);
   EXPECT_EQ(near.position, (1 << 22) - 1);
-  EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(20, 0.5 + 0x1p-40), rope::Index{1} << 30).radians, 0);
+  EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(20, 0.5 + 0x1p-40), eigen_rope::Index{1} << 30).radians, 0);
 }
 
 TEST(Inspect, OwnErrorIsTheTablesBound) { EXPECT_EQ(layer_at(test::llama31()).own_error, std::ldexp(131072, -63)); }
@@ -290,7 +290,7 @@ TEST(InspectRemarks, AMagnitudeIsAWarning) {
 
 TEST(InspectRemarks, RatesThatChangeWithTheLengthAreAWarningPastTheOriginalContext) {
   for (const models::ModelRope& model : {test::longrope(), test::dynamic()}) {
-    const rope::Index original = *original_context(model.layers[0].scaling);
+    const eigen_rope::Index original = *original_context(model.layers[0].scaling);
     EXPECT_THAT(inspect(model, {original, ""}).warnings, Not(Contains(HasSubstr("must be rerotated"))));
     EXPECT_THAT(inspect(model, {original, ""}).notes, Contains(StartsWith("the rates change when a sequence passes")));
     EXPECT_THAT(inspect(model, {original + 1, ""}).warnings, Contains(HasSubstr("must be rerotated")));
@@ -445,7 +445,7 @@ TEST(InspectPlot, DrawsWholePictures) {
 // Files of published models and of other people's software.
 
 std::vector<std::filesystem::path> files_in(const char* folder) {
-  const std::filesystem::path root = std::filesystem::path(ROPE_TEST_DATA) / "models" / folder;
+  const std::filesystem::path root = std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / folder;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(root)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
@@ -477,7 +477,7 @@ TEST(InspectFiles, EveryModelHasAReportOfAllItsPairs) {
 
 TEST(InspectFiles, TheFormatIsToldByTheContentAndAFolderHoldsAConfiguration) {
   const TemporaryFolder folder;
-  const std::filesystem::path data = std::filesystem::path(ROPE_TEST_DATA) / "models";
+  const std::filesystem::path data = std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models";
   std::filesystem::copy_file(data / "hugging_face" / "llama_3_1.json", folder / "config.json");
   std::filesystem::copy_file(data / "gguf" / "gpt_oss_yarn.gguf", folder / "model.json");
   const models::ModelRope of_folder = read_model(folder.path(), models::Strictness::strict);
@@ -536,9 +536,9 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   for (const char* context : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
     const test::Outcome outcome = run_tool(std::string("inspect default:dims=8 --context=") + context);
     EXPECT_EQ(outcome.code, 2) << context;
-    EXPECT_EQ(outcome.err, std::string("[rope] --context must be a whole number from 1, got ") + context + "; see rope inspect --help\n");
+    EXPECT_EQ(outcome.err, std::string("[rope] --context must be a whole number from 1, got ") + context + "; see eigen-rope inspect --help\n");
   }
 }
 
 }  // namespace
-}  // namespace rope::tool::inspect_tests
+}  // namespace eigen_rope::tool::inspect_tests

@@ -2,15 +2,15 @@
 //
 // A library to be preloaded (LD_PRELOAD) that makes a program meet one fault, at a place of the test's choosing.
 //
-// It counts the calls that change files below ROPE_FAULT_FOLDER (open, write, fsync, close, rename, link, unlink, mkdir) and appends each
-// to the file ROPE_FAULT_LOG, as "name path [other path]". At call number ROPE_FAULT_AT, counted from 1, ROPE_FAULT happens:
+// It counts the calls that change files below EIGEN_ROPE_FAULT_FOLDER (open, write, fsync, close, rename, link, unlink, mkdir) and appends each
+// to the file EIGEN_ROPE_FAULT_LOG, as "name path [other path]". At call number EIGEN_ROPE_FAULT_AT, counted from 1, EIGEN_ROPE_FAULT happens:
 //
 //   kill    the process is killed before the call
 //   torn    a write writes the first half, then the process is killed; other calls as kill
 //   power   as kill, and every file written but not flushed loses its content, as in a power cut
 //   fail    the call fails: a write with ENOSPC, one that flushes or closes with EIO, the others with EACCES
 //
-// With ROPE_FAULT_LINKS=none every link fails, as on file systems without hard links. One thread only. What libraries call inside
+// With EIGEN_ROPE_FAULT_LINKS=none every link fails, as on file systems without hard links. One thread only. What libraries call inside
 // themselves (fopen, fwrite) is not seen.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -37,10 +37,10 @@ struct WrittenFile {
 };
 
 struct Shim {
-  const char* folder = std::getenv("ROPE_FAULT_FOLDER");
-  const char* log = std::getenv("ROPE_FAULT_LOG");
-  const char* fault = std::getenv("ROPE_FAULT");
-  long at = std::getenv("ROPE_FAULT_AT") == nullptr ? 0 : std::atol(std::getenv("ROPE_FAULT_AT"));
+  const char* folder = std::getenv("EIGEN_ROPE_FAULT_FOLDER");
+  const char* log = std::getenv("EIGEN_ROPE_FAULT_LOG");
+  const char* fault = std::getenv("EIGEN_ROPE_FAULT");
+  long at = std::getenv("EIGEN_ROPE_FAULT_AT") == nullptr ? 0 : std::atol(std::getenv("EIGEN_ROPE_FAULT_AT"));
   long calls = 0;
   std::array<bool, most_files> watched{};
   std::array<WrittenFile, most_files> written{};
@@ -196,7 +196,7 @@ int rename(const char* from, const char* to) noexcept {
 
 int link(const char* from, const char* to) noexcept {
   if (shim().below(to) && meet("link", from, to) == Now::fail) return refused(EACCES);
-  if (shim().below(to) && std::getenv("ROPE_FAULT_LINKS") != nullptr) return refused(EPERM);
+  if (shim().below(to) && std::getenv("EIGEN_ROPE_FAULT_LINKS") != nullptr) return refused(EPERM);
   return next<int(const char*, const char*)>("link")(from, to);
 }
 

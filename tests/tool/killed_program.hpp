@@ -31,12 +31,12 @@ namespace kill_test {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using rope::test::Medium;
-using rope::test::TemporaryFolder;
-using rope::test::write_bytes;
+using eigen_rope::test::Medium;
+using eigen_rope::test::TemporaryFolder;
+using eigen_rope::test::write_bytes;
 
 /// Empty where the program ended before it made the file.
-inline std::string content(const fs::path& path) { return fs::exists(path) ? rope::test::file_bytes(path) : std::string(); }
+inline std::string content(const fs::path& path) { return fs::exists(path) ? eigen_rope::test::file_bytes(path) : std::string(); }
 
 /// The names in a folder that end so.
 inline std::vector<std::string> names_ending(const fs::path& folder, const std::string& end) {
@@ -121,10 +121,10 @@ inline Circumstances fault(const std::string& kind, long n, const fs::path& fold
   // AddressSanitizer wants to be the first library.
   const char* sanitizer = std::getenv("ASAN_OPTIONS");
   circumstances.environment = {
-      "LD_PRELOAD=" ROPE_KILL_SHIM,
+      "LD_PRELOAD=" EIGEN_ROPE_KILL_SHIM,
       std::string("ASAN_OPTIONS=") + (sanitizer == nullptr ? "" : std::string(sanitizer) + ":") + "verify_asan_link_order=0",
-      "ROPE_FAULT=" + kind, "ROPE_FAULT_AT=" + std::to_string(n), "ROPE_FAULT_FOLDER=" + folder.string()};
-  if (!log.empty()) circumstances.environment.push_back("ROPE_FAULT_LOG=" + log.string());
+      "EIGEN_ROPE_FAULT=" + kind, "EIGEN_ROPE_FAULT_AT=" + std::to_string(n), "EIGEN_ROPE_FAULT_FOLDER=" + folder.string()};
+  if (!log.empty()) circumstances.environment.push_back("EIGEN_ROPE_FAULT_LOG=" + log.string());
   return circumstances;
 }
 

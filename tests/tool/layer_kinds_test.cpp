@@ -10,7 +10,7 @@
 #include "inspect_report.hpp"
 #include "tool/published_models.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using testing::ElementsAre;
@@ -45,8 +45,8 @@ TEST(LayerKinds, NumbersAreShortened) {
   EXPECT_EQ(text_of_numbers({3}), "3");
   EXPECT_EQ(text_of_numbers({3, 4}), "3, 4");
   EXPECT_EQ(text_of_numbers({0, 1, 2, 4, 6, 7, 8, 9}), "0 to 2, 4, 6 to 9");
-  std::vector<rope::Index> odd;
-  for (rope::Index i = 1; i < 99; i += 2) odd.push_back(i);
+  std::vector<eigen_rope::Index> odd;
+  for (eigen_rope::Index i = 1; i < 99; i += 2) odd.push_back(i);
   EXPECT_EQ(text_of_numbers(odd), "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, ...");
 }
 
@@ -65,4 +65,4 @@ TEST(LayerKinds, InspectSaysWhichLayersDoNotRotate) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -9,7 +9,7 @@
 
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using test::Outcome;
@@ -186,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(All, MalformedInput, testing::ValuesIn(malformed_files(
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

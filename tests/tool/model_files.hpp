@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "rope/scalar_type.hpp"
+#include "eigen_rope/scalar_type.hpp"
 #include "safetensors_bytes.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool::test {
+namespace eigen_rope::tool::test {
 
-using rope::test::safetensors_bytes;
+using eigen_rope::test::safetensors_bytes;
 using Numbers = std::vector<double>;
 
 struct TestTensor {
@@ -76,7 +76,7 @@ inline ScalarType scalar_of(const std::string& dtype) {
 }
 
 inline Numbers numbers_of(const TestTensor& tensor) {
-  return rope::detail::with_scalar(scalar_of(tensor.dtype), [&](auto tag) {
+  return eigen_rope::detail::with_scalar(scalar_of(tensor.dtype), [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     Numbers numbers;
     for (std::size_t at = 0; at < tensor.bytes.size(); at += sizeof(Scalar)) {
@@ -94,7 +94,7 @@ inline TestTensor random_tensor(const std::string& dtype, const std::vector<std:
   for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
-  rope::detail::with_scalar(scalar_of(dtype), [&](auto tag) {
+  eigen_rope::detail::with_scalar(scalar_of(dtype), [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     for (std::size_t i = 0; i < count; ++i) {
       const Scalar value = static_cast<Scalar>(normal(random));
@@ -115,4 +115,4 @@ inline Numbers times(const TestTensor& tensor, const Numbers& x) {
   return result;
 }
 
-}  // namespace rope::tool::test
+}  // namespace eigen_rope::tool::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What README and docs/tool.md show of the program's output is what it prints: each block that begins with `$ rope ...` is run, in a folder
+// What README and docs/tool.md show of the program's output is what it prints: each block that begins with `$ eigen-rope ...` is run, in a folder
 // with the files its commands name. A line of dots stands for lines left out; a comment behind the command says that lines may be left out
 // everywhere.
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "tool/model_files.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool::test {
+namespace eigen_rope::tool::test {
 namespace {
 
 struct Shown {
@@ -41,11 +41,11 @@ std::vector<Shown> shown_in(const std::string& page) {
   const std::string indent = "    ";
   std::vector<Shown> blocks;
   bool inside = false;
-  for (const std::string& line : lines_of(file_bytes(fs::path(ROPE_SOURCE_DIR) / page))) {
+  for (const std::string& line : lines_of(file_bytes(fs::path(EIGEN_ROPE_SOURCE_DIR) / page))) {
     if (line.rfind(indent + "$ ", 0) == 0) {
       std::string command = line.substr(indent.size() + 2);
       const std::size_t comment = command.find("  #");
-      const std::size_t program = command.find("rope ");
+      const std::size_t program = command.find("eigen-rope ");
       if (program == std::string::npos) continue;
       const bool excerpt = comment != std::string::npos;
       command = command.substr(program + 5, excerpt ? comment - program - 5 : std::string::npos);
@@ -102,9 +102,9 @@ class PageOutput : public testing::TestWithParam<const char*> {};
 TEST_P(PageOutput, IsWhatTheProgramPrints) {
   const TemporaryFolder folder;
   const fs::path before = fs::current_path();
-  fs::create_symlink(fs::path(ROPE_SOURCE_DIR) / "tests", folder / "tests");
+  fs::create_symlink(fs::path(EIGEN_ROPE_SOURCE_DIR) / "tests", folder / "tests");
   fs::create_directory(folder / "Llama-3.1-8B");
-  fs::copy(fs::path(ROPE_SOURCE_DIR) / "tests/data/models/hugging_face/llama_3_1.json", folder / "Llama-3.1-8B/config.json");
+  fs::copy(fs::path(EIGEN_ROPE_SOURCE_DIR) / "tests/data/models/hugging_face/llama_3_1.json", folder / "Llama-3.1-8B/config.json");
   write_bytes(folder / "model.safetensors", file_of(small_model()));
   const std::vector<Shown> blocks = shown_in(GetParam());
   EXPECT_GE(blocks.size(), 2U);
@@ -112,7 +112,7 @@ TEST_P(PageOutput, IsWhatTheProgramPrints) {
   for (const Shown& block : blocks) {
     ASSERT_FALSE(block.lines.empty()) << block.words;
     const std::string printed = run_tool(block.words).out;
-    EXPECT_EQ(first_missing(block, lines_of(printed)), "") << "rope " << block.words << "\n" << printed;
+    EXPECT_EQ(first_missing(block, lines_of(printed)), "") << "eigen-rope " << block.words << "\n" << printed;
   }
   fs::current_path(before);
 }
@@ -121,4 +121,4 @@ INSTANTIATE_TEST_SUITE_P(Pages, PageOutput, testing::Values("README.md", "docs/t
                          [](const auto& page) { return page.index == 0 ? "Readme" : "Tool"; });
 
 }  // namespace
-}  // namespace rope::tool::test
+}  // namespace eigen_rope::tool::test

@@ -3,11 +3,11 @@
 // Published models' rotations as values, made by hand: no reader of files is involved.
 #pragma once
 
-#include "rope/models/model_rope.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 
-namespace rope::tool::test {
+namespace eigen_rope::tool::test {
 
-inline models::LayerRope layer_of(rope::Index dims, double base, const Scaling& scaling) {
+inline models::LayerRope layer_of(eigen_rope::Index dims, double base, const Scaling& scaling) {
   models::LayerRope layer;
   layer.head_dims = dims;
   layer.powers.rotary_dims = dims;
@@ -17,7 +17,7 @@ inline models::LayerRope layer_of(rope::Index dims, double base, const Scaling& 
   return layer;
 }
 
-inline models::ModelRope model_of(const char* architecture, rope::Index context, const models::LayerRope& layer) {
+inline models::ModelRope model_of(const char* architecture, eigen_rope::Index context, const models::LayerRope& layer) {
   models::ModelRope model;
   model.architecture = architecture;
   model.context = context;
@@ -73,4 +73,4 @@ inline models::ModelRope two_kinds() {
   return model;
 }
 
-}  // namespace rope::tool::test
+}  // namespace eigen_rope::tool::test

@@ -9,7 +9,7 @@
 #include "file_error.hpp"
 #include "tool/model_files.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -207,4 +207,4 @@ TEST(Safetensors, WhatIsNoFileIsRefused) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

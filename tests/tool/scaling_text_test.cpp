@@ -10,7 +10,7 @@
 #include "file_error.hpp"
 #include "scaling_fields.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using testing::ElementsAre;
@@ -127,7 +127,7 @@ TEST(ScalingText, WhatIsWrongIsNamed) {
       {"linear:dims=7,factor=2", "[rope] rotary dims must be even, got 7"},
       {"linear:dims=8,factor=2,context=0", "[rope] linear: context must be greater than 0, got 0"},
       {"linear:dims=8,factor=2,head_dims=4", "[rope] linear: head_dims must be at least rotary_dims, 8, got 4"}};
-  for (const auto& [text, sentence] : cases) EXPECT_EQ(rope::test::error_of([&, t = text] { parse_scaling(t); }), sentence) << text;
+  for (const auto& [text, sentence] : cases) EXPECT_EQ(eigen_rope::test::error_of([&, t = text] { parse_scaling(t); }), sentence) << text;
 }
 
 TEST(ScalingText, WhatIsNeitherAFileNorAScalingIsRefused) {
@@ -150,4 +150,4 @@ TEST(ScalingText, HelpNamesEveryTypeAndItsFields) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -13,7 +13,7 @@
 #include "tool/model_files.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using test::file_bytes;
@@ -22,9 +22,9 @@ using test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string tool = "'" ROPE_TOOL "' ";
+const std::string tool = "'" EIGEN_ROPE_TOOL "' ";
 const std::string words = "inspect default:dims=8,context=9 ";
-const std::string config = "'" ROPE_TEST_DATA "/models/hugging_face/llama_3_1.json'";
+const std::string config = "'" EIGEN_ROPE_TEST_DATA "/models/hugging_face/llama_3_1.json'";
 
 /// Runs a line of bash in a folder.
 Outcome bash(const TemporaryFolder& folder, const std::string& line) {
@@ -42,7 +42,7 @@ TEST(Streams, ADashIsStandardOutputWithoutTheReport) {
   const std::pair<std::string, int> commands[] = {
       {words, 0},
       {"compare default:dims=8,context=9 linear:dims=8,factor=2 ", 1},
-      {"verify '" ROPE_TEST_DATA "/golden/scaling' ", 0},
+      {"verify '" EIGEN_ROPE_TEST_DATA "/golden/scaling' ", 0},
       {"gradcheck --pairing half --scaling linear --scalar f64 --layout bsnd ", 0},
   };
   for (const auto& [command, code] : commands) {
@@ -126,7 +126,7 @@ TEST(Streams, WhatComesFromThemAndCannotBeUsedIsRefused) {
   EXPECT_EQ(bash(folder, "echo '{\"model_type\": 1}' | " + tool + "inspect -").code, 2);
   EXPECT_THAT(bash(folder, "echo '{\"model_type\": 1}' | " + tool + "inspect -").err, StartsWith("[rope] standard input: model_type "));
   EXPECT_THAT(bash(folder, tool + "inspect - </dev/null").err, StartsWith("[rope] standard input: the text must be JSON"));
-  EXPECT_THAT(bash(folder, tool + "inspect - <'" ROPE_TEST_DATA "/models/gguf/llama_linear.gguf'").err,
+  EXPECT_THAT(bash(folder, tool + "inspect - <'" EIGEN_ROPE_TEST_DATA "/models/gguf/llama_linear.gguf'").err,
               StartsWith("[rope] standard input: a GGUF file must be given by its name"));
   EXPECT_THAT(bash(folder, "echo '<html>' | " + tool + "inspect -").err, StartsWith("[rope] standard input is an HTML page"));
   EXPECT_THAT(bash(folder, "head -c 80000000 /dev/zero | " + tool + "inspect -").err,
@@ -171,4 +171,4 @@ TEST(Plots, SayWhyTheyFailedBeforeAnyWork) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 const std::vector<std::string> commands{"inspect", "compare", "convert", "verify", "man"};
@@ -33,4 +33,4 @@ TEST(Suggestion, IsNoneForWhatIsFarFromAll) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

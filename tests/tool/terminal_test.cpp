@@ -12,7 +12,7 @@
 
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 using testing::HasSubstr;
@@ -42,7 +42,7 @@ std::string printed_on_terminal(const std::string& environment, const std::strin
   const std::string name = ::ptsname(terminal);
   // Held open so that the terminal keeps what was printed until it is read.
   const int other_end = ::open(name.c_str(), O_RDWR | O_NOCTTY);
-  const std::string command = "env -u NO_COLOR -u TERM " + environment + " '" ROPE_TOOL "' " + words + " >'" + name + "' 2>&1";
+  const std::string command = "env -u NO_COLOR -u TERM " + environment + " '" EIGEN_ROPE_TOOL "' " + words + " >'" + name + "' 2>&1";
   // The reader runs beside the command: a terminal holds a few KiB.
   const std::string reader = "(" + command + "; echo END >'" + name + "') &";
   EXPECT_EQ(std::system(reader.c_str()), 0);
@@ -71,4 +71,4 @@ TEST(Terminal, HasColoursUnlessItIsDumbOrNoneAreWanted) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool

@@ -9,7 +9,7 @@
 #include "terminal.hpp"
 #include "tool/run_tool.hpp"
 
-namespace rope::tool {
+namespace eigen_rope::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ class Width : public testing::Test {
   // Names of files are a part of some lines: short ones here.
   Width() : before_(fs::current_path()) {
     ::unsetenv("COLUMNS");
-    fs::current_path(fs::path(ROPE_SOURCE_DIR) / "tests/data");
+    fs::current_path(fs::path(EIGEN_ROPE_SOURCE_DIR) / "tests/data");
   }
   ~Width() override { fs::current_path(before_); }
 
@@ -86,4 +86,4 @@ TEST_F(Width, IsThatOfColumnsWhereItIsSet) {
 }
 
 }  // namespace
-}  // namespace rope::tool
+}  // namespace eigen_rope::tool
