@@ -11,8 +11,8 @@
 
 #include "contender.hpp"
 #include "expected.hpp"
-#include "eigen_rope/gradients.hpp"
-#include "eigen_rope/tensor_view.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/rotation/tensor_view.hpp"
 
 namespace bench {
 namespace {

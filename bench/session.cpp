@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "check.hpp"
-#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
 
 namespace bench {
 namespace {

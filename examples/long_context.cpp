@@ -3,7 +3,7 @@
 // Stretching a model from 4096 to 16384 tokens three ways, and what each does to the slowest and the fastest pair.
 #include <fmt/core.h>
 
-#include <eigen_rope/frequencies.hpp>
+#include <eigen_rope/choices/frequencies.hpp>
 #include <utility>
 
 int main() {

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <eigen_rope/cache.hpp>
+#include <eigen_rope/tables/cache.hpp>
 #include <eigen_rope/models/hugging_face.hpp>
-#include <eigen_rope/rotate.hpp>
+#include <eigen_rope/rotation/rotate.hpp>
 
 namespace {
 

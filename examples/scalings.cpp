@@ -7,8 +7,8 @@
 
 #include <cmath>
 #include <numeric>
-#include <eigen_rope/frequencies.hpp>
-#include <eigen_rope/xpos.hpp>
+#include <eigen_rope/choices/frequencies.hpp>
+#include <eigen_rope/tables/xpos.hpp>
 #include <vector>
 
 namespace {

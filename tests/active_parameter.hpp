@@ -11,7 +11,7 @@
 #include <string>
 #include <unsupported/Eigen/AutoDiff>
 
-#include "eigen_rope/scaling_gradients.hpp"
+#include "eigen_rope/gradients/scaling_gradients.hpp"
 
 namespace eigen_rope::test {
 

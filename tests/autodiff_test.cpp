@@ -3,13 +3,13 @@
 // Derivatives by Eigen's AutoDiffScalar, through x and through the table's rates, against the closed forms.
 #include <gtest/gtest.h>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
 
 // After the Tensor module: AutoDiff replaces functions of std that Eigen's packets use.
 #include <unsupported/Eigen/AutoDiff>
 
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "dense_view.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope::axial_tests {
 namespace {

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::test {
 

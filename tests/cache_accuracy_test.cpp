@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promise of eigen_rope/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of the
+// The promise of eigen_rope/tables/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of the
 // real-number formula, in every scalar, for every kind of frequencies and positions. Checked against 200-bit arithmetic.
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 #include "real_formula.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/cache.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 namespace {

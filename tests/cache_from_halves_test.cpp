@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 
 namespace eigen_rope::test {
 

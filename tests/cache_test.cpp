@@ -2,7 +2,7 @@
 //
 // What a table holds: one row for each token, pairs by their axis, the magnitude in both halves, and derivatives where the scalar has them.
 // How exact its entries are is tested in cache_accuracy_test.cpp.
-#include "eigen_rope/cache.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

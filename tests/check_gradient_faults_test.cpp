@@ -8,7 +8,7 @@
 
 #include "error_of.hpp"
 #include "gradient_functions.hpp"
-#include "eigen_rope/check_gradient.hpp"
+#include "eigen_rope/check/check_gradient.hpp"
 
 namespace eigen_rope::test::check_gradient_faults_tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "gradient_functions.hpp"
-#include "eigen_rope/check_gradient.hpp"
+#include "eigen_rope/check/check_gradient.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "gradient_functions.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/check_gradient.hpp"
-#include "eigen_rope/rotate.hpp"
-#include "eigen_rope/table_gradient.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/check/check_gradient.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
 
 namespace eigen_rope::test {
 namespace {

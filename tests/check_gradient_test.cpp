@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Right gradients pass: by every method, for every kind of claim, argument, result, layout and scalar; and what is reported of them.
-#include "eigen_rope/check_gradient.hpp"
+#include "eigen_rope/check/check_gradient.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // The table in stock tensor operations: every step against its formula, and the whole against CosSinCache, at positions small enough for
 // plain double.
-#include "eigen_rope/composed_table.hpp"
+#include "eigen_rope/forms/composed_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/forms/reference.hpp"
 
 namespace eigen_rope::composed_table_tests {
 namespace {

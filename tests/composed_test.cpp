@@ -3,13 +3,13 @@
 // eigen_rope::composed::rotate, stock Eigen operations only, equals eigen_rope::reference for each kind of scalar, at ranks 1 to 6 and in both layouts:
 // to the bit where both round every product and sum by itself, to one unit in the last place for 16-bit scalars, which reference fuses;
 // eigen_rope::composed::rotate_complex equals interleaved pairs.
-#include "eigen_rope/composed.hpp"
+#include "eigen_rope/forms/composed.hpp"
 
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "eigen_rope/composed_complex.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/forms/composed_complex.hpp"
+#include "eigen_rope/forms/reference.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "eigen_rope/strided_view.hpp"
+#include "eigen_rope/rows/strided_view.hpp"
 
 namespace eigen_rope::test {
 

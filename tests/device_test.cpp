@@ -2,7 +2,7 @@
 //
 // A Device covers every item exactly once, on the calling thread or on a pool's.
 #define EIGEN_USE_THREADS
-#include "eigen_rope/device.hpp"
+#include "eigen_rope/machine/device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "eigen_rope/detail/tensor.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 
 namespace eigen_rope {
 namespace {

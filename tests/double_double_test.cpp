@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pairs of doubles against 200-bit arithmetic: sums and products without error, the four operations to 2^-102, exp and log to 2^-98.
-#include "eigen_rope/double_double.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sequence that grows, ends and begins again: which frequencies are in force, and when keys must be moved.
-#include "eigen_rope/dynamic_ntk.hpp"
+#include "eigen_rope/choices/dynamic_ntk.hpp"
 
 #include <gtest/gtest.h>
 

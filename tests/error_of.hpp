@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::test {
 

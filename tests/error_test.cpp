@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a refusal's sentence is made. Which refusals there are is the bad input matrix (bad_input/).
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 
 #include "error_of.hpp"
 #include "extremes.hpp"
-#include "eigen_rope/frequencies.hpp"
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/layout.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/choices/layout.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope {
 namespace {

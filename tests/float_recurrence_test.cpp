@@ -2,7 +2,7 @@
 //
 // The float recurrence by hand for a few entries, its closeness to the exact table where floats suffice, and its decay where they do not.
 // All of ggml's recorded answers are compared in golden_ggml_test.cpp.
-#include "eigen_rope/float_recurrence.hpp"
+#include "eigen_rope/tables/float_recurrence.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rates without YaRN: against 200-bit arithmetic, by the properties that define each parameter, and against published numbers.
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "file_bytes.hpp"
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::test {
 

@@ -12,8 +12,8 @@
 
 #include "published_rates.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/frequencies.hpp"
-#include "verify_scaling.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
+#include "tool/verify/scaling.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -13,12 +13,12 @@
 #include <set>
 #include <sstream>
 
-#include "gradcheck.hpp"
-#include "gradcheck_library.hpp"
-#include "gradcheck_report.hpp"
+#include "tool/gradcheck/gradcheck.hpp"
+#include "tool/gradcheck/library.hpp"
+#include "tool/gradcheck/report.hpp"
 #include "only_target.hpp"
 #include "operators/verify_recordings.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::tool {
 namespace {

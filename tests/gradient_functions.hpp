@@ -7,7 +7,7 @@
 #include <random>
 #include <tuple>
 
-#include "eigen_rope/detail/tensor.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 
 namespace eigen_rope::test {
 

@@ -7,8 +7,8 @@
 
 #include "guarded_table.hpp"
 #include "kernel_paths.hpp"
-#include "eigen_rope/gradients.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope::test {
 namespace {

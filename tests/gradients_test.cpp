@@ -3,7 +3,7 @@
 // gradients(): every result against plain loops over the definition in long double, for every pairing, window, table width, broadcast,
 // scalar, side and target; in place; threads; what is not asked for stays empty; what must be refused.
 #define EIGEN_USE_THREADS
-#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 #include "dense_view.hpp"
 #include "error_of.hpp"
 #include "only_target.hpp"
-#include "eigen_rope/detail/aligned.hpp"
-#include "eigen_rope/rotate_strided.hpp"
-#include "eigen_rope/streaming.hpp"
-#include "eigen_rope/tensor_view.hpp"
+#include "eigen_rope/numbers/detail/aligned.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/rotation/tensor_view.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <thread>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/growing_cache.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/growing_cache.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -2,7 +2,7 @@
 //
 // A growing table holds CosSinCache's bits wherever it grew, keeps every view valid, stays within its memory bound, and may be read while
 // it grows. The thread tests are for ThreadSanitizer too (preset tsan).
-#include "eigen_rope/growing_cache.hpp"
+#include "eigen_rope/tables/growing_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 #include "bits.hpp"
 #include "error_of.hpp"
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "only_target.hpp"
-#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 
 namespace eigen_rope::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The choice of an instruction set: what there is, what is in use, what can be forced, and what is refused.
-#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "error_of.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope::test {
 namespace {

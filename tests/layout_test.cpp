@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shapes and layouts: which axis is which, the outer extents a table gets from them, and the order its rows are filled in.
-#include "eigen_rope/layout.hpp"
+#include "eigen_rope/choices/layout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "eigen_rope/cache.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 namespace {

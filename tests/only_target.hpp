@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
 
 namespace eigen_rope::test {
 

@@ -2,7 +2,7 @@
 //
 // d rates, d positions and d attention factor from gradients(), against complex steps of the loss through plain loops: L = sum g y, with
 // y from the definition at positions and rates that have an imaginary part.
-#include "eigen_rope/parameter_gradients.hpp"
+#include "eigen_rope/gradients/parameter_gradients.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 #include "dense_view.hpp"
 #include "error_of.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The value a branch sees, of every kind of scalar that is recognised, and of types that join.
-#include "eigen_rope/detail/passive.hpp"
+#include "eigen_rope/numbers/detail/passive.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where tokens stand: every kind of list, held exactly, and found under its axis, batch and token.
-#include "eigen_rope/positions.hpp"
+#include "eigen_rope/choices/positions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formulas of the rates for any scalar: their values in every arithmetic, derivatives through them, and Llama 3.1's scaling.
-#include "eigen_rope/rates.hpp"
+#include "eigen_rope/choices/rates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 #include "published_rates.hpp"
 #include "real_number.hpp"
 #include "real_rates.hpp"
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope::rates_tests {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates and magnitude by the formulas of eigen_rope/frequencies.hpp, in 200 bits and written independently of the library.
+// Rates and magnitude by the formulas of eigen_rope/choices/frequencies.hpp, in 200 bits and written independently of the library.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "real_number.hpp"
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope::test {
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "eigen_rope/double_double.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
 
 namespace eigen_rope::test {
 

@@ -2,7 +2,7 @@
 //
 // Rates and magnitude of every scaling in 200 bits, with parameters of 200 bits, so that they can be differentiated by differences.
 //
-// Written from the publications and independently of eigen_rope/rates.hpp: YaRN as the blend of the scaled with the original rate, Llama 3.1's
+// Written from the publications and independently of eigen_rope/choices/rates.hpp: YaRN as the blend of the scaled with the original rate, Llama 3.1's
 // scaling by wavelengths.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "real_number.hpp"
-#include "eigen_rope/rates.hpp"
+#include "eigen_rope/choices/rates.hpp"
 
 namespace eigen_rope::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference loops on rows small enough to work by hand, in integers, so that every comparison is exact.
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/forms/reference.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 
 #include "guarded.hpp"
 #include "kernel_paths.hpp"
-#include "eigen_rope/growing_cache.hpp"
-#include "eigen_rope/rerotate.hpp"
-#include "eigen_rope/token_row.hpp"
+#include "eigen_rope/tables/growing_cache.hpp"
+#include "eigen_rope/rotation/rerotate.hpp"
+#include "eigen_rope/tables/token_row.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moved keys against the promises of eigen_rope/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved once, there and
+// Moved keys against the promises of eigen_rope/rotation/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved once, there and
 // back, by way of a third place, and a thousand times, against keys rotated once.
-#include "eigen_rope/rerotate.hpp"
+#include "eigen_rope/rotation/rerotate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include "only_target.hpp"
 #include "real_formula.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/detail/row_filler.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

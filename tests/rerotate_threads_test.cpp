@@ -3,7 +3,7 @@
 // Keys moved by the threads of a pool, dense and as a view of fused rows.
 #define EIGEN_USE_THREADS
 
-#include "eigen_rope/rerotate.hpp"
+#include "eigen_rope/rotation/rerotate.hpp"
 
 #include <gtest/gtest.h>
 

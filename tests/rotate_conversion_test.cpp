@@ -11,8 +11,8 @@
 #include <cstring>
 #include <limits>
 
-#include "eigen_rope/kernel_target.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test::rotate_copy_tests {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "eigen_rope/reference.hpp"
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "eigen_rope/cache.hpp"
+#include "eigen_rope/tables/cache.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -32,7 +32,7 @@ constexpr double kAdjointUlps = 2 * 1.75;
 /// Four rotated vectors.
 constexpr double kDistanceUlps = 4 * 2.5;
 
-/// Where long double has 113 bits a table's entries have 83 of them right (eigen_rope/cache.hpp).
+/// Where long double has 113 bits a table's entries have 83 of them right (eigen_rope/tables/cache.hpp).
 template <class Scalar>
 double of_table(double ulps) {
   return ulps * std::max(1.0, 0x1p-82 / static_cast<double>(epsilon<Scalar>()));

@@ -3,7 +3,7 @@
 // Rotation where x lies: `x = rotate(x)`, whole tensors, and strided views into larger ones, which leave everything around them alone.
 #include <gtest/gtest.h>
 
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test::rotate_inplace_tests {

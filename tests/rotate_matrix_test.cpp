@@ -4,8 +4,8 @@
 // double, with nothing of the library but the class that turns rates and positions into a table.
 #include <gtest/gtest.h>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/forms/reference.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test::rotate_matrix_tests {

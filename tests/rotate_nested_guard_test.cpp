@@ -6,7 +6,7 @@
 
 #include "cache_sides.hpp"
 #include "guarded_table.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/forms/reference.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

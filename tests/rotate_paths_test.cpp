@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cache_sides.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/forms/reference.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

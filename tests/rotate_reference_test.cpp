@@ -2,7 +2,7 @@
 //
 // eigen_rope::rotate assigned directly equals eigen_rope::reference to the bit: every pairing, window, width of table, direction and broadcast, for
 // each kind of scalar, in both layouts and at every rank.
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/forms/reference.hpp"
 
 #include <gtest/gtest.h>
 

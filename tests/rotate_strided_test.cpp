@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rotation from one strided view into another: the bits of a dense rotation, rows shared for reading, aliasing refused.
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "error_of.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/forms/reference.hpp"
 
 namespace eigen_rope {
 namespace {

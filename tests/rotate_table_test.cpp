@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test::rotate_table_tests {

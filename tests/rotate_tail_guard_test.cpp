@@ -7,8 +7,8 @@
 
 #include "guarded_table.hpp"
 #include "kernel_paths.hpp"
-#include "eigen_rope/reference.hpp"
-#include "eigen_rope/rotate_strided.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

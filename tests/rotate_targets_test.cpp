@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "only_target.hpp"
-#include "eigen_rope/detail/aligned.hpp"
-#include "eigen_rope/reference.hpp"
-#include "eigen_rope/rotate_to.hpp"
-#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/numbers/detail/aligned.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

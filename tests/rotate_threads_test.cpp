@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "error_of.hpp"
-#include "eigen_rope/composed.hpp"
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/forms/composed.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

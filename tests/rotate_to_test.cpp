@@ -2,7 +2,7 @@
 //
 // eigen_rope::rotate_to and direct assignment check what Eigen does not: shapes, and memory that x, the table and the destination share. What is
 // refused has written nothing.
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "eigen_rope/detail/tensor.hpp"
-#include "eigen_rope/direction.hpp"
-#include "eigen_rope/pairing.hpp"
-#include "eigen_rope/rotate.hpp"
-#include "eigen_rope/shape.hpp"
-#include "eigen_rope/table.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
+#include "eigen_rope/choices/direction.hpp"
+#include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scaling held as a value gives what its own factory gives.
-#include "eigen_rope/scaling_choice.hpp"
+#include "eigen_rope/choices/scaling_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::scaling_choice_tests {
 namespace {

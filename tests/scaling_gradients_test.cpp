@@ -2,7 +2,7 @@
 //
 // The gradients of the scalings' parameters: against central differences of independent formulas in 200 bits, against the complex step and
 // Eigen's AutoDiffScalar through the library's own, and at the kinks.
-#include "eigen_rope/scaling_gradients.hpp"
+#include "eigen_rope/gradients/scaling_gradients.hpp"
 
 #include <gtest/gtest.h>
 

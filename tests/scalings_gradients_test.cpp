@@ -3,7 +3,7 @@
 // The gradients of the published scalings' parameters, against central differences of independent formulas in 200 bits, and against Eigen's
 // AutoDiffScalar through the library's own.
 //
-// The formulas below are written from the publications: by wavelengths, quotients and roots, not as in eigen_rope/scalings.hpp.
+// The formulas below are written from the publications: by wavelengths, quotients and roots, not as in eigen_rope/choices/scalings.hpp.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -21,7 +21,7 @@
 #include "active_parameter.hpp"
 #include "error_of.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/scaling_gradients.hpp"
+#include "eigen_rope/gradients/scaling_gradients.hpp"
 
 namespace eigen_rope::scalings_gradients_tests {
 namespace {

@@ -2,7 +2,7 @@
 //
 // The scalings of published configurations: what they have in common with the powers and with each other, numbers other people published,
 // the edges of their rules, and what is refused. The recorded lists are in golden_scaling_test.cpp.
-#include "eigen_rope/scalings.hpp"
+#include "eigen_rope/choices/scalings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 #include "error_of.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope::scalings_tests {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which axis turns each pair, and which power it takes: the patterns pair by pair, and where the two interleaved ones differ.
-#include "eigen_rope/sections.hpp"
+#include "eigen_rope/choices/sections.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

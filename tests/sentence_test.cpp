@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Words of files in sentences: one line, without control characters, of bounded length.
-#include "eigen_rope/detail/sentence.hpp"
+#include "eigen_rope/numbers/detail/sentence.hpp"
 
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::detail {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the number of eigen_rope/streaming.hpp comes from: set, given by the environment, or measured once; and that small rotations never wait.
+// Where the number of eigen_rope/machine/streaming.hpp comes from: set, given by the environment, or measured once; and that small rotations never wait.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "error_of.hpp"
-#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 
 namespace eigen_rope {
 namespace {

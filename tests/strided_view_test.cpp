@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which strides a view may have: every list whose rows are provably apart is kept, and the span is the memory its rows touch.
-#include "eigen_rope/strided_view.hpp"
+#include "eigen_rope/rows/strided_view.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "guarded.hpp"
 #include "only_target.hpp"
-#include "eigen_rope/table_gradient.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -2,7 +2,7 @@
 //
 // dL/dcos and dL/dsin: the operator's published integers, plain loops for every pairing, width and broadcast, and long sums.
 #define EIGEN_USE_THREADS
-#include "eigen_rope/table_gradient.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "dense_view.hpp"
 #include "error_of.hpp"
 #include "only_target.hpp"
-#include "eigen_rope/detail/tensor.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 
 namespace eigen_rope {
 namespace {

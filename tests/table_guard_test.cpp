@@ -8,8 +8,8 @@
 #include "bits.hpp"
 #include "guarded.hpp"
 #include "only_target.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/detail/row_filler.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "only_target.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/detail/row_filler.hpp"
-#include "table_kernels.hpp"
-#include "turns.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
+#include "tables/table_kernels.hpp"
+#include "tables/turns.hpp"
 
 namespace eigen_rope {
 namespace {

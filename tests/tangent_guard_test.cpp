@@ -6,7 +6,7 @@
 
 #include "guarded_table.hpp"
 #include "only_target.hpp"
-#include "eigen_rope/tangent.hpp"
+#include "eigen_rope/gradients/tangent.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Forward mode and second order: derivatives of plain loops by complex steps, along random directions, for every pairing, window and table
 // width; and <w, J v> = <v, J^T w> between jvp_to and gradients.
-#include "eigen_rope/tangent.hpp"
+#include "eigen_rope/gradients/tangent.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "dense_view.hpp"
 #include "error_of.hpp"
-#include "eigen_rope/gradients.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test::tangent_tests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The row formed on the fly has CosSinCache's bits at every kind of position, and its refusals leave it as it was.
-#include "eigen_rope/token_row.hpp"
+#include "eigen_rope/tables/token_row.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 #include "bits.hpp"
 #include "error_of.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 
 namespace eigen_rope::token_row_tests {
 namespace {

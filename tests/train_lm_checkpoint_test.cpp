@@ -16,8 +16,8 @@
 #include <string>
 
 #include "error.hpp"
-#include "files.hpp"
-#include "safetensors.hpp"
+#include "tool/io/files.hpp"
+#include "tool/convert/safetensors.hpp"
 #include "train_lm_temporary_folder.hpp"
 #include "trainer.hpp"
 

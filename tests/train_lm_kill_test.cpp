@@ -9,7 +9,7 @@
 
 #include "checkpoint.hpp"
 #include "error.hpp"
-#include "files.hpp"
+#include "tool/io/files.hpp"
 #include "tool/killed_program.hpp"
 
 namespace train_lm {

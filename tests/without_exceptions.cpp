@@ -4,7 +4,7 @@
 // compiles so cannot catch what it throws.
 #include <cmath>
 #include <cstdio>
-#include <eigen_rope/composed.hpp>
+#include <eigen_rope/forms/composed.hpp>
 #include <eigen_rope/models/gguf.hpp>
 #include <eigen_rope/models/hugging_face.hpp>
 #include <eigen_rope/operators/aclnn.hpp>
@@ -12,9 +12,9 @@
 #include <eigen_rope/operators/ggml.hpp>
 #include <eigen_rope/operators/onnx.hpp>
 #include <eigen_rope/operators/onnx_node.hpp>
-#include <eigen_rope/reference.hpp>
+#include <eigen_rope/forms/reference.hpp>
 #include <eigen_rope/eigen_rope.hpp>
-#include <eigen_rope/xpos.hpp>
+#include <eigen_rope/tables/xpos.hpp>
 #include <vector>
 
 #ifdef __cpp_exceptions

@@ -2,7 +2,7 @@
 //
 // xPos against its formula in 200 bits, and what a rotation whose magnitude differs from entry to entry must still do: be undone, be
 // differentiated, be moved, and make scores that know the distance alone.
-#include "eigen_rope/xpos.hpp"
+#include "eigen_rope/tables/xpos.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@
 #include "dense_view.hpp"
 #include "error_of.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/gradients.hpp"
-#include "eigen_rope/parameter_gradients.hpp"
-#include "eigen_rope/rotate_strided.hpp"
-#include "eigen_rope/xpos_gradients.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/gradients/parameter_gradients.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/gradients/xpos_gradients.hpp"
 
 namespace eigen_rope::xpos_tests {
 namespace {

@@ -10,7 +10,7 @@
 #include "published_rates.hpp"
 #include "real_formula.hpp"
 #include "real_number.hpp"
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope {
 namespace {

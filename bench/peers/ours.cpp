@@ -4,7 +4,7 @@
 // every scalar.
 #define EIGEN_USE_THREADS
 #include "protocol.hpp"
-#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
 #include "eigen_rope/eigen_rope.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <eigen_rope/cache.hpp>
+#include <eigen_rope/tables/cache.hpp>
 #include <string>
 #include <vector>
 

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cmath>
-#include <eigen_rope/cache.hpp>
-#include <eigen_rope/pairing.hpp>
+#include <eigen_rope/tables/cache.hpp>
+#include <eigen_rope/choices/pairing.hpp>
 #include <string>
 #include <vector>
 

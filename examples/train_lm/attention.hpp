@@ -20,11 +20,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/gradients.hpp"
-#include "eigen_rope/parameter_gradients.hpp"
-#include "eigen_rope/rotate.hpp"
-#include "eigen_rope/tensor_view.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/gradients/parameter_gradients.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/rotation/tensor_view.hpp"
 #include "tensor.hpp"
 
 namespace train_lm {

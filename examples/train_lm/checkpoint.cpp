@@ -14,7 +14,7 @@
 #include "files.hpp"
 #include "json_integer.hpp"
 #include "limits.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "safetensors.hpp"
 
 namespace train_lm {

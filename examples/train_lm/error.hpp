@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "eigen_rope/detail/sentence.hpp"
+#include "eigen_rope/numbers/detail/sentence.hpp"
 
 namespace train_lm {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 
 namespace train_lm {
 

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/positions.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/choices/positions.hpp"
 
 namespace train_lm {
 

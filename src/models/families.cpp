@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families.hpp"
+#include "models/families.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "families_table.inc"
+#include "models/families_table.inc"
 
 namespace eigen_rope::models {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "eigen_rope/models/projections.hpp"
-#include "eigen_rope/pairing.hpp"
+#include "eigen_rope/choices/pairing.hpp"
 
 namespace eigen_rope::models {
 

@@ -15,7 +15,7 @@
 #include "models/gguf_scaling.hpp"
 #include "models/gguf_unread.hpp"
 #include "models/notes.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {

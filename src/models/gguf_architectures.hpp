@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::models {
 

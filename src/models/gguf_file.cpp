@@ -12,7 +12,7 @@
 #include <limits>
 #include <system_error>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {

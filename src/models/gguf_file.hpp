@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::models {
 

@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "hugging_face_config.hpp"
-#include "hugging_face_layers.hpp"
-#include "eigen_rope/error.hpp"
+#include "models/hugging_face_config.hpp"
+#include "models/hugging_face_layers.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {

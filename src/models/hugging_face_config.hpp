@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "families.hpp"
-#include "json_object.hpp"
+#include "models/families.hpp"
+#include "models/json_object.hpp"
 #include "eigen_rope/models/model_rope.hpp"
 
 namespace eigen_rope::models {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hugging_face_layers.hpp"
+#include "models/hugging_face_layers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {

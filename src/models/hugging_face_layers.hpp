@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "families.hpp"
-#include "json_object.hpp"
+#include "models/families.hpp"
+#include "models/json_object.hpp"
 
 namespace eigen_rope::models {
 

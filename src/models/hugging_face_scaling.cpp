@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hugging_face_scaling.hpp"
+#include "models/hugging_face_scaling.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {

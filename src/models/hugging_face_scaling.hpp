@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "json_object.hpp"
+#include "models/json_object.hpp"
 #include "eigen_rope/models/model_rope.hpp"
 
 namespace eigen_rope::models {

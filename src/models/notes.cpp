@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "notes.hpp"
+#include "models/notes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "eigen_rope/detail/sentence.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/detail/sentence.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 

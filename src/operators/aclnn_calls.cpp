@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "operators/aclnn_translate.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::aclnn {
 namespace {

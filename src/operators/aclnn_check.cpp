@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "operators/aclnn_translate.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::aclnn::translate {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "operators/aclnn_translate.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
 
 namespace eigen_rope::aclnn {

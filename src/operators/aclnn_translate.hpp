@@ -12,7 +12,7 @@
 
 #include "operators/any_view.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
-#include "eigen_rope/strided_view.hpp"
+#include "eigen_rope/rows/strided_view.hpp"
 
 namespace eigen_rope::aclnn::translate {
 

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "operators/any_view.hpp"
-#include "eigen_rope/error.hpp"
-#include "eigen_rope/float_recurrence.hpp"
-#include "eigen_rope/sections.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/tables/float_recurrence.hpp"
+#include "eigen_rope/choices/sections.hpp"
 
 namespace eigen_rope::ggml {
 namespace {

@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "operators/onnx_translate.hpp"
-#include "eigen_rope/detail/overlap.hpp"
-#include "eigen_rope/error.hpp"
-#include "eigen_rope/sections.hpp"
+#include "eigen_rope/rows/detail/overlap.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/choices/sections.hpp"
 
 namespace eigen_rope::onnx {
 namespace {

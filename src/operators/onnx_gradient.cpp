@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "operators/onnx_translate.hpp"
-#include "eigen_rope/detail/rounding.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/detail/rounding.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::onnx {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::onnx {
 namespace {

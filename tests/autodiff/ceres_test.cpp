@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <eigen_rope/gradients.hpp>
-#include <eigen_rope/reference.hpp>
-#include <eigen_rope/rotate_strided.hpp>
-#include <eigen_rope/tensor_view.hpp>
+#include <eigen_rope/gradients/gradients.hpp>
+#include <eigen_rope/forms/reference.hpp>
+#include <eigen_rope/rotation/rotate_strided.hpp>
+#include <eigen_rope/rotation/tensor_view.hpp>
 #include <utility>
 #include <vector>
 

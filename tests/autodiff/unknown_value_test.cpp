@@ -8,7 +8,7 @@
 
 #include <cmath>
 #include <limits>
-#include <eigen_rope/reference.hpp>
+#include <eigen_rope/forms/reference.hpp>
 #include <eigen_rope/eigen_rope.hpp>
 #include <type_traits>
 #include <vector>

@@ -14,8 +14,8 @@
 #include <string>
 
 #include "closed_form_rates.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
 
 namespace eigen_rope::test::autodiff {
 

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "extremes.hpp"
-#include "eigen_rope/error.hpp"
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: the options of a gradient check, and what it is told to compare.
-#include "eigen_rope/check_gradient.hpp"
+#include "eigen_rope/check/check_gradient.hpp"
 #include "bad_input/bad_input.hpp"
 
 namespace eigen_rope::test::check_gradient_tests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: the parameters of frequencies.
-#include "eigen_rope/frequencies.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
 #include "bad_input/bad_input.hpp"
 
 namespace eigen_rope::test::frequencies_tests {

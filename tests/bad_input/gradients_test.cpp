@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/gradients.hpp"
-#include "eigen_rope/parameter_gradients.hpp"
-#include "eigen_rope/scaling_gradients.hpp"
-#include "eigen_rope/table_gradient.hpp"
-#include "eigen_rope/xpos_gradients.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/gradients/parameter_gradients.hpp"
+#include "eigen_rope/gradients/scaling_gradients.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
+#include "eigen_rope/gradients/xpos_gradients.hpp"
 
 namespace eigen_rope::test::gradients_tests {
 namespace {

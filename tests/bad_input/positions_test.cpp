@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bad input: shapes, positions, sections and layouts.
-#include "eigen_rope/positions.hpp"
+#include "eigen_rope/choices/positions.hpp"
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/layout.hpp"
-#include "eigen_rope/sections.hpp"
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/choices/layout.hpp"
+#include "eigen_rope/choices/sections.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::test::positions_tests {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/composed.hpp"
-#include "eigen_rope/composed_complex.hpp"
-#include "eigen_rope/composed_table.hpp"
-#include "eigen_rope/reference.hpp"
-#include "eigen_rope/rerotate.hpp"
-#include "eigen_rope/rotate_to.hpp"
+#include "eigen_rope/forms/composed.hpp"
+#include "eigen_rope/forms/composed_complex.hpp"
+#include "eigen_rope/forms/composed_table.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/rotation/rerotate.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
 
 namespace eigen_rope::test::rotate_tests {
 namespace {

@@ -2,9 +2,9 @@
 //
 // Bad input: the parameters of scalings, by themselves and as one value chosen when the program runs.
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/dynamic_ntk.hpp"
-#include "eigen_rope/frequencies.hpp"
-#include "eigen_rope/scaling_choice.hpp"
+#include "eigen_rope/choices/dynamic_ntk.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
+#include "eigen_rope/choices/scaling_choice.hpp"
 
 namespace eigen_rope::test::scalings_tests {
 namespace {

@@ -5,10 +5,10 @@
 #include <deque>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/detail/overlap.hpp"
-#include "eigen_rope/kernel_target.hpp"
-#include "eigen_rope/rotate_strided.hpp"
-#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/rows/detail/overlap.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 
 namespace eigen_rope::test::settings_tests {
 namespace {

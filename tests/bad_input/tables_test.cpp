@@ -4,11 +4,11 @@
 #include <Eigen/Core>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/float_recurrence.hpp"
-#include "eigen_rope/growing_cache.hpp"
-#include "eigen_rope/token_row.hpp"
-#include "eigen_rope/xpos.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/float_recurrence.hpp"
+#include "eigen_rope/tables/growing_cache.hpp"
+#include "eigen_rope/tables/token_row.hpp"
+#include "eigen_rope/tables/xpos.hpp"
 
 namespace eigen_rope::test::tables_tests {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/rotate_strided.hpp"
-#include "eigen_rope/tangent.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/gradients/tangent.hpp"
 
 namespace eigen_rope::test::views_tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "flags/results.hpp"
-#include "eigen_rope/kernel_target.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
 
 int main() {
   std::fprintf(stderr, "kernels: %s\n", eigen_rope::kernel_target().c_str());

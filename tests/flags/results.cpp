@@ -11,18 +11,18 @@
 #include <unsupported/Eigen/AutoDiff>
 #include <utility>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/double_double.hpp"
-#include "eigen_rope/float_recurrence.hpp"
-#include "eigen_rope/frequencies.hpp"
-#include "eigen_rope/gradients.hpp"
-#include "eigen_rope/kernel_target.hpp"
-#include "eigen_rope/reference.hpp"
-#include "eigen_rope/rotate_strided.hpp"
-#include "eigen_rope/scalings.hpp"
-#include "eigen_rope/tangent.hpp"
-#include "eigen_rope/token_row.hpp"
-#include "eigen_rope/xpos.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
+#include "eigen_rope/tables/float_recurrence.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/gradients/tangent.hpp"
+#include "eigen_rope/tables/token_row.hpp"
+#include "eigen_rope/tables/xpos.hpp"
 
 namespace eigen_rope::test {
 namespace {

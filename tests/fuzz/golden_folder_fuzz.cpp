@@ -6,12 +6,12 @@
 #include <system_error>
 
 #include "file_bytes.hpp"
-#include "golden_files.hpp"
+#include "tool/verify/golden_files.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
 #include "temporary_folder.hpp"
-#include "verify.hpp"
-#include "verify_scaling.hpp"
+#include "tool/verify/verify.hpp"
+#include "tool/verify/scaling.hpp"
 
 namespace eigen_rope::fuzz {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "promise.hpp"
-#include "eigen_rope/scalar_type.hpp"
+#include "eigen_rope/operators/scalar_type.hpp"
 
 namespace eigen_rope::fuzz {
 

@@ -3,8 +3,8 @@
 // What a reader let pass goes through `eigen-rope inspect`, which must neither fail nor hang on it.
 #pragma once
 
-#include "inspect.hpp"
-#include "inspect_report.hpp"
+#include "tool/inspect/inspect.hpp"
+#include "tool/inspect/report.hpp"
 #include "promise.hpp"
 
 namespace eigen_rope::fuzz {

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/model_rope.hpp"
 
 namespace eigen_rope::fuzz {

@@ -4,9 +4,9 @@
 // rest is the file, or where it begins with a brace, the index of a folder with two files.
 #include <fmt/format.h>
 
-#include "convert_plan.hpp"
+#include "tool/convert/plan.hpp"
 #include "file_bytes.hpp"
-#include "file_error.hpp"
+#include "tool/io/file_error.hpp"
 #include "memory_file.hpp"
 #include "promise.hpp"
 #include "safetensors_bytes.hpp"

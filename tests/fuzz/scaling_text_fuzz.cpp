@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scalings in one word, as the command line has them; two, with a line end between them, for `eigen-rope compare`.
-#include "compare.hpp"
-#include "compare_report.hpp"
+#include "tool/compare/compare.hpp"
+#include "tool/compare/report.hpp"
 #include "inspected.hpp"
 #include "promise.hpp"
-#include "scaling_text.hpp"
+#include "tool/inspect/scaling_text.hpp"
 #include "targets.hpp"
 
 namespace eigen_rope::fuzz {

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "models/gguf_recording.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/gguf.hpp"
 #include "temporary_folder.hpp"
 

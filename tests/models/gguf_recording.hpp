@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/gguf_writer.hpp"
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::test {
 

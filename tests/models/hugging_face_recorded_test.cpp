@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "models/families.hpp"
-#include "eigen_rope/error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
 
 namespace eigen_rope::models {

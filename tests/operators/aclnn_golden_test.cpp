@@ -9,7 +9,7 @@
 #include <unsupported/Eigen/CXX11/Tensor>
 
 #include "operators/aclnn_cases.hpp"
-#include "eigen_rope/detail/scalars.hpp"
+#include "eigen_rope/numbers/detail/scalars.hpp"
 
 namespace eigen_rope::test {
 namespace {

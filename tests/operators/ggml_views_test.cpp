@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "golden_ggml_formula.hpp"
-#include "eigen_rope/detail/tensor.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/operators/ggml.hpp"
 
 namespace eigen_rope::ggml {

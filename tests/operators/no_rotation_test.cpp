@@ -46,8 +46,8 @@ TEST(OperatorSources, HoldNoRotation) {
 
 // The patterns find what they are for.
 TEST(OperatorSources, PatternsFindTheLoopOfTheCore) {
-  EXPECT_TRUE(std::regex_search(code_of(fs::path(EIGEN_ROPE_SOURCE_DIR) / "include/eigen_rope/detail/rows.hpp"), rotation));
-  EXPECT_TRUE(std::regex_search(code_of(fs::path(EIGEN_ROPE_SOURCE_DIR) / "src/float_recurrence.cpp"), trigonometry));
+  EXPECT_TRUE(std::regex_search(code_of(fs::path(EIGEN_ROPE_SOURCE_DIR) / "include/eigen_rope/rows/detail/rows.hpp"), rotation));
+  EXPECT_TRUE(std::regex_search(code_of(fs::path(EIGEN_ROPE_SOURCE_DIR) / "src/tables/float_recurrence.cpp"), trigonometry));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "golden_files.hpp"
+#include "tool/verify/golden_files.hpp"
 #include "tool/run_tool.hpp"
 
 namespace eigen_rope::tool::test {

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "operators/verify_recordings.hpp"
-#include "eigen_rope/kernel_target.hpp"
-#include "verify.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
+#include "tool/verify/verify.hpp"
 
 namespace eigen_rope::tool {
 namespace {

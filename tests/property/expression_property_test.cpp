@@ -8,8 +8,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "property/rotation_problem.hpp"
-#include "eigen_rope/composed.hpp"
-#include "eigen_rope/reference.hpp"
+#include "eigen_rope/forms/composed.hpp"
+#include "eigen_rope/forms/reference.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

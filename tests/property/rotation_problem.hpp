@@ -14,9 +14,9 @@
 #include <ostream>
 #include <vector>
 
-#include "eigen_rope/direction.hpp"
-#include "eigen_rope/pairing.hpp"
-#include "eigen_rope/shape.hpp"
+#include "eigen_rope/choices/direction.hpp"
+#include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::test {
 

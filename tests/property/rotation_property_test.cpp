@@ -10,9 +10,9 @@
 
 #include "only_target.hpp"
 #include "property/rotation_problem.hpp"
-#include "eigen_rope/reference.hpp"
-#include "eigen_rope/rotate_strided.hpp"
-#include "eigen_rope/streaming.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 #include "rotation_cases.hpp"
 
 namespace eigen_rope::test {

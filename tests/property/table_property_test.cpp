@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever rates, positions and magnitude are drawn, every entry of a table keeps the bound that eigen_rope/cache.hpp states, against 200 bits,
+// Whatever rates, positions and magnitude are drawn, every entry of a table keeps the bound that eigen_rope/tables/cache.hpp states, against 200 bits,
 // and tables that are made in other ways hold the same bits.
 #include <gtest/gtest.h>
 // After GoogleTest, which it needs.
@@ -9,9 +9,9 @@
 #include <boost/math/constants/constants.hpp>
 
 #include "real_number.hpp"
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/growing_cache.hpp"
-#include "eigen_rope/token_row.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/growing_cache.hpp"
+#include "eigen_rope/tables/token_row.hpp"
 
 namespace eigen_rope::test {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <eigen_rope/composed.hpp>
-#include <eigen_rope/reference.hpp>
+#include <eigen_rope/forms/composed.hpp>
+#include <eigen_rope/forms/reference.hpp>
 #include <eigen_rope/eigen_rope.hpp>
 
 namespace {

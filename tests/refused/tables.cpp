@@ -3,7 +3,7 @@
 // What is no table is refused wherever a rotation reads one, in a sentence that says what a table is.
 #include <vector>
 
-#include <eigen_rope/composed.hpp>
+#include <eigen_rope/forms/composed.hpp>
 #include <eigen_rope/eigen_rope.hpp>
 
 #include "refused/refused.hpp"

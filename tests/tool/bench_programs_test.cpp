@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `eigen-rope bench` calls the benchmarks and their report with the right words and understands how they ended. The programs here are scripts.
-#include "bench_programs.hpp"
+#include "tool/bench/programs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <fstream>
 
-#include "file_error.hpp"
+#include "tool/io/file_error.hpp"
 #include "tool/run_tool.hpp"
 
 namespace eigen_rope::tool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the manual page and the completions of the shells are made of, and whether they hold everything the parser knows.
-#include "command_outline.hpp"
+#include "tool/cli/command_outline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "completion.hpp"
-#include "man_page.hpp"
+#include "tool/cli/completion.hpp"
+#include "tool/cli/man_page.hpp"
 
 namespace eigen_rope::tool {
 namespace {

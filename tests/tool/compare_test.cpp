@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `eigen-rope compare`: what differs, how far the angles are apart, and what the program prints, writes and returns.
-#include "compare.hpp"
+#include "tool/compare/compare.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,10 +10,10 @@
 #include <cmath>
 #include <set>
 
-#include "compare_plot.hpp"
-#include "compare_report.hpp"
+#include "tool/compare/plot.hpp"
+#include "tool/compare/report.hpp"
 #include "error_of.hpp"
-#include "scaling_text.hpp"
+#include "tool/inspect/scaling_text.hpp"
 #include "tool/published_models.hpp"
 #include "tool/run_tool.hpp"
 

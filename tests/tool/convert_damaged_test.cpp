@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "convert.hpp"
-#include "file_error.hpp"
-#include "eigen_rope/error.hpp"
+#include "tool/convert/convert.hpp"
+#include "tool/io/file_error.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "tool/model_files.hpp"
 
 namespace eigen_rope::tool {

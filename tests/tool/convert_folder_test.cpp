@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "convert.hpp"
-#include "file_error.hpp"
+#include "tool/convert/convert.hpp"
+#include "tool/io/file_error.hpp"
 #include "tool/model_files.hpp"
 
 namespace eigen_rope::tool::convert_folder_tests {

@@ -6,10 +6,10 @@
 
 #include <functional>
 
-#include "convert.hpp"
-#include "file_error.hpp"
-#include "json_file.hpp"
-#include "eigen_rope/error.hpp"
+#include "tool/convert/convert.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/json_file.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "tool/model_files.hpp"
 
 namespace eigen_rope::tool {

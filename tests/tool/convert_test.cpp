@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a converted model computes: q.k by loops written here, from the files, against the model it was made from.
-#include "convert.hpp"
+#include "tool/convert/convert.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <cmath>
 #include <limits>
 
-#include "byte_files.hpp"
-#include "file_error.hpp"
-#include "json_file.hpp"
+#include "tool/io/byte_files.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/json_file.hpp"
 #include "tool/model_files.hpp"
 
 namespace eigen_rope::tool::convert_tests {

@@ -2,16 +2,16 @@
 //
 // The verification sees what the writer got wrong. A writer is made to be wrong in each way there is: it is handed another plan than the
 // one that is right, or what it wrote is changed afterwards, and the output says of itself what a right one says.
-#include "convert_verify.hpp"
+#include "tool/convert/verify.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "convert.hpp"
-#include "convert_write.hpp"
-#include "file_error.hpp"
+#include "tool/convert/convert.hpp"
+#include "tool/convert/write.hpp"
+#include "tool/io/file_error.hpp"
 #include "tool/model_files.hpp"
 
 namespace eigen_rope::tool::convert_verify_tests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "count_text.hpp"
+#include "tool/io/count_text.hpp"
 
 #include <gtest/gtest.h>
 

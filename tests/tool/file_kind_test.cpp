@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that are not what their name says are named as what they are, by every command that reads models.
-#include "file_kind.hpp"
+#include "tool/io/file_kind.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers of `eigen-rope inspect` against formulas and published values, and what it prints, writes and draws.
-#include "inspect.hpp"
+#include "tool/inspect/inspect.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "error_of.hpp"
-#include "inspect_plot.hpp"
-#include "inspect_report.hpp"
-#include "scaling_text.hpp"
+#include "tool/inspect/plot.hpp"
+#include "tool/inspect/report.hpp"
+#include "tool/inspect/scaling_text.hpp"
 #include "tool/published_models.hpp"
 #include "tool/run_tool.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer_kinds.hpp"
+#include "tool/inspect/layer_kinds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "file_error.hpp"
-#include "inspect.hpp"
-#include "inspect_plot.hpp"
-#include "inspect_report.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/inspect/inspect.hpp"
+#include "tool/inspect/plot.hpp"
+#include "tool/inspect/report.hpp"
 #include "tool/published_models.hpp"
 
 namespace eigen_rope::tool {

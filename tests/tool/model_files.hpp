@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "eigen_rope/scalar_type.hpp"
+#include "eigen_rope/operators/scalar_type.hpp"
 #include "safetensors_bytes.hpp"
 #include "tool/run_tool.hpp"
 

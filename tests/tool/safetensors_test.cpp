@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The header of safetensors files: what is read, what is written, and one sentence for every way a file can be wrong.
-#include "safetensors.hpp"
+#include "tool/convert/safetensors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "file_error.hpp"
+#include "tool/io/file_error.hpp"
 #include "tool/model_files.hpp"
 
 namespace eigen_rope::tool {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scalings written on a command line, against the same values built by hand.
-#include "scaling_text.hpp"
+#include "tool/inspect/scaling_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "error_of.hpp"
-#include "file_error.hpp"
-#include "scaling_fields.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/inspect/scaling_fields.hpp"
 
 namespace eigen_rope::tool {
 namespace {

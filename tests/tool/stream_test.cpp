@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "byte_files.hpp"
-#include "file_error.hpp"
-#include "files.hpp"
+#include "tool/io/byte_files.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/files.hpp"
 #include "tool/model_files.hpp"
 #include "tool/run_tool.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suggestion.hpp"
+#include "tool/io/suggestion.hpp"
 
 #include <gtest/gtest.h>
 

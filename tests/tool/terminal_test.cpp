@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How texts are laid out, and what the program prints on a terminal of each sort.
-#include "terminal.hpp"
+#include "tool/io/terminal.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

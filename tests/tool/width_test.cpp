@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "terminal.hpp"
+#include "tool/io/terminal.hpp"
 #include "tool/run_tool.hpp"
 
 namespace eigen_rope::tool {

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "eigen_rope/export.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/models/model_rope.hpp"
 
 namespace eigen_rope::models {

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "eigen_rope/export.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope::models {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "eigen_rope/export.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
 
 namespace eigen_rope::aclnn {

@@ -17,14 +17,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "eigen_rope/cache.hpp"
-#include "eigen_rope/device.hpp"
-#include "eigen_rope/direction.hpp"
-#include "eigen_rope/export.hpp"
-#include "eigen_rope/frequencies.hpp"
-#include "eigen_rope/pairing.hpp"
-#include "eigen_rope/positions.hpp"
-#include "eigen_rope/scalar_type.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/choices/direction.hpp"
+#include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/choices/frequencies.hpp"
+#include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/operators/scalar_type.hpp"
 
 namespace eigen_rope::ggml {
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "eigen_rope/device.hpp"
-#include "eigen_rope/export.hpp"
-#include "eigen_rope/scalar_type.hpp"
+#include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/operators/scalar_type.hpp"
 
 namespace eigen_rope::onnx {
 

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "eigen_rope/device.hpp"
-#include "eigen_rope/export.hpp"
+#include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/operators/onnx.hpp"
 
 namespace eigen_rope::onnx {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one pass behind every gradient: row by row of the table, over all rows of x that share it.
+//
+//   sums (pair_sums.hpp) of u, the rotation's input or output, and g, the gradient with respect to its output
+//   dx = the transposed rotation of g
+//
+// Both work on pieces that stay in the second-level cache, so memory is read and written once. A table row is summed by one thread in
+// memory order: the bits depend neither on the number of threads nor on where the tensors lie. What becomes of a row's sums is the
+// caller's: finish(row, sums), where `row` counts in the order of the table's memory. Not here: parameters, results.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "eigen_rope/kernels/detail/pair_sums.hpp"
+#include "eigen_rope/rows/detail/view_overlap.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
+#include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/rows/strided_view.hpp"
+#include "eigen_rope/rows/table.hpp"
+
+namespace eigen_rope::detail {
+
+/// Which end of the rotation u is.
+enum class Side { input, output };
+
+/// What a backward pass reads and writes, checked.
+template <class U, class G>
+struct BackwardPass {
+  RowPlan plan;  // forward
+  Side side;
+  const U* u;
+  const G* g;
+  /// nullptr if dx is not wanted.
+  G* dx;
+  Strides u_strides, g_strides, dx_strides;
+  Shape outer;
+};
+
+inline std::string side_name(Side side) { return side == Side::input ? "x" : "y"; }
+
+template <class G, class U>
+void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, const std::string& name, const StridedView<U>& other,
+                          const Strides& other_strides) {
+  if (!same_rows(dx, other) && overlap(stretch_of(dx, strides), stretch_of(other, other_strides))) {
+    fail("dx must be the same rows as " + name + " or not overlap them");
+  }
+}
+
+/// Checks shapes, strides and overlap. dx may be empty (rank 0): not wanted.
+template <class U, class G>
+BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(Side side, const StridedView<U>& u, const StridedView<G>& g,
+                                                                                const StridedView<std::remove_const_t<G>>& dx,
+                                                                                Index table_width, const Shape& table_outer,
+                                                                                const Pairing& pairing) {
+  BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> pass;
+  if (u.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
+  if (u.shape != g.shape) fail("g must have " + side_name(side) + "'s shape " + u.shape.text(), g.shape.text());
+  pass.side = side;
+  pass.u_strides = checked_strides(u.shape, u.strides, SharedElements::allowed);
+  pass.g_strides = checked_strides(g.shape, g.strides, SharedElements::allowed);
+  pass.outer = u.shape.outer();
+  pass.plan = make_row_plan(u.shape[0], table_width, pairing, Direction::forward);
+  check_table_broadcasts(pass.outer, table_outer);
+  pass.u = u.data;
+  pass.g = g.data;
+  pass.dx = nullptr;
+  const bool empty = u.shape.size() == 0;
+  if (!empty && (u.data == nullptr || g.data == nullptr)) fail("a strided view must have data, got a null pointer");
+  (void)stretch_of(u, pass.u_strides);
+  (void)stretch_of(g, pass.g_strides);
+  if (dx.shape.rank() == 0) return pass;
+  if (dx.shape != u.shape) fail("dx must have " + side_name(side) + "'s shape " + u.shape.text(), dx.shape.text());
+  pass.dx_strides = checked_strides(dx.shape, dx.strides, SharedElements::refused);
+  if (empty) return pass;
+  if (dx.data == nullptr) fail("a strided view must have data, got a null pointer");
+  (void)stretch_of(dx, pass.dx_strides);
+  refuse_overlap_of_dx(dx, pass.dx_strides, side_name(side), u, pass.u_strides);
+  refuse_overlap_of_dx(dx, pass.dx_strides, "g", g, pass.g_strides);
+  pass.dx = dx.data;
+  return pass;
+}
+
+/// Table rows go together whose rows of g have about so many bytes: they are read twice, from the second-level cache the second time.
+inline constexpr Index backward_chunk_bytes = Index{128} * 1024;
+
+/// Runs whose table_a counts pairs, whatever the table's width.
+inline Runs pair_runs(RowPlan plan) {
+  plan.full_width = false;
+  return runs_of(plan);
+}
+
+/// The rows that share one table row, as a walk of its own, and the table rows themselves.
+struct BackwardWalks {
+  Walk rows;
+  Walk sharing;
+};
+
+inline const RowSteps& first_level(const Walk& walk) {
+  static constexpr RowSteps single{1, 0, 0, 0};
+  if (walk.count > 0) return walk.levels[0];
+  return single;
+}
+
+/// How many rows from `row` on advance evenly.
+inline Index even_rows(const Walk& walk, Index row) {
+  const Index count = first_level(walk).count;
+  return count - row % count;
+}
+
+/// Sums over the rows of table row `row`.
+template <class U, class G, class C>
+void add_table_row(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const Runs& runs, const RowPlace& at, PairSums<C>& sums) {
+  RowSteps inner = first_level(walks.sharing);
+  const RowSteps outer = walks.sharing.count > 1 ? walks.sharing.levels[1] : RowSteps{1, 0, 0, 0};
+  const Index together = inner.count * outer.count;
+  for (Index done = 0; done < walks.sharing.rows; done += together) {
+    const RowPlace within = place_of_row(walks.sharing, done);
+    const PairRows<U, G> rows{pass.u + at.x + within.x + pass.plan.offset, pass.g + at.y + within.y + pass.plan.offset, inner, outer};
+    add_pairs(runs, rows, sums);
+  }
+}
+
+/// Both of table row `row` at once, where there is a loop for that.
+template <class U, class G, class TableScalar, class C>
+bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass, [[maybe_unused]] const BackwardWalks& read,
+                              [[maybe_unused]] const BackwardWalks& written, [[maybe_unused]] const RowPlan& transpose,
+                              [[maybe_unused]] const Runs& runs, [[maybe_unused]] const TableView<TableScalar>& table,
+                              [[maybe_unused]] Index row, [[maybe_unused]] PairSums<C>& sums) {
+  if constexpr (may_add_and_rotate<U, G, TableScalar>) {
+    const auto same_levels = [&](int level) {
+      const auto i = static_cast<std::size_t>(level);
+      return read.sharing.levels[i].count == written.sharing.levels[i].count;
+    };
+    const int levels = read.sharing.count;
+    if (pass.dx == nullptr || sums.products() != Products::difference || levels > 2 || written.sharing.count != levels) return false;
+    for (int level = 0; level < levels; ++level) {
+      if (!same_levels(level)) return false;
+    }
+    constexpr RowSteps single{1, 0, 0, 0};
+    const auto level_of = [&](const Walk& walk, int level) {
+      return levels > level ? walk.levels[static_cast<std::size_t>(level)] : single;
+    };
+    const RowPlace at = place_of_row(read.rows, row);
+    const RowPlace dx_at = place_of_row(written.rows, row);
+    const Index offset = pass.plan.offset;
+    return add_and_rotate(
+        transpose, runs,
+        RotatedPairRows<G>{pass.u + at.x + offset, pass.g + at.y + offset, pass.dx + dx_at.y + offset, table.cos + at.table,
+                           table.sin + at.table, level_of(read.sharing, 0), level_of(read.sharing, 1), level_of(written.sharing, 0).y,
+                           level_of(written.sharing, 1).y, written.rows.stores},
+        sums);
+  } else {
+    return false;
+  }
+}
+
+/// dx of `count` table rows from `row` on, which advance evenly.
+template <class U, class G, class TableScalar>
+void rotate_table_rows(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const RowPlan& transpose,
+                       const TableView<TableScalar>& table, Index row, Index count) {
+  const RowPlace at = place_of_row(walks.rows, row);
+  RowSteps tokens = first_level(walks.rows);
+  tokens.count = count;
+  const RowSteps heads = first_level(walks.sharing);
+  const bool heads_inside = heads.y < tokens.y || tokens.count == 1;
+  for (Index done = 0; done < walks.sharing.rows; done += heads.count) {
+    const RowPlace within = place_of_row(walks.sharing, done);
+    rotate_rows(transpose,
+                RowBlock<G, TableScalar>{pass.g + at.x + within.x, pass.dx + at.y + within.y, table.cos + at.table, table.sin + at.table,
+                                         heads_inside ? heads : tokens, heads_inside ? tokens : heads, walks.rows.stores});
+  }
+}
+
+/// \param table   cos and sin for dx; may be null where dx is not wanted
+/// \param finish  called once for each table row, from any thread, with its number and its sums
+template <class U, class G, class TableScalar, class Finish>
+void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table, Products products, bool sums_wanted,
+                  const Device& device, const Finish& finish) {
+  using C = ComputeScalar<U, G>;
+  RowPlan transpose = pass.plan;
+  transpose.direction = Direction::transpose;
+  Runs runs = pair_runs(pass.plan);
+  if (pass.side == Side::output) {
+    for (int i = 0; i < runs.count; ++i) {
+      Run& run = runs.run[static_cast<std::size_t>(i)];
+      run.in_a = run.out_a;
+      run.in_b = run.out_b;
+      run.in_step = run.out_step;
+    }
+  }
+  // Two walks: over the table's rows, and over the rows of x that share one.
+  Shape kept;
+  Shape summed;
+  for (int axis = 0; axis < pass.outer.rank(); ++axis) {
+    const bool broadcast = table.outer[axis] == 1;
+    kept.push_back(broadcast ? 1 : pass.outer[axis]);
+    summed.push_back(broadcast ? pass.outer[axis] : 1);
+  }
+  const Strides table_steps = table_strides(table.width, table.outer);
+  const BackwardWalks read{make_walk(kept, pass.u_strides, pass.g_strides, table_steps),
+                           make_walk(summed, pass.u_strides, pass.g_strides, Strides{})};
+  BackwardWalks written{};
+  if (pass.dx != nullptr) {
+    written = {make_walk(kept, pass.g_strides, pass.dx_strides, table_steps),
+               make_walk(summed, pass.g_strides, pass.dx_strides, Strides{})};
+  }
+  const auto bytes_of_g = static_cast<double>(pass.plan.row_length) * static_cast<double>(read.sharing.rows) * sizeof(G);
+  const double bytes_per_row = bytes_of_g * (pass.dx == nullptr ? 2 : 3);
+  if (pass.dx != nullptr) written.rows.stores = stores_for(pass.g, pass.dx, static_cast<double>(read.rows.rows) * bytes_per_row);
+  const auto chunk = std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));
+  device.for_range(read.rows.rows, bytes_per_row, [&](Index first, Index last) {
+    PairSums<C> sums(sums_wanted ? pass.plan.rotary_dims : 0, products);
+    const auto finish_row = [&](Index row) { finish(place_of_row(read.rows, row).table / std::max<Index>(1, table.width), sums); };
+    for (Index row = first; row < last;) {
+      if (sums_wanted && add_and_rotate_table_row(pass, read, written, transpose, runs, table, row, sums)) {
+        finish_row(row++);
+        continue;
+      }
+      Index count = std::min(chunk, last - row);
+      if (pass.dx != nullptr) count = std::min(count, even_rows(written.rows, row));
+      for (Index i = 0; sums_wanted && i < count; ++i) {
+        sums.clear();
+        add_table_row(pass, read, runs, place_of_row(read.rows, row + i), sums);
+        finish_row(row + i);
+      }
+      if (pass.dx != nullptr) rotate_table_rows(pass, written, transpose, table, row, count);
+      row += count;
+    }
+    if (written.rows.stores == Stores::streaming) flush_streamed_rows();
+  });
+}
+
+}  // namespace eigen_rope::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of a loss with respect to the table of a rotation.
+//
+// With y = rotate(x), g the gradient with respect to y, and pair (a, b) -> (A, B):
+//
+//   full width   dcos_A = sum g_A x_a     dsin_A = -sum g_A x_b        half width   dcos = sum (g_A x_a + g_B x_b)
+//                dcos_B = sum g_B x_b     dsin_B =  sum g_B x_a                     dsin = sum (g_B x_a - g_A x_b)
+//
+// summed over every axis the table broadcasts along. x and g are x-shaped views, rows anywhere; the result has the table's shape. Not the
+// gradient with respect to x (that is transpose()), and not that of the parameters the table was made from.
+#pragma once
+
+#include "eigen_rope/gradients/detail/backward.hpp"
+#include "eigen_rope/numbers/detail/rounding.hpp"
+
+namespace eigen_rope {
+
+/// Where a table's gradient goes: dense arrays of the table's shape, `width` fastest. They must not overlap each other, x or g.
+template <class Scalar>
+struct TableGradient {
+  Scalar* cos = nullptr;  ///< Where dL/dcos goes.
+  Scalar* sin = nullptr;  ///< Where dL/dsin goes.
+  Index width = 0;        ///< Entries of a row.
+  /// Extents outside the feature axis, fastest first; each is x's or 1.
+  Shape outer{};
+};
+
+namespace detail {
+
+/// The sum as the gradient's scalar, rounded once.
+template <class Scalar, class Sum>
+Scalar rounded_sum(const Sum& sum) {
+  if constexpr (is_16_bit<Scalar> && std::is_same_v<Sum, double>) {
+    return round_once<Scalar>(DoubleDouble(sum));
+  } else {
+    return static_cast<Scalar>(sum);
+  }
+}
+
+/// A row's share of dL/dcos and dL/dsin: put(slot or pair, dcos, dsin).
+template <class C, class Put>
+void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Put& put) {
+  for (Index k = 0; k < plan.rotary_dims / 2; ++k) {
+    const PairSlots slots = pair_slots(plan.kind, k, plan.rotary_dims);
+    if (plan.full_width) {
+      put(slots.A, sums.direct(slots.A), -sums.crossed(slots.A));
+      put(slots.B, sums.direct(slots.B), sums.crossed(slots.B));
+    } else {
+      put(k, sums.dot(slots), sums.cross(slots));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Overwrites `gradient` with dL/dcos and dL/dsin of the forward rotation of x.
+///
+/// \param gradient  arrays of the table's shape; its scalar is any plain one, or that of x and g
+/// \param x, g      of the same shape; rows may share elements
+/// \param device    table rows are split among threads; each is summed by one, in memory order, so the bits do not depend on the number
+/// \throws eigen_rope::Error as rotate() for windows and shapes that do not fit, and for null or overlapping arrays
+///
+/// Error: float and 16-bit operands at most half an ulp of the result's scalar + n 2^-53 of the sum of the n terms' magnitudes; double
+/// operands an ulp + n^2 2^-106 of it and the rounding of each product. Complexity: one pass over x and g.
+template <class Scalar, class X, class G>
+void table_gradient(const TableGradient<Scalar>& gradient, const StridedView<X>& x, const StridedView<G>& g, Pairing pairing,
+                    const Device& device = Device()) {
+  const auto pass = detail::make_backward_pass(detail::Side::input, x, g, {}, gradient.width, gradient.outer, pairing);
+  const Index size = detail::checked_product("the number of entries in the table", gradient.width, gradient.outer.size());
+  if (size == 0) return;
+  if (gradient.cos == nullptr || gradient.sin == nullptr) detail::fail("the table's gradient must have data, got a null pointer");
+  const detail::Stretch cos_part = detail::stretch_of(gradient.cos, size);
+  const detail::Stretch sin_part = detail::stretch_of(gradient.sin, size);
+  for (const detail::Stretch& part : {cos_part, sin_part}) {
+    if (overlap(part, detail::stretch_of(x, pass.u_strides)) || overlap(part, detail::stretch_of(g, pass.g_strides))) {
+      detail::fail("the table's gradient must not overlap x or g");
+    }
+  }
+  if (overlap(cos_part, sin_part)) detail::fail("the gradients of cos and sin must not overlap");
+  const TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
+  detail::run_backward(pass, shape, detail::Products::all, true, device, [&](Index row, const auto& sums) {
+    Scalar* cos = gradient.cos + row * gradient.width;
+    Scalar* sin = gradient.sin + row * gradient.width;
+    detail::for_each_table_entry(pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
+      cos[entry] = detail::rounded_sum<Scalar>(dcos);
+      sin[entry] = detail::rounded_sum<Scalar>(dsin);
+    });
+  });
+}
+
+}  // namespace eigen_rope

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arguments that cannot be taken for one another: real numbers are written as such, counts as integers.
+//
+//   hf_yarn({8}, {4.0, 4096})         a factor and a number of tokens
+//   hf_yarn({8}, {4096, 4})           refused when it is compiled, as is {4096, 4.0}
+//
+// Only for the constructors of parameters that stand beside a count; the parameters themselves are members of their own types, which may
+// be assigned by name as any number. Not for two real numbers, or two counts: those have an order that only their names can tell.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "eigen_rope/numbers/detail/integral.hpp"
+#include "eigen_rope/numbers/shape.hpp"
+
+namespace eigen_rope::detail {
+
+/// A real parameter of scalar S.
+template <class S>
+class Real {
+ public:
+  template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Real> && std::is_constructible_v<S, T>, int> = 0>
+  Real(T&& value) : value_(std::forward<T>(value)) {  // NOLINT(google-explicit-constructor): an argument is written as a number
+    static_assert(!is_whole<std::decay_t<T>>,
+                  "[rope] this parameter is a real number: write 4.0 instead of 4, so that neither it nor a count is taken for the other");
+  }
+
+  const S& value() const { return value_; }
+
+ private:
+  S value_;
+};
+
+/// A number of dims, pairs or tokens.
+class Count {
+ public:
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  constexpr Count(T value) : value_(static_cast<Index>(value)) {  // NOLINT(google-explicit-constructor): as above
+    static_assert(is_whole<T>, "[rope] this parameter counts dims, pairs or tokens: it must be an integer, not a real number");
+  }
+
+  constexpr Index value() const { return value_; }
+
+ private:
+  Index value_;
+};
+
+}  // namespace eigen_rope::detail

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole Eigen tensor as a StridedView, for the functions that work on rows anywhere in memory.
+//
+//   auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(g), cache, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dx));
+//
+// The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it outwards in either. The tensor must
+// outlive the view. Not for expressions, which have no memory: evaluate them first.
+#pragma once
+
+#include "eigen_rope/rotation/detail/tensor.hpp"
+#include "eigen_rope/rows/strided_view.hpp"
+
+namespace eigen_rope {
+namespace detail {
+
+template <int layout, class Scalar, class Dimensions>
+StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
+  StridedView<Scalar> view{data, shape_of<layout>(dimensions), {}};
+  const Strides strides = dense_strides(view.shape[0], view.shape.outer());
+  view.strides.assign(strides.begin(), strides.begin() + view.shape.rank() - 1);
+  return view;
+}
+
+}  // namespace detail
+
+/// The tensor's memory, to be written.
+template <class Scalar, int rank, int options, class TensorIndex>
+StridedView<Scalar> view(Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
+  return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
+}
+/// The tensor's memory, to be read.
+template <class Scalar, int rank, int options, class TensorIndex>
+StridedView<const Scalar> view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
+  return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
+}
+/// The map's memory.
+template <class Plain, int options, template <class> class Pointer>
+auto view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
+  return detail::dense_view<Eigen::TensorMap<Plain, options, Pointer>::Layout>(map.data(), map.dimensions());
+}
+/// A temporary's memory is gone before the view is used.
+template <class Scalar, int rank, int options, class TensorIndex>
+void view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>&&) = delete;
+
+}  // namespace eigen_rope

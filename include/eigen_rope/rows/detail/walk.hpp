@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order in which a tensor's rows are visited, with as few loops as its strides allow.
+//
+// Outer axes (all but the feature axis) become levels, fastest first. Neighbouring axes over which x, y and the table all advance evenly
+// are merged, so [heads, tokens, 1] with one table row per token has two levels and a tensor whose table varies everywhere has one.
+// A walk is a few numbers; it knows neither data nor scalars.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "eigen_rope/rows/detail/rows.hpp"
+#include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/machine/streaming.hpp"
+
+namespace eigen_rope::detail {
+
+/// Element strides of the outer axes, fastest axis first.
+using Strides = std::array<Index, max_rank>;
+
+struct Walk {
+  std::array<RowSteps, max_rank - 1> levels;  // the first `count` of them
+  int count;
+  Index rows;
+  Stores stores = Stores::cached;
+};
+
+/// The strides of a dense tensor with rows of `row_length`.
+EIGEN_ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
+
+/// Throws eigen_rope::Error unless each outer axis of the table equals x's or is 1.
+EIGEN_ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer);
+
+/// The strides of a dense table with rows of `width`; 0 on the axes it broadcasts along, those beyond its rank included.
+EIGEN_ROPE_API Strides table_strides(Index width, const Shape& table_outer);
+
+/// Merged levels for rows with these outer extents and strides.
+EIGEN_ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table);
+
+/// Numbers for the outer axes of arrays whose rank is known when compiling, fastest axis first: what an expression carries must be small.
+template <int rank>
+using OuterAxes = std::array<Index, static_cast<std::size_t>(rank >= 2 ? rank - 1 : 1)>;
+
+/// The same for `axes` outer axes.
+EIGEN_ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table);
+
+template <int rank>
+Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y, const OuterAxes<rank>& table) {
+  return make_walk(rank - 1, extents.data(), x.data(), y.data(), table.data());
+}
+
+template <int rank>
+OuterAxes<rank> dense_strides(Index row_length, const OuterAxes<rank>& extents) {
+  OuterAxes<rank> strides;
+  auto stride = static_cast<std::size_t>(row_length);  // unsigned: where an extent is 0 others may be anything
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    strides[axis] = static_cast<Index>(stride);
+    stride *= static_cast<std::size_t>(extents[axis]);
+  }
+  return strides;
+}
+
+/// How a whole rotation of so many bytes, read and written together, should store. To be asked once, by the calling thread.
+template <class XScalar, class YScalar>
+Stores stores_for(const XScalar* x, const YScalar* y, double bytes) {
+  const bool in_place = static_cast<const void*>(x) == static_cast<const void*>(y);
+  return !in_place && streams(static_cast<std::size_t>(bytes)) ? Stores::streaming : Stores::cached;
+}
+
+/// Where the row with linear index `row` lies.
+inline RowPlace place_of_row(const Walk& walk, Index row) {
+  RowPlace place;
+  for (int i = 0; i < walk.count; ++i) {
+    const RowSteps& level = walk.levels[static_cast<std::size_t>(i)];
+    const Index next = row / level.count;
+    const Index at = row - next * level.count;
+    place.x += at * level.x;
+    place.y += at * level.y;
+    place.table += at * level.table;
+    row = next;
+  }
+  return place;
+}
+
+/// Rotates rows first..last-1 of the walk in blocks as large as it allows.
+template <class XScalar, class TableScalar, class YScalar>
+void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin,
+                 Index first, Index last) {
+  if (first >= last) return;
+  constexpr RowSteps single{1, 0, 0, 0};
+  const RowSteps& inner = walk.count > 0 ? walk.levels[0] : single;
+  const RowSteps& outer = walk.count > 1 ? walk.levels[1] : single;
+  if (first == 0 && last == walk.rows && walk.count <= 2) {
+    rotate_rows(plan, RowBlock<XScalar, TableScalar, YScalar>{x, y, cos, sin, inner, outer, walk.stores});
+    return;
+  }
+  while (first < last) {
+    const RowPlace place = place_of_row(walk, first);
+    RowBlock<XScalar, TableScalar, YScalar> block{x + place.x, y + place.y, cos + place.table, sin + place.table,
+                                                  inner,       outer,       walk.stores};
+    const Index into_inner = first % inner.count;
+    if (into_inner != 0 || last - first < inner.count) {
+      block.inner.count = std::min(inner.count - into_inner, last - first);
+      block.outer.count = 1;
+    } else {
+      const Index into_outer = (first / inner.count) % outer.count;
+      block.outer.count = std::min(outer.count - into_outer, (last - first) / inner.count);
+    }
+    rotate_rows(plan, block);
+    first += block.inner.count * block.outer.count;
+  }
+}
+
+}  // namespace eigen_rope::detail

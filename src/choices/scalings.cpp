@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "eigen_rope/choices/scalings.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "eigen_rope/numbers/error.hpp"
+
+namespace eigen_rope {
+namespace detail {
+namespace {
+
+void require_positive_context(Index original_context) {
+  if (original_context <= 0) fail("original context must be positive", static_cast<std::int64_t>(original_context));
+}
+
+void require_length(Index length) {
+  if (length < 0) fail("length must not be negative", static_cast<std::int64_t>(length));
+}
+
+void require_divisors(std::string_view name, const std::vector<double>& divisors, std::size_t pairs) {
+  if (divisors.size() != pairs) fail(fmt::format("{} must be one per pair ({})", name, pairs), static_cast<std::int64_t>(divisors.size()));
+  for (std::size_t k = 0; k < pairs; ++k) {
+    if (divisors[k] == 0 || !std::isfinite(divisors[k])) fail(fmt::format("{} {} must be finite and not 0", name, k), divisors[k]);
+  }
+}
+
+void require_head(Index head_dims, double fraction) {
+  if (head_dims <= 0) fail("head dims must be positive", static_cast<std::int64_t>(head_dims));
+  if (!(fraction >= 0 && fraction <= 1)) fail("the rotated fraction must be from 0 to 1", fraction);
+}
+
+Index whole_dims(Index head_dims, double fraction) {
+  require_head(head_dims, fraction);
+  if (fraction == 1) return head_dims;  // which a double might round up beyond Index
+  return static_cast<Index>(static_cast<double>(head_dims) * fraction);
+}
+
+}  // namespace
+
+void require_valid(const Proportional& proportional, Index rotary_dims) {
+  require_positive("factor", proportional.factor);
+  if (proportional.rotated_pairs < 0 || proportional.rotated_pairs > rotary_dims / 2) {
+    fail(fmt::format("rotated pairs must be from 0 to all of them ({})", rotary_dims / 2),
+         static_cast<std::int64_t>(proportional.rotated_pairs));
+  }
+}
+
+void require_valid(const DynamicNtkScaling& ntk, Index length) {
+  require_positive("factor", ntk.factor);
+  require_positive_context(ntk.original_context);
+  require_length(length);
+}
+
+void require_finite_base(double stretched, Index length) {
+  if (!std::isfinite(stretched)) fail("length must not be so large that the base overflows", static_cast<std::int64_t>(length));
+}
+
+void require_valid(const NtkScaling& ntk) {
+  require_positive("factor", ntk.factor);
+  if (!(ntk.mixed_b >= 0) || !std::isfinite(ntk.mixed_b)) fail("mixed_b must be finite and not negative", ntk.mixed_b);
+}
+
+Yarn checked_yarn(Index dims, double base, const HfYarn& yarn) {
+  require_positive("factor", yarn.factor);
+  require_positive_context(yarn.original_context);
+  require_positive("beta fast", yarn.beta_fast);
+  require_positive("beta slow", yarn.beta_slow);
+  if (yarn.mscale) require_finite("mscale", *yarn.mscale);
+  require_finite("mscale all dim", yarn.mscale_all_dim);
+  require_finite("extrapolation", yarn.extrapolation);
+  const Yarn ends{1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
+  require_valid(dims, base, ends);
+  if (yarn.magnitude == YarnMagnitude::deepseek && yarn_mscale(yarn.factor, yarn.mscale_all_dim) == 0) {
+    fail("mscale all dim must not make the magnitude infinite", yarn.mscale_all_dim);
+  }
+  return ends;
+}
+
+void require_valid(const LongRope& longrope, const Powers& powers, Index length) {
+  const auto pairs = static_cast<std::size_t>(powers.rotary_dims / 2);
+  if (!powers.factors.empty()) {
+    fail("frequency factors must be empty with LongRoPE, which brings its own", static_cast<std::int64_t>(powers.factors.size()));
+  }
+  require_divisors("short factor", longrope.short_factor, pairs);
+  require_divisors("long factor", longrope.long_factor, pairs);
+  require_positive("factor", longrope.factor);
+  require_positive_context(longrope.original_context);
+  require_length(length);
+  if (longrope.magnitude == LongRopeMagnitude::from_factor && longrope.factor > 1 && longrope.original_context == 1) {
+    fail("original context must be greater than 1 with LongRoPE, whose magnitude divides by its logarithm", std::int64_t{1});
+  }
+}
+
+void require_valid_softmax(double factor, double mscale_all_dim) {
+  require_positive("factor", factor);
+  require_finite("mscale all dim", mscale_all_dim);
+}
+
+}  // namespace detail
+
+Index partial_rotary_dims(Index head_dims, double fraction) {
+  const Index dims = detail::whole_dims(head_dims, fraction);
+  if (dims == 0 || dims % 2 != 0) {
+    detail::fail(fmt::format("head dims times the rotated fraction ({} * {}) must be even and not 0", head_dims, fraction),
+                 static_cast<std::int64_t>(dims));
+  }
+  return dims;
+}
+
+Index proportional_pairs(Index head_dims, double fraction) { return detail::whole_dims(head_dims, fraction) / 2; }
+
+double yarn_softmax_multiplier(double factor, double mscale_all_dim) {
+  return static_cast<double>(yarn_softmax_multiplier<DoubleDouble>(factor, mscale_all_dim));
+}
+
+}  // namespace eigen_rope

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_half.cpp"
+#include <hwy/foreach_target.h>
+
+#include "machine/dispatch.hpp"
+#include "kernels/rows-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+
+void rotate_half(const RowPlan& plan, const RowBlock<Eigen::half, float>& block) { rotate_block(plan, block); }
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace eigen_rope::detail {
+
+void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::half, float>& block) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_half);
+  for_targets[chosen_version()](plan, block);
+}
+
+}  // namespace eigen_rope::detail
+#endif  // HWY_ONCE

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums of pairs' products (eigen_rope/kernels/detail/pair_sums.hpp) with the vectors of one target.
+//
+// A column of as many pairs as a vector holds doubles has its sums in registers while the rows pass; a few columns go together, because a
+// sum that waits for the one before it takes four cycles. Every sum takes its terms in the order of the template, so the bits are its bits.
+// Where only differences are summed, the same loop can rotate g: reading and storing then share the time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_pair_sums.cpp"
+#include <hwy/foreach_target.h>
+
+#include "machine/dispatch.hpp"
+#include "kernels/rows-inl.hpp"
+#include "eigen_rope/kernels/detail/pair_sums.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+
+template <Members members, class T>
+HWY_INLINE Two<V> load_members(const T* a, const T* b) {
+  const D d;
+  if constexpr (std::is_same_v<T, double>) {
+    if constexpr (members == Members::separate) return {hn::LoadU(d, a), hn::LoadU(d, b)};
+    V even, odd;
+    hn::LoadInterleaved2(d, a, even, odd);
+    return {even, odd};
+  } else {
+    const hn::Rebind<float, D> floats;
+    if constexpr (members == Members::separate) return {hn::PromoteTo(d, load(floats, a)), hn::PromoteTo(d, load(floats, b))};
+    hn::Vec<decltype(floats)> even, odd;
+    load_apart(floats, a, even, odd);
+    return {hn::PromoteTo(d, even), hn::PromoteTo(d, odd)};
+  }
+}
+
+/// A running sum of products of T. Made of values only: what the compiler writes to make one of nothing lacks the target's attribute.
+template <class T>
+struct Sum {
+  V value;
+  HWY_INLINE void add(V a, V b) { value = hn::MulAdd(a, b, value); }
+};
+
+template <>
+struct Sum<double> {
+  V value, rest;
+  HWY_INLINE void add(V a, V b) {
+    const V term = hn::Mul(a, b);
+    const V next = hn::Add(value, term);
+    const V added = hn::Sub(next, value);
+    rest = hn::Add(rest, hn::Add(hn::Sub(value, hn::Sub(next, added)), hn::Sub(term, added)));
+    value = next;
+  }
+};
+
+template <class T>
+HWY_INLINE Sum<T> load_sum(const double* values, [[maybe_unused]] const double* rests, Index at) {
+  const D d;
+  if constexpr (std::is_same_v<T, double>)
+    return {hn::LoadU(d, values + at), hn::LoadU(d, rests + at)};
+  else
+    return {hn::LoadU(d, values + at)};
+}
+
+/// Where sums lie, by the step of the result's slots: separate arrays for A and B, or pairs next to each other.
+template <Members members, class T>
+struct SumPair {
+  Sum<T> a, b;
+
+  static HWY_INLINE SumPair load(const double* values, const double* rests, Index A, Index B) {
+    if constexpr (members == Members::separate) return {load_sum<T>(values, rests, A), load_sum<T>(values, rests, B)};
+    const D d;
+    V value_a, value_b;
+    hn::LoadInterleaved2(d, values + A, value_a, value_b);
+    if constexpr (std::is_same_v<T, double>) {
+      V rest_a, rest_b;
+      hn::LoadInterleaved2(d, rests + A, rest_a, rest_b);
+      return {{value_a, rest_a}, {value_b, rest_b}};
+    } else {
+      return {{value_a}, {value_b}};
+    }
+  }
+
+  HWY_INLINE void store(double* values, [[maybe_unused]] double* rests, Index A, Index B) const {
+    const D d;
+    if constexpr (members == Members::separate) {
+      hn::StoreU(a.value, d, values + A);
+      hn::StoreU(b.value, d, values + B);
+      if constexpr (std::is_same_v<T, double>) {
+        hn::StoreU(a.rest, d, rests + A);
+        hn::StoreU(b.rest, d, rests + B);
+      }
+    } else {
+      hn::StoreInterleaved2(a.value, b.value, d, values + A);
+      if constexpr (std::is_same_v<T, double>) hn::StoreInterleaved2(a.rest, b.rest, d, rests + A);
+    }
+  }
+};
+
+template <Products products, Members in, Members out, class T, class Sums, std::size_t... i>
+HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
+  constexpr Index in_step = in == Members::separate ? 1 : 2;
+  constexpr Index out_step = out == Members::separate ? 1 : 2;
+  const Index a = run.in_a + k * in_step;
+  const Index b = run.in_b + k * in_step;
+  const Index A = run.out_a + k * out_step;
+  const Index B = run.out_b + k * out_step;
+  constexpr Index u_width = lanes * in_step;
+  constexpr Index g_width = lanes * out_step;
+  using Pair = SumPair<out, T>;
+  const auto place = [](Index first, std::size_t column) { return first + static_cast<Index>(column) * g_width; };
+  Pair crossed[] = {Pair::load(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i))...};
+  const auto load_direct = [&](std::size_t column) HWY_ATTR {
+    if constexpr (products == Products::all)
+      return Pair::load(sums.direct(), sums.direct_rest(), place(A, column), place(B, column));
+    else
+      return crossed[column];  // not used
+  };
+  Pair direct[] = {load_direct(i)...};
+  const auto add = [](const Two<V>& u, const Two<V>& g, Pair& across, [[maybe_unused]] Pair& along) HWY_ATTR {
+    across.a.add(u.second, g.first);
+    across.b.add(u.first, g.second);
+    if constexpr (products == Products::all) {
+      along.a.add(u.first, g.first);
+      along.b.add(u.second, g.second);
+    }
+  };
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    const T* u = rows.u + o * rows.outer.x;
+    const T* g = rows.g + o * rows.outer.y;
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      (add(load_members<in>(u + a + static_cast<Index>(i) * u_width, u + b + static_cast<Index>(i) * u_width),
+           load_members<out>(g + place(A, i), g + place(B, i)), crossed[i], direct[i]),
+       ...);
+      u += rows.inner.x;
+      g += rows.inner.y;
+    }
+  }
+  (crossed[i].store(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i)), ...);
+  if constexpr (products == Products::all) {
+    (direct[i].store(sums.direct(), sums.direct_rest(), place(A, i), place(B, i)), ...);
+  }
+}
+
+/// u_a g_B - u_b g_A of one column of one row, in float.
+template <Members in, Members out, class T, class D32>
+HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T* g_a, const T* g_b) {
+  if constexpr (out == Members::separate) {
+    hn::Vec<D32> a, b;
+    if constexpr (in == Members::separate) {
+      a = load(d, u_a);
+      b = load(d, u_b);
+    } else {
+      load_apart(d, u_a, a, b);
+    }
+    return hn::Sub(hn::Mul(a, load(d, g_b)), hn::Mul(b, load(d, g_a)));
+  } else {
+    const auto half_of = [d](const T* u, const T* g) HWY_ATTR {
+      const auto products = hn::Mul(load(d, u), hn::Reverse2(d, load(d, g)));
+      return hn::Sub(products, hn::Reverse2(d, products));
+    };
+    const auto lower = half_of(u_a, g_a);
+    const auto upper = half_of(u_a + hn::Lanes(d), g_a + hn::Lanes(d));
+    return hn::ConcatEven(d, upper, lower);
+  }
+}
+
+/// u_a g_B - u_b g_A of floats, in float, summed in double.
+template <Members in, Members out, class T, class Sums, std::size_t... i>
+HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
+  const hn::ScalableTag<float> d;
+  const hn::Half<decltype(d)> half;
+  const D wide;
+  constexpr Index in_step = in == Members::separate ? 1 : 2;
+  constexpr Index out_step = out == Members::separate ? 1 : 2;
+  constexpr Index u_width = 2 * lanes * in_step;
+  constexpr Index g_width = 2 * lanes * out_step;
+  const Index a = run.in_a + k * in_step;
+  const Index b = run.in_b + k * in_step;
+  const Index A = run.out_a + k * out_step;
+  const Index B = run.out_b + k * out_step;
+  // Sums of pairs next to each other lie among those of A, which stay as they are.
+  double* const target = sums.crossed() + (out == Members::separate ? B : A);
+  const auto load_sums = [&](Index at) HWY_ATTR {
+    if constexpr (out == Members::separate) return hn::LoadU(wide, target + at);
+    V first, second;
+    hn::LoadInterleaved2(wide, target + at, first, second);
+    return second;
+  };
+  V lower[] = {load_sums(static_cast<Index>(i) * g_width)...};
+  V upper[] = {load_sums(static_cast<Index>(i) * g_width + g_width / 2)...};
+  const auto add = [&](const T* u, const T* g, Index u_at, Index g_at, V& low, V& high) HWY_ATTR {
+    const auto difference = difference_of<in, out>(d, u + a + u_at, u + b + u_at, g + A + g_at, g + B + g_at);
+    low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
+    high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
+  };
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    const T* u = rows.u + o * rows.outer.x;
+    const T* g = rows.g + o * rows.outer.y;
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      (add(u, g, static_cast<Index>(i) * u_width, static_cast<Index>(i) * g_width, lower[i], upper[i]), ...);
+      u += rows.inner.x;
+      g += rows.inner.y;
+    }
+  }
+  const auto store_sums = [&](const V& v, Index at) HWY_ATTR {
+    if constexpr (out == Members::separate) {
+      hn::StoreU(v, wide, target + at);
+    } else {
+      hn::StoreInterleaved2(hn::Zero(wide), v, wide, target + at);
+    }
+  };
+  (store_sums(lower[i], static_cast<Index>(i) * g_width), ...);
+  (store_sums(upper[i], static_cast<Index>(i) * g_width + g_width / 2), ...);
+}
+
+/// Columns whose sums fit in registers beside two pairs of operands.
+template <Products products, class T>
+constexpr std::size_t columns_together() {
+  constexpr int registers = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 16 : 8;
+  constexpr int each = (products == Products::all ? 4 : 2) * (std::is_same_v<T, double> ? 2 : 1);
+  return std::max(1, std::min(4, registers / each));
+}
+
+template <Products products, Members in, Members out, class T, class Sums>
+void add_run(const Run& run, const PairRows<T, T>& rows, Sums& sums) {
+  Index k = 0;
+  if constexpr (products == Products::difference && !std::is_same_v<T, double>) {
+    constexpr Index column = 2 * lanes;
+    for (; k + 4 * column <= run.count; k += 4 * column) {
+      add_differences<in, out>(run, k, rows, sums, std::make_index_sequence<4>());
+    }
+    for (; k + column <= run.count; k += column) add_differences<in, out>(run, k, rows, sums, std::index_sequence<0>());
+  } else {
+    constexpr std::size_t together = columns_together<products, T>();
+    constexpr auto most = static_cast<Index>(together) * lanes;
+    for (; k + most <= run.count; k += most) {
+      add_columns<products, in, out>(run, k, rows, sums, std::make_index_sequence<together>());
+    }
+    for (; k + lanes <= run.count; k += lanes) add_columns<products, in, out>(run, k, rows, sums, std::index_sequence<0>());
+  }
+  if (k == run.count) return;
+  Runs rest{{run}, 1};
+  Run& tail = rest.run[0];
+  tail.in_a += k * run.in_step;
+  tail.in_b += k * run.in_step;
+  tail.out_a += k * run.out_step;
+  tail.out_b += k * run.out_step;
+  tail.count -= k;
+  add_pairs_plainly(rest, rows, sums);
+}
+
+template <Products products, class T, class Sums>
+void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  for (const Run& run : runs) {
+    if (run.out_step == 2) {
+      add_run<products, Members::adjacent, Members::adjacent>(run, rows, sums);
+    } else if (run.in_step == 2) {
+      add_run<products, Members::adjacent, Members::separate>(run, rows, sums);
+    } else {
+      add_run<products, Members::separate, Members::separate>(run, rows, sums);
+    }
+  }
+}
+
+/// Columns whose coefficients and sums fit in registers.
+constexpr std::size_t columns_rotated_together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 1;
+
+/// Some columns of all rows that share a table row: differences summed, g rotated into dx.
+template <class Kernel, Members members, Stores stores, class T, class Sums, std::size_t... i>
+HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index k, const RotatedPairRows<T>& rows, Sums& sums,
+                                       std::index_sequence<i...>) {
+  const hn::ScalableTag<float> d;
+  const hn::Half<decltype(d)> half;
+  const D wide;
+  constexpr Index pairs = 2 * lanes;
+  constexpr Index step = members == Members::separate ? 1 : 2;
+  constexpr Index width = pairs * step;
+  using Column = typename Kernel::template Column<hn::ScalableTag<float>>;
+  const Rows<T> table{nullptr, nullptr, rows.cos, rows.sin, 0, 0, 0, 0};
+  const Column columns[] = {Kernel::column(d, table, run, k + static_cast<Index>(i) * pairs, Direction::transpose)...};
+  const Index a = sum_run.in_a + k * step;
+  const Index b = sum_run.in_b + k * step;
+  const Index A = sum_run.out_a + k * step;
+  const Index B = sum_run.out_b + k * step;
+  const Index to_a = run.out_a + k * step;
+  const Index to_b = run.out_b + k * step;
+  V lower[] = {(static_cast<void>(i), hn::Zero(wide))...};
+  V upper[] = {(static_cast<void>(i), hn::Zero(wide))...};
+  const auto add = [&](const T* u, const T* g, Index at, V& low, V& high) HWY_ATTR {
+    const auto difference = difference_of<members, members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
+    low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
+    high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
+  };
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    const T* u = rows.u + o * rows.outer.x;
+    const T* g = rows.g + o * rows.outer.y;
+    T* dx = rows.dx + o * rows.dx_outer;
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      (add(u, g, static_cast<Index>(i) * width, lower[i], upper[i]), ...);
+      const typename Kernel::template Result<hn::ScalableTag<float>> results[] = {
+          Kernel::rotate(d, g + A + static_cast<Index>(i) * width, g + B + static_cast<Index>(i) * width, columns[i])...};
+      (Kernel::template put_first<stores>(d, results[i], dx + to_a + static_cast<Index>(i) * width), ...);
+      (Kernel::template put_second<stores>(d, results[i], dx + to_b + static_cast<Index>(i) * width), ...);
+      u += rows.inner.x;
+      g += rows.inner.y;
+      dx += rows.dx_inner;
+    }
+  }
+  const auto store_sums = [&](const V& v, Index first) HWY_ATTR {
+    double* const target = sums.crossed() + first * step;
+    if constexpr (members == Members::separate) {
+      hn::StoreU(v, wide, target + B);
+    } else {
+      hn::StoreInterleaved2(hn::Zero(wide), v, wide, target + A);
+    }
+  };
+  (store_sums(lower[i], static_cast<Index>(i) * pairs), ...);
+  (store_sums(upper[i], static_cast<Index>(i) * pairs + lanes), ...);
+}
+
+template <class Kernel, Members members, Stores stores, class T, class Sums>
+void add_and_rotate_runs(const RowPlan& plan, const Runs& sum_runs, const Runs& runs, const RotatedPairRows<T>& rows, Sums& sums) {
+  constexpr std::size_t together = columns_rotated_together;
+  constexpr auto pairs = 2 * lanes;
+  constexpr auto most = static_cast<Index>(together) * pairs;
+  for (int r = 0; r < runs.count; ++r) {
+    const Run& sum_run = sum_runs.run[static_cast<std::size_t>(r)];
+    const Run& run = runs.run[static_cast<std::size_t>(r)];
+    Index k = 0;
+    for (; k + most <= run.count; k += most) {
+      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums, std::make_index_sequence<together>());
+    }
+    for (; k < run.count; k += pairs) {
+      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums, std::index_sequence<0>());
+    }
+  }
+  if (plan.rotary_dims == plan.row_length || rows.dx == rows.g) return;
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    for (Index row = 0; row < rows.inner.count; ++row) {
+      copy_outside<Stores::cached>(plan, rows.g + o * rows.outer.y + row * rows.inner.y, rows.dx + o * rows.dx_outer + row * rows.dx_inner);
+    }
+  }
+}
+
+/// Whether every pass over the rows fills whole cache lines of dx.
+template <class T>
+bool passes_fill_lines(const RowPlan& plan, const Runs& runs, const RotatedPairRows<T>& rows) {
+  constexpr Index line = 64 / static_cast<Index>(sizeof(T));
+  constexpr auto most = static_cast<Index>(columns_rotated_together) * 2 * lanes;
+  const bool lines = reinterpret_cast<std::uintptr_t>(rows.dx) % 64 == 0 && rows.dx_inner % line == 0 && rows.dx_outer % line == 0;
+  bool whole = lines && plan.rotary_dims == plan.row_length && most % line == 0;
+  for (const Run& run : runs) {
+    whole = whole && run.count % most == 0 && run.out_a % line == 0 && (run.out_step == 2 || run.out_b % line == 0);
+  }
+  return whole;
+}
+
+template <class Kernel, Members members, class T, class Sums>
+void add_and_rotate_with(const RowPlan& plan, const Runs& sum_runs, const Runs& runs, const RotatedPairRows<T>& rows, Sums& sums) {
+  if (rows.stores == Stores::streaming && passes_fill_lines(plan, runs, rows)) {
+    add_and_rotate_runs<Kernel, members, Stores::streaming>(plan, sum_runs, runs, rows, sums);
+  } else {
+    add_and_rotate_runs<Kernel, members, Stores::cached>(plan, sum_runs, runs, rows, sums);
+  }
+}
+
+template <class T, class Sums>
+bool add_and_rotate_all(const RowPlan& plan, const Runs& sum_runs, const RotatedPairRows<T>& rows, Sums& sums) {
+  if (plan.full_width || plan.permutes()) return false;
+  const Runs runs = runs_of(plan);
+  for (const Run& run : runs) {
+    if (run.count % (2 * lanes) != 0) return false;
+  }
+  if (plan.kind == PairKind::interleaved) {
+    add_and_rotate_with<NeighbourKernel<TableWidth::half, T>, Members::adjacent>(plan, sum_runs, runs, rows, sums);
+  } else {
+    using Kernel = ApartKernel<Members::separate, Members::separate, TableWidth::half, T>;
+    add_and_rotate_with<Kernel, Members::separate>(plan, sum_runs, runs, rows, sums);
+  }
+  return true;
+}
+
+template <class T, class Sums>
+void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  if (sums.products() == Products::all) {
+    add_runs<Products::all>(runs, rows, sums);
+  } else {
+    add_runs<Products::difference>(runs, rows, sums);
+  }
+}
+
+#else
+
+template <class T, class Sums>
+void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  add_pairs_plainly(runs, rows, sums);
+}
+
+template <class T, class Sums>
+bool add_and_rotate_all(const RowPlan&, const Runs&, const RotatedPairRows<T>&, Sums&) {
+  return false;
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+void add_float(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
+void add_double(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) { add_all(runs, rows, sums); }
+void add_half(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
+void add_bfloat16(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  add_all(runs, rows, sums);
+}
+
+bool add_and_rotate_float(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
+  return add_and_rotate_all(plan, runs, rows, sums);
+}
+bool add_and_rotate_half(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
+  return add_and_rotate_all(plan, runs, rows, sums);
+}
+bool add_and_rotate_bfloat16(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  return add_and_rotate_all(plan, runs, rows, sums);
+}
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace eigen_rope::detail {
+
+void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_float);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_double);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_half);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_bfloat16);
+  for_targets[chosen_version()](runs, rows, sums);
+}
+
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_float);
+  return for_targets[chosen_version()](plan, runs, rows, sums);
+}
+
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_half);
+  return for_targets[chosen_version()](plan, runs, rows, sums);
+}
+
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_bfloat16);
+  return for_targets[chosen_version()](plan, runs, rows, sums);
+}
+
+void flush_streamed_rows() { hwy::FlushStream(); }
+
+}  // namespace eigen_rope::detail
+#endif  // HWY_ONCE
