@@ -4,7 +4,7 @@
 //
 // adouble works in Eigen's tensors as it is, without traits. One gradient costs a few evaluations however many inputs there are. The tape
 // holds what was done, branches included: record again when an input crosses from one band of a scaling to another.
-#include "autodiff/second_order.hpp"
+#include "support/second_order.hpp"
 
 #include <adolc/adolc.h>
 

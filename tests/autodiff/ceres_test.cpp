@@ -5,7 +5,7 @@
 // jet.h brings Eigen's traits along and is all that is needed of Ceres; nothing has to be solved or linked. Where there are more inputs
 // than a Jet has parts, they are taken some at a time, as Ceres' DynamicAutoDiffCostFunction does. Jets nest, for second
 // derivatives, but convert from a number only explicitly, and a Jet of Jets only from a Jet.
-#include "autodiff/second_order.hpp"
+#include "support/second_order.hpp"
 
 #include <ceres/jet.h>
 

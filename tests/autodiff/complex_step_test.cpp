@@ -4,7 +4,7 @@
 //
 // std::complex<double> needs no library and no traits: it is the plainest second opinion. One evaluation gives the derivative with respect
 // to one input, so this is for checking and not for training.
-#include "autodiff/whole_way.hpp"
+#include "support/whole_way.hpp"
 
 namespace eigen_rope::test::autodiff {
 namespace {

@@ -3,7 +3,7 @@
 // Derivatives by Eigen's AutoDiffScalar the whole way: of fixed and of dynamic size, and nested for second derivatives.
 //
 // The rotation alone, its Jacobian and its paths are in autodiff_test.cpp.
-#include "autodiff/second_order.hpp"
+#include "support/second_order.hpp"
 
 // After the Tensor module: AutoDiff replaces functions of std that Eigen's packets use.
 #include <unsupported/Eigen/AutoDiff>

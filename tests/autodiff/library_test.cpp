@@ -2,7 +2,7 @@
 //
 // The library's own gradients, the whole way back from y to parameters, positions and x, against the same closed forms that other
 // people's differentiation is compared with: from the output, which is what training keeps, and from the input.
-#include "autodiff/whole_way.hpp"
+#include "support/whole_way.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 #include "eigen_rope/gradients/scaling_gradients.hpp"

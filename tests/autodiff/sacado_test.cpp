@@ -4,7 +4,7 @@
 //
 // All of them work in Eigen's tensors as they are. TRILINOS_NO_CONFIG_H is Trilinos' own switch for its headers without what a build of
 // Trilinos found: Sacado is then headers and nothing else, where Debian's configuration would want Kokkos, Teuchos and MPI beside it.
-#include "autodiff/second_order.hpp"
+#include "support/second_order.hpp"
 
 #define TRILINOS_NO_CONFIG_H
 #include <Sacado_No_Kokkos.hpp>

@@ -3,7 +3,7 @@
 // The settings of whole_way.hpp reach what they are meant to reach: a gradient that is 0 everywhere would agree with anything.
 #include <map>
 
-#include "autodiff/whole_way.hpp"
+#include "support/whole_way.hpp"
 
 namespace eigen_rope::test::autodiff {
 namespace {

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "error_of.hpp"
+#include "support/error_of.hpp"
 
 namespace other {
 

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "extremes.hpp"
+#include "support/extremes.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 

@@ -8,7 +8,7 @@
 #include "memory_file.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
-#include "train_lm_resealed.hpp"
+#include "train_lm/resealed.hpp"
 
 namespace eigen_rope::fuzz {
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "file_bytes.hpp"
+#include "support/file_bytes.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
 

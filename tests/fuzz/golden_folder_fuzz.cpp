@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <system_error>
 
-#include "file_bytes.hpp"
+#include "support/file_bytes.hpp"
 #include "tool/verify/golden_files.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 #include "tool/verify/verify.hpp"
 #include "tool/verify/scaling.hpp"
 

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "tool/convert/plan.hpp"
-#include "file_bytes.hpp"
+#include "support/file_bytes.hpp"
 #include "tool/io/file_error.hpp"
 #include "memory_file.hpp"
 #include "promise.hpp"
-#include "safetensors_bytes.hpp"
+#include "support/safetensors_bytes.hpp"
 #include "take.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "models/gguf_architectures.hpp"
-#include "models/gguf_recording.hpp"
+#include "support/gguf_recording.hpp"
 
 namespace eigen_rope::test::gguf_architectures_tests {
 namespace {

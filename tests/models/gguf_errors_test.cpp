@@ -6,10 +6,10 @@
 #include <cmath>
 #include <functional>
 
-#include "error_of.hpp"
-#include "models/gguf_writer.hpp"
+#include "support/error_of.hpp"
+#include "support/gguf_writer.hpp"
 #include "eigen_rope/models/gguf.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "models/gguf_writer.hpp"
-#include "temporary_folder.hpp"
+#include "support/gguf_writer.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test {
 namespace {

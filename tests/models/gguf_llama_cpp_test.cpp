@@ -10,10 +10,10 @@
 #include <optional>
 #include <set>
 
-#include "models/gguf_recording.hpp"
+#include "support/gguf_recording.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/gguf.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test::gguf_llama_cpp_tests {
 namespace {

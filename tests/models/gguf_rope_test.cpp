@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/gguf_writer.hpp"
+#include "support/gguf_writer.hpp"
 #include "eigen_rope/models/gguf.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test::gguf_rope_tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string>
 
-#include "error_of.hpp"
+#include "support/error_of.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
 
 namespace eigen_rope::models {

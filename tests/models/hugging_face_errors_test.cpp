@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "error_of.hpp"
-#include "file_bytes.hpp"
+#include "support/error_of.hpp"
+#include "support/file_bytes.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::models {
 namespace {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <string>
 
-#include "file_bytes.hpp"
+#include "support/file_bytes.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace eigen_rope::models {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "operators/aclnn_cases.hpp"
+#include "support/aclnn_cases.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -3,8 +3,8 @@
 // device_check() just inside and just outside each limit of the operators' pages.
 #include <gmock/gmock.h>
 
-#include "error_of.hpp"
-#include "operators/aclnn_cases.hpp"
+#include "support/error_of.hpp"
+#include "support/aclnn_cases.hpp"
 
 namespace eigen_rope::test {
 namespace {

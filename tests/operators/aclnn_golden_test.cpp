@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "operators/aclnn_cases.hpp"
+#include "support/aclnn_cases.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
 
 namespace eigen_rope::test {

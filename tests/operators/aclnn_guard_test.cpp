@@ -5,10 +5,10 @@
 // calls as well.
 #include <gtest/gtest.h>
 
-#include "guarded.hpp"
-#include "kernel_paths.hpp"
+#include "support/guarded.hpp"
+#include "support/kernel_paths.hpp"
 #include "eigen_rope/operators/aclnn_calls.hpp"
-#include "rotation_cases.hpp"
+#include "support/rotation_cases.hpp"
 
 namespace eigen_rope::aclnn {
 namespace {

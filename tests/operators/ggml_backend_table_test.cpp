@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "golden_ggml_formula.hpp"
+#include "support/golden_ggml_formula.hpp"
 #include "eigen_rope/operators/ggml.hpp"
 
 namespace eigen_rope::ggml {

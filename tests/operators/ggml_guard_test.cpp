@@ -4,10 +4,10 @@
 // each alone between pages that cannot be touched, positions of either width likewise. Every type, mode, direction, precision and window.
 #include <gtest/gtest.h>
 
-#include "guarded.hpp"
-#include "kernel_paths.hpp"
+#include "support/guarded.hpp"
+#include "support/kernel_paths.hpp"
 #include "eigen_rope/operators/ggml.hpp"
-#include "rotation_cases.hpp"
+#include "support/rotation_cases.hpp"
 
 namespace eigen_rope::ggml {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "error_of.hpp"
+#include "support/error_of.hpp"
 #include "eigen_rope/operators/ggml.hpp"
 
 namespace eigen_rope::ggml {

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "golden_ggml_formula.hpp"
+#include "support/golden_ggml_formula.hpp"
 #include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/operators/ggml.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "file_bytes.hpp"
+#include "support/file_bytes.hpp"
 
 namespace {
 

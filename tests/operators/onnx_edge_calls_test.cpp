@@ -11,8 +11,8 @@
 #include <map>
 #include <set>
 
-#include "error_of.hpp"
-#include "operators/onnx_cases.hpp"
+#include "support/error_of.hpp"
+#include "support/onnx_cases.hpp"
 
 namespace eigen_rope {
 namespace {

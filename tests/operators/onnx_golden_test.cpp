@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "error_of.hpp"
-#include "operators/onnx_cases.hpp"
+#include "support/error_of.hpp"
+#include "support/onnx_cases.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "operators/verify_recordings.hpp"
+#include "support/verify_recordings.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "operators/verify_recordings.hpp"
+#include "support/verify_recordings.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
 #include "tool/verify/verify.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <boost/math/constants/constants.hpp>
 
-#include "real_number.hpp"
+#include "support/real_number.hpp"
 #include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/tables/growing_cache.hpp"
 #include "eigen_rope/tables/token_row.hpp"

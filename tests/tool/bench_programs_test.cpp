@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "tool/io/file_error.hpp"
-#include "tool/run_tool.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "tool/compare/plot.hpp"
 #include "tool/compare/report.hpp"
-#include "error_of.hpp"
+#include "support/error_of.hpp"
 #include "tool/inspect/scaling_text.hpp"
-#include "tool/published_models.hpp"
-#include "tool/run_tool.hpp"
+#include "support/published_models.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

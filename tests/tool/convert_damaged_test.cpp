@@ -8,7 +8,7 @@
 #include "tool/convert/convert.hpp"
 #include "tool/io/file_error.hpp"
 #include "eigen_rope/numbers/error.hpp"
-#include "tool/model_files.hpp"
+#include "support/model_files.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tool/model_files.hpp"
+#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_interrupted_tests {
 namespace {

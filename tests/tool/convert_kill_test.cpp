@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
-#include "tool/killed_program.hpp"
-#include "tool/model_files.hpp"
+#include "support/killed_program.hpp"
+#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_kill_tests {
 namespace {

@@ -13,7 +13,7 @@
 #include "tool/io/byte_files.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
-#include "tool/model_files.hpp"
+#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_tests {
 namespace {

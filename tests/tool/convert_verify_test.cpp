@@ -12,7 +12,7 @@
 #include "tool/convert/convert.hpp"
 #include "tool/convert/write.hpp"
 #include "tool/io/file_error.hpp"
-#include "tool/model_files.hpp"
+#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_verify_tests {
 namespace {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tool/run_tool.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

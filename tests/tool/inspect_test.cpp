@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <sstream>
 
-#include "error_of.hpp"
+#include "support/error_of.hpp"
 #include "tool/inspect/plot.hpp"
 #include "tool/inspect/report.hpp"
 #include "tool/inspect/scaling_text.hpp"
-#include "tool/published_models.hpp"
-#include "tool/run_tool.hpp"
+#include "support/published_models.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool::inspect_tests {
 namespace {

@@ -8,7 +8,7 @@
 #include "tool/inspect/inspect.hpp"
 #include "tool/inspect/plot.hpp"
 #include "tool/inspect/report.hpp"
-#include "tool/published_models.hpp"
+#include "support/published_models.hpp"
 
 namespace eigen_rope::tool {
 namespace {

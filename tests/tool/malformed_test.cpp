@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tool/run_tool.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

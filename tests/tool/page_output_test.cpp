@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "tool/model_files.hpp"
-#include "tool/run_tool.hpp"
+#include "support/model_files.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tool/io/file_error.hpp"
-#include "tool/model_files.hpp"
+#include "support/model_files.hpp"
 
 namespace eigen_rope::tool {
 namespace {

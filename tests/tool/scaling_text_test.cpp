@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "error_of.hpp"
+#include "support/error_of.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 

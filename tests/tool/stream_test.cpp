@@ -10,8 +10,8 @@
 #include "tool/io/byte_files.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/files.hpp"
-#include "tool/model_files.hpp"
-#include "tool/run_tool.hpp"
+#include "support/model_files.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <cstdlib>
 
-#include "tool/run_tool.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

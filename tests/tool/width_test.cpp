@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tool/io/terminal.hpp"
-#include "tool/run_tool.hpp"
+#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checker on our own rotation: transpose() is its gradient for every pairing, window, layout and scalar, and with m = 1.25 the inverse
+// is not.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/gradient_functions.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/check/check_gradient.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
+
+namespace eigen_rope::test {
+namespace {
+
+constexpr Index kHeadSize = 12;
+constexpr Index kHeads = 2;
+constexpr Index kTokens = 3;
+
+const Pairing every_pairing[] = {
+    half, interleaved, quarter, interleaved_to_half, half.with_rotary_dims(8).with_offset(2), interleaved_to_half.with_rotary_dims(4)};
+
+template <class Scalar>
+CosSinCache<Scalar> cache_for(Pairing pairing, double attention_factor) {
+  Powers powers{pairing.rotary_dims(kHeadSize)};
+  powers.attention_factor = attention_factor;
+  return CosSinCache<Scalar>(Frequencies::powers(powers), Positions::range(5, kTokens));
+}
+
+template <class Scalar, int layout>
+Eigen::Tensor<Scalar, 3, layout> input() {
+  return layout == static_cast<int>(Eigen::ColMajor) ? normal_tensor<Scalar, 3, layout>({kHeadSize, kHeads, kTokens}, 1)
+                                                     : normal_tensor<Scalar, 3, layout>({kTokens, kHeads, kHeadSize}, 1);
+}
+
+template <class Scalar, int layout>
+void expect_transpose_is_the_gradient() {
+  using X = Eigen::Tensor<Scalar, 3, layout>;
+  const X x = input<Scalar, layout>();
+  for (const Pairing& pairing : every_pairing) {
+    const auto cache = cache_for<Scalar>(pairing, 1.25);
+    const auto rotated = [&](const auto& t) { return rotate(t, cache, pairing); };
+    const auto in_its_scalar = [&](const X& t) { return X(rotate(t, cache, pairing)); };
+    const auto gradient = [&](const X&, const X& g) { return transpose(g, cache, pairing); };
+    const auto forgotten_m2 = [&](const X&, const X& g) { return inverse(g, cache, pairing); };
+    for (const Coverage coverage : {Coverage::every_entry, Coverage::projections}) {
+      GradientCheckOptions options;
+      options.coverage = coverage;
+      const GradientReport exact = check_gradient(rotated, gradient, x, options);
+      EXPECT_EQ(exact.verdict, Verdict::passed) << exact;
+      EXPECT_EQ(exact.method, NumericMethod::complex_step) << exact;
+      const GradientReport differences = check_gradient(in_its_scalar, gradient, x, options);
+      EXPECT_EQ(differences.verdict, Verdict::passed) << differences;
+      EXPECT_EQ(check_gradient(rotated, forgotten_m2, x, options).verdict, Verdict::failed);
+      EXPECT_EQ(check_gradient(in_its_scalar, forgotten_m2, x, options).verdict, Verdict::failed);
+
+      const auto adjoint = [&](const X& g) { return transpose(g, cache, pairing); };
+      const auto inverted = [&](const X& g) { return inverse(g, cache, pairing); };
+      EXPECT_TRUE(check_adjoint(in_its_scalar, adjoint, x, options));
+      EXPECT_EQ(check_adjoint(in_its_scalar, inverted, x, options).verdict, Verdict::failed);
+    }
+  }
+}
+
+TEST(CheckGradientRope, TransposeIsTheGradientAndInverseIsNot) {
+  expect_transpose_is_the_gradient<double, Eigen::ColMajor>();
+  expect_transpose_is_the_gradient<double, Eigen::RowMajor>();
+  expect_transpose_is_the_gradient<float, Eigen::ColMajor>();
+  expect_transpose_is_the_gradient<float, Eigen::RowMajor>();
+}
+
+// The table's gradient is a sum over heads; here of cos and sin as arguments of f.
+TEST(CheckGradientRope, TableGradient) {
+  using Matrix = Eigen::Tensor<double, 2>;
+  using X = Eigen::Tensor<double, 3>;
+  const X x = input<double, Eigen::ColMajor>();
+  const Matrix cos = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 2);
+  const Matrix sin = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 3);
+  const Shape outer{1, kTokens};
+  const auto view = [&](const Matrix& c, const Matrix& s) { return TableView<double>{c.data(), s.data(), kHeadSize / 2, outer}; };
+  const auto rotated = [&](const X& t, const Matrix& c, const Matrix& s) { return X(rotate(t, view(c, s), half)); };
+  const auto strided = [&](const X& t) {
+    return StridedView<const double>{t.data(), Shape{kHeadSize, kHeads, kTokens}, {kHeadSize, kHeadSize * kHeads}};
+  };
+  const auto vjp = [&](const X& t, const Matrix& c, const Matrix& s, const X& g) {
+    Matrix dcos(c.dimensions()), dsin(s.dimensions());
+    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), kHeadSize / 2, outer}, strided(t), strided(g), half);
+    return std::make_tuple(X(transpose(g, view(c, s), half)), dcos, dsin);
+  };
+  GradientCheckOptions options;
+  options.names = {"x", "cos", "sin"};
+  const GradientReport report = check_gradient(rotated, vjp, std::tie(x, cos, sin), options);
+  EXPECT_EQ(report.verdict, Verdict::passed) << report;
+
+  const auto sign_of_sin = [&](const X& t, const Matrix& c, const Matrix& s, const X& g) {
+    auto [dx, dcos, dsin] = vjp(t, c, s, g);
+    return std::make_tuple(X(dx), Matrix(dcos), Matrix(-dsin));
+  };
+  const GradientReport wrong = check_gradient(rotated, sign_of_sin, std::tie(x, cos, sin), options);
+  EXPECT_EQ(wrong.verdict, Verdict::failed);
+  EXPECT_EQ(wrong.worst->argument, "sin") << wrong;
+
+  const auto one_head_only = [&](const X& t, const Matrix& c, const Matrix& s, const X& g) {
+    auto [dx, dcos, dsin] = vjp(t, c, s, g);
+    X first_head = g;
+    first_head.chip(1, 1).setZero();
+    auto [unused, dcos_of_one, dsin_of_one] = vjp(t, c, s, first_head);
+    return std::make_tuple(X(dx), Matrix(dcos_of_one), Matrix(dsin));
+  };
+  const GradientReport unsummed = check_gradient(rotated, one_head_only, std::tie(x, cos, sin), options);
+  EXPECT_EQ(unsummed.verdict, Verdict::failed);
+  EXPECT_EQ(unsummed.worst->argument, "cos") << unsummed;
+  EXPECT_EQ((*unsummed.worst->output_place)[1], 1) << "the head that was left out";
+}
+
+}  // namespace
+}  // namespace eigen_rope::test
