@@ -36,7 +36,7 @@ fi
 
 require_packages "${build_packages[@]}" libbenchmark-dev libcli11-dev nlohmann-json3-dev gnuplot-nox pkg-config
 say "configuring build/release"
-configure release -DROPE_BUILD_BENCH=ON
+configure release -DEIGEN_ROPE_BUILD_BENCH=ON
 say "building"
 cmake --build --preset release --target rotate_bench rotate_bench_native parents_bench parents_bench_avx2 parents_bench_native rotate_report ||
   die "the build failed; the compiler's messages are above"

@@ -75,9 +75,9 @@ fi
 export CCACHE_BASEDIR=$source_folder
 
 # The library in a fraction of the time that users wait for it: not optimised, kernels in plain C++.
-quick=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DROPE_KERNEL_OPTIMISATION=-O0
-  -DROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX2;HWY_AVX3;HWY_AVX3_DL")
-without_programs=(-DROPE_BUILD_TESTS=OFF -DROPE_BUILD_BENCH=OFF -DROPE_BUILD_TOOL=OFF -DROPE_BUILD_EXAMPLES=OFF)
+quick=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DEIGEN_ROPE_KERNEL_OPTIMISATION=-O0
+  -DEIGEN_ROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX2;HWY_AVX3;HWY_AVX3_DL")
+without_programs=(-DEIGEN_ROPE_BUILD_TESTS=OFF -DEIGEN_ROPE_BUILD_BENCH=OFF -DEIGEN_ROPE_BUILD_TOOL=OFF -DEIGEN_ROPE_BUILD_EXAMPLES=OFF)
 
 # configure_project FOLDER SOURCE COMPILER OPTION...
 configure_project() {
@@ -99,7 +99,7 @@ library() {
   local name=$1 source=$2 compiler=$3
   shift 3
   rm -rf "$work/$name/installed" "$work/$name/CMakeCache.txt"
-  configure_project "$name" "$source" "$compiler" -DCMAKE_BUILD_TYPE=Release -DROPE_DEVELOPER=ON \
+  configure_project "$name" "$source" "$compiler" -DCMAKE_BUILD_TYPE=Release -DEIGEN_ROPE_DEVELOPER=ON \
     -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
   run "building $name" cmake --build "$work/$name"
   run "installing $name" cmake --install "$work/$name"
@@ -173,10 +173,10 @@ compiler_checks() {
     own_eigen=()
     standard=17
     if [ -n "$eigen" ]; then
-      own_eigen=(-DROPE_EIGEN_DIR="$eigen")
+      own_eigen=(-DEIGEN_ROPE_EIGEN_DIR="$eigen")
       standard=20
     fi
-    in_folder=(-DROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF)
+    in_folder=(-DEIGEN_ROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF)
     for kind in static shared; do
       shared=OFF
       standards=(17 20)
@@ -197,7 +197,7 @@ compiler_checks() {
     done
     # The same objects again, if ccache is there.
     [ "$compiler$eigen" != "${compilers[0]}" ] ||
-      consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 "${in_folder[@]}" -DROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
+      consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 "${in_folder[@]}" -DEIGEN_ROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
   done
 }
@@ -228,7 +228,7 @@ printf '  %s\n' "the project that README.md shows"
 # What the library computes, as users get it: tests of what is compiled in their programs and of its kernels; and by the tool, compared with
 # what other people recorded and with slopes.
 tests=(table_tests table_kernel_tests rotate_tests gradient_tests)
-configure_project "$short-static" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=ON -DROPE_BUILD_TOOL=ON -DROPE_TEST_OPTIONS=-O0
+configure_project "$short-static" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=ON -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_TEST_OPTIONS=-O0
 run "building with the static library" cmake --build "$work/$short-static" --target headers_alone eigen_rope_tool "${tests[@]}"
 run "tests of the static library" xargs -P "$(nproc)" -I TEST env TEST --gtest_brief=1 \
   <<<"$(printf '%s\n' "${tests[@]/#/$work/$short-static/bin/}")"
@@ -238,7 +238,7 @@ printf '  %s\n' "each header alone; ${#tests[@]} programs of tests, eigen-rope v
 
 # Those that between them call what is compiled.
 examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)
-configure_project "$short-shared" "$source_folder" "$compiler" -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=ON
+configure_project "$short-shared" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=ON
 run "tool and examples with the shared library" cmake --build "$work/$short-shared" --target eigen_rope_tool "${examples[@]}"
 run "the tool with the shared library" "$work/$short-shared/bin/eigen-rope" inspect yarn:dims=128,factor=4,original=32768
 for example in "${examples[@]}"; do
@@ -251,7 +251,7 @@ printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared l
 debian_packages() {
   local kind=$1 name=$short-$1 folder=$work/$short-$1 root=$work/debian-$1/root libdir
   rm -rf "$root" "$folder"/*.deb
-  configure_project "$name" "$source_folder" "$compiler" -DROPE_BUILD_TESTS=OFF -DROPE_BUILD_TOOL=ON -DROPE_BUILD_EXAMPLES=OFF \
+  configure_project "$name" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=OFF -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=OFF \
     -DCMAKE_INSTALL_PREFIX=/usr
   run "building the Debian packages" cmake --build "$folder"
   (cd "$folder" && run "making the Debian packages" cpack -G DEB)

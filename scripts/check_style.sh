@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Form: clang-format has nothing to change, shellcheck nothing to say, every source names its licence, headers stay below 500 lines.
+# Form: clang-format has nothing to change, shellcheck nothing to say, every source names its licence, headers stay below 500 lines, no room includes one
+# above it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -15,7 +16,7 @@ repair formatting with: git ls-files '*.cpp' '*.hpp' | xargs clang-format -i"
   *) die "unknown argument '$1'; see scripts/check_style.sh --help" ;;
 esac
 
-require_packages clang-format shellcheck git
+require_packages clang-format shellcheck git python3
 fails=0
 fail() {
   printf '%s\n' "$*" >&2
@@ -46,6 +47,8 @@ for file in "${public[@]}"; do
   [ "$lines" -ge 1 ] || fail "$file: a public header must open with a comment on what it is"
   grep -q '^#pragma once$' "$file" || fail "$file: '#pragma once' is missing"
 done
+
+python3 scripts/check_rooms.py || fail "the lines above lead from a room to one above it"
 
 [ "$fails" -eq 0 ] || die "style"
 say "style: ${#sources[@]} sources, ${#scripts[@]} scripts, ${#licensed[@]} licences, ${#headers[@]} headers"

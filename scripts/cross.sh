@@ -60,7 +60,7 @@ if [ $quick -eq 0 ]; then
 fi
 
 say "comparing bits with those of this machine"
-configure native -DROPE_BUILD_BENCH=OFF
+configure native -DEIGEN_ROPE_BUILD_BENCH=OFF
 cmake --build --preset native --target print_results || die "the build failed; the compiler's messages are above"
 build/native/bin/print_results >build/aarch64/here.txt
 "${emulated[@]}" build/aarch64/bin/print_results >build/aarch64/there.txt

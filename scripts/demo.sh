@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 require_packages "${build_packages[@]}" "${demo_packages[@]}"
 say "configuring build/release"
-configure release -DROPE_BUILD_BENCH=OFF
+configure release -DEIGEN_ROPE_BUILD_BENCH=OFF
 say "building train_lm"
 cmake --build --preset release --target train_lm || die "the build failed; the compiler's messages are above"
 say "training (2 to 3 minutes on 2 cores; everything goes under out/)"

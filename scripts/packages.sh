@@ -69,6 +69,8 @@ beside() {
 
 # configure PRESET, quietly unless it fails
 configure() {
+  ! grep -qs '^ROPE_' "build/$1/CMakeCache.txt" ||
+    die "build/$1 holds settings of an older version, whose names begin with ROPE_: remove it with rm -r build/$1"
   local log
   log=$(mktemp)
   if ! cmake --preset "$@" >"$log" 2>&1; then

@@ -25,7 +25,7 @@ esac
 # build PRESET: the tests of dev or of another
 build() {
   say "configuring build/$1"
-  configure "$1" -DROPE_TEST_PYTHON="$PWD/build/python/bin/python" -DROPE_BUILD_BENCH=OFF
+  configure "$1" -DEIGEN_ROPE_TEST_PYTHON="$PWD/build/python/bin/python" -DEIGEN_ROPE_BUILD_BENCH=OFF
   say "building"
   cmake --build --preset "$1" || die "the build failed; the compiler's messages are above"
 }
@@ -54,7 +54,7 @@ programs_of() {
   local preset=$1 program
   shift
   say "configuring build/$preset"
-  configure "$preset" -DROPE_BUILD_BENCH=OFF
+  configure "$preset" -DEIGEN_ROPE_BUILD_BENCH=OFF
   say "building"
   cmake --build --preset "$preset" --target "$@" || die "the build failed; the compiler's messages are above"
   for program in "$@"; do
@@ -77,7 +77,7 @@ with_checks() { sed "s|^|--checks=$1 |"; }
 # takes 1.6 times as long: it checks the templates of Eigen and the standard library, too, and says nothing of them.
 tidy() {
   python_packages tests/python/clang_tidy.txt build/clang_tidy
-  configure asan-ubsan -DROPE_BUILD_BENCH=ON
+  configure asan-ubsan -DEIGEN_ROPE_BUILD_BENCH=ON
   sed 's/-Xclang -include-pch -Xclang [^ ]*//' build/asan-ubsan/compile_commands.json >build/clang_tidy/compile_commands.json
   local sources tool='^(build/asan-ubsan/)?src/tool/' library='^(build/asan-ubsan/CMakeFiles|src)/'
   sources=$(sed -n 's/^  "file": "\(.*\)",*$/\1/p' build/asan-ubsan/compile_commands.json | sed "s|^$PWD/||" | sort -u |

@@ -100,7 +100,7 @@ class Builds:
         log = self.logs / "configure.txt"
         log.unlink(missing_ok=True)
         command = ["cmake", "-S", self.tree / "tests/mutation", "-B", self.build, "-G", "Ninja", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
-                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -DNDEBUG", "-DROPE_MUTATION_TESTS=" + ";".join(tests)]
+                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -DNDEBUG", "-DEIGEN_ROPE_MUTATION_TESTS=" + ";".join(tests)]
         if self.run(command, log) != 0:
             die(f"configuring failed; see {log}")
 

@@ -79,7 +79,7 @@ TEST(VerifyProgram, QuietPrintsTheLastLineOnly) {
 TEST(VerifyProgram, HelpAndVersionSucceedWrongUsageIsTwo) {
   EXPECT_EQ(run_tool("--help").code, 0);
   EXPECT_THAT(run_tool("verify --help").out, HasSubstr("--precision"));
-  EXPECT_THAT(run_tool("--version").out, StartsWith("rope 0."));
+  EXPECT_THAT(run_tool("--version").out, StartsWith("eigen-rope 0."));
   for (const char* words : {"", "verify", "nothing", "verify . --precision half", "verify . --what"})
     EXPECT_EQ(run_tool(words).code, 2) << words;
 }

@@ -46,7 +46,7 @@ def main():
     expected = {number: mark.group(1).strip() for number, mark in marks if mark}
     assert expected, f"{source} marks no mistakes"
 
-    status, output = compiled(source, command, "-DROPE_WITHOUT_MISTAKES")
+    status, output = compiled(source, command, "-DEIGEN_ROPE_WITHOUT_MISTAKES")
     assert status == 0, f"without its mistakes {source} must compile:\n{output}"
     status, output = compiled(source, command, "-ferror-limit=0" if "clang" in command[0] else "-fmax-errors=0")
     assert status != 0, f"{source} must not compile"
