@@ -4,9 +4,9 @@
 #
 #   scripts/fuzz.sh [--minutes N] [--target NAME]... [--keep]
 #
-# Builds the fuzz targets of the preset asan-ubsan. Each target starts from tests/fuzz/corpus/NAME, seeds made of tests/data, and what earlier runs
-# left in out/fuzz/corpus/NAME. Crashes are left in out/fuzz/NAME-*: each becomes a file of tests/fuzz/corpus/NAME, which fuzz_corpus_tests runs.
-# --keep copies the smallest new files that reach new code to tests/fuzz/corpus, 24 kB for each target in all.
+# Builds the fuzz targets of the preset asan-ubsan. Each target starts from what tests/fuzz/corpus/NAME.tar.gz holds, seeds made of tests/data, and
+# what earlier runs left in out/fuzz/corpus/NAME. Crashes are left in out/fuzz/NAME-*: put them into out/fuzz/kept/NAME and run with --keep, so that
+# fuzz_corpus_tests runs them. --keep adds the smallest new files that reach new code, 24 kB for each target in all, and makes the archives anew.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -49,8 +49,9 @@ export LLVM_PROFILE_FILE=/dev/null
 
 # fuzz TARGET: runs it and prints its line
 fuzz() {
-  local target=$1 kept=tests/fuzz/corpus/$1 log=$out/$1.log code=0
+  local target=$1 kept=$out/kept/$1 log=$out/$1.log code=0
   mkdir -p "$kept" "$out/corpus/$target" "$out/seeds/$target"
+  tar -xzf "tests/fuzz/corpus/$target.tar.gz" -C "$kept"
   local arguments=(-max_total_time=$((minutes * 60)) -timeout=20 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384 -len_control=0
     -artifact_prefix="$out/$target-" -print_final_stats=1)
   [ ! -f "$out/seeds/$target.dict" ] || arguments+=(-dict="$out/seeds/$target.dict")
@@ -61,9 +62,9 @@ fuzz() {
   return $code
 }
 
-# keep_smallest TARGET: the smallest new files that reach new code
+# keep_smallest TARGET: the smallest new files that reach new code, into its archive, whose bytes depend on the files alone
 keep_smallest() {
-  local target=$1 kept=tests/fuzz/corpus/$1 merged=$out/merged/$1 before left size name
+  local target=$1 kept=$out/kept/$1 merged=$out/merged/$1 before left size name
   rm -rf "$merged"
   mkdir -p "$merged"
   cp "$out/seeds/$target"/* "$kept"/* "$merged" 2>/dev/null || true
@@ -76,6 +77,8 @@ keep_smallest() {
     [ $left -ge 0 ] || break
     cp "$merged/$name" "$kept/$name"
   done < <(find "$merged" -type f -printf '%s %f\n' | sort -n)
+  (cd "$kept" && LC_ALL=C tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=0644 --mtime=@0 -cf - -- *) |
+    gzip -n >"tests/fuzz/corpus/$target.tar.gz"
 }
 
 say "fuzzing, $minutes minutes a target, $(nproc) at a time"

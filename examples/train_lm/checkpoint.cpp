@@ -15,7 +15,7 @@
 #include "json_integer.hpp"
 #include "limits.hpp"
 #include "eigen_rope/numbers/error.hpp"
-#include "safetensors.hpp"
+#include "stored_tensors.hpp"
 
 namespace train_lm {
 namespace {

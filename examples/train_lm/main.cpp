@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -21,11 +22,11 @@
 #include "evaluate.hpp"
 #include "files.hpp"
 #include "frequencies.hpp"
-#include "interrupt.hpp"
 #include "options.hpp"
 #include "plot.hpp"
 #include "report.hpp"
 #include "session.hpp"
+#include "tool/io/interrupt.hpp"
 #include "trainer.hpp"
 
 namespace train_lm {
@@ -37,7 +38,7 @@ constexpr int interrupted = 128;
 
 int stopped(const Options& options) {
   fmt::print("stopped; everything is saved. Continue with: train_lm --resume --out {}\n", options.out);
-  return interrupt_signal() == 0 ? 0 : interrupted + interrupt_signal();
+  return eigen_rope::tool::interrupt_signal() == 0 ? 0 : interrupted + eigen_rope::tool::interrupt_signal();
 }
 
 const char* heading(const RunConfig& config) {
@@ -75,7 +76,7 @@ bool draw_pictures(const Options& options, const std::vector<SessionRun>& runs, 
   }
   if (drawn == Drawn::yes && has_learned_rates(runs)) drawn = draw(options.out, "rates", rates_script(runs.front()));
   if (drawn == Drawn::no_gnuplot) fmt::print(stderr, "train_lm: gnuplot is not installed: no pictures (the CSV files have the numbers)\n");
-  if (drawn == Drawn::failed && interrupt_signal() == 0) {
+  if (drawn == Drawn::failed && eigen_rope::tool::interrupt_signal() == 0) {
     throw Error(fmt::format("gnuplot could not draw the pictures in {} (disk full?)", options.out));
   }
   return drawn == Drawn::yes;
@@ -87,7 +88,7 @@ void close_session(const Options& options, const std::vector<SessionRun>& runs, 
   const Baselines baselines{unigram_bits(corpus), bigram_bits(corpus)};
   const std::vector<PositionCurve> curves = measure_positions(runs, corpus, device);
   const std::string sample = samples(options, runs, corpus, device);
-  if (interrupt_signal() != 0) return;
+  if (eigen_rope::tool::interrupt_signal() != 0) return;
   const std::string text = report(runs, corpus, baselines, curves);
   write_atomically(out / "positions.csv", positions_csv(curves));
   write_atomically(out / "sample.txt", sample);
@@ -122,12 +123,12 @@ int run(const Options& given) {
     if (!train(one.config, one.state, corpus, device, plan)) return stopped(options);
   }
   close_session(options, runs, corpus, device);
-  return interrupt_signal() == 0 ? 0 : stopped(options);
+  return eigen_rope::tool::interrupt_signal() == 0 ? 0 : stopped(options);
 }
 
 int main_checked(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
-  catch_interrupts();
+  eigen_rope::tool::catch_interrupts({SIGINT, SIGTERM});
   const int exit_code = parsed.options ? run(*parsed.options) : parsed.exit_code;
   if (!std::cout.flush() || std::fflush(stdout) != 0) throw Error("cannot write to the standard output");
   return exit_code;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plot.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -16,13 +12,14 @@
 #include "error.hpp"
 #include "files.hpp"
 #include "frequencies.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/gnuplot.hpp"
 
 namespace train_lm {
 namespace {
 
 constexpr const char* colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e"};
 constexpr const char* grey = "#7f7f7f";
-constexpr int not_found = 127;
 
 std::string label(const RunConfig& config) { return config.rope.rotates() ? "RoPE (" + config.name() + ")" : "no RoPE"; }
 
@@ -45,25 +42,13 @@ std::string means(const std::vector<double>& values, std::size_t width, double f
   return text;
 }
 
-/// Runs gnuplot in `folder`; its exit code, or not_found. Between fork and exec only calls that are safe with other threads running.
-int run_gnuplot(const std::filesystem::path& folder, const std::string& script) {
-  const pid_t child = ::fork();
-  if (child < 0) return -1;
-  if (child == 0) {
-    const int null = ::open("/dev/null", O_RDWR);
-    if (null >= 0) {
-      ::dup2(null, STDIN_FILENO);
-      ::dup2(null, STDOUT_FILENO);
-      ::dup2(null, STDERR_FILENO);
-    }
-    if (::chdir(folder.c_str()) == 0) ::execlp("gnuplot", "gnuplot", script.c_str(), static_cast<char*>(nullptr));
-    ::_exit(errno == ENOENT ? not_found : 126);
+/// Without it, nothing is drawn; without a process to run it in, neither.
+eigen_rope::tool::Ended run_gnuplot(const std::filesystem::path& folder, const std::string& script) {
+  try {
+    return eigen_rope::tool::run_gnuplot(folder, script, eigen_rope::tool::Prints::nowhere);
+  } catch (const eigen_rope::tool::FileError&) {
+    return {false, -1};
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 bool is_whole_png(const std::filesystem::path& path) {
@@ -163,14 +148,14 @@ std::string rates_script(const SessionRun& run) {
 Drawn draw(const std::filesystem::path& folder, const std::string& name, const std::string& script) {
   write_atomically(folder / (name + ".gp"), script);
   const std::filesystem::path temporary = folder / (name + ".png.tmp");
-  const int exit_code = run_gnuplot(folder, name + ".gp");
+  const eigen_rope::tool::Ended ended = run_gnuplot(folder, name + ".gp");
   std::error_code error;
-  if (exit_code == 0 && is_whole_png(temporary)) {
+  if (ended.exit_code == 0 && is_whole_png(temporary)) {
     publish(temporary, folder / (name + ".png"));
     return Drawn::yes;
   }
   std::filesystem::remove(temporary, error);
-  return exit_code == not_found ? Drawn::no_gnuplot : Drawn::failed;
+  return ended.missing ? Drawn::no_gnuplot : Drawn::failed;
 }
 
 }  // namespace train_lm

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "positions.hpp"
+#include "loss_by_position.hpp"
 #include "session.hpp"
 
 namespace train_lm {

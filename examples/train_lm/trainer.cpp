@@ -12,8 +12,8 @@
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "frequencies.hpp"
-#include "interrupt.hpp"
 #include "progress.hpp"
+#include "tool/io/interrupt.hpp"
 #include "windows.hpp"
 
 namespace train_lm {
@@ -102,11 +102,11 @@ bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Devic
     const double bits = trainer.step(state);
     progress.update(state.step, bits);
     if (state.step % plan.validate_every == 0 || state.step == config.steps) trainer.validate(state);
-    const bool stop = interrupt_signal() != 0 || state.step == plan.stop_at;
+    const bool stop = eigen_rope::tool::interrupt_signal() != 0 || state.step == plan.stop_at;
     if (stop || state.step % plan.save_every == 0 || state.step == config.steps) saver.save(config, state);
     if (stop && state.step < config.steps) return false;
   }
-  return interrupt_signal() == 0;
+  return eigen_rope::tool::interrupt_signal() == 0;
 }
 
 }  // namespace train_lm

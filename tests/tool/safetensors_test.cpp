@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The header of safetensors files: what is read, what is written, and one sentence for every way a file can be wrong.
-#include "tool/convert/safetensors.hpp"
+#include "tool/io/safetensors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

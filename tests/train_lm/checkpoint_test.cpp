@@ -17,7 +17,7 @@
 
 #include "error.hpp"
 #include "tool/io/files.hpp"
-#include "tool/convert/safetensors.hpp"
+#include "tool/io/safetensors.hpp"
 #include "train_lm/temporary_folder.hpp"
 #include "trainer.hpp"
 

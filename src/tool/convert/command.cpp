@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
 #include "tool/io/choice.hpp"
 #include "tool/cli/commands.hpp"
 #include "tool/convert/convert.hpp"
+#include "tool/io/interrupt.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {
@@ -18,7 +20,7 @@ struct ConvertArguments {
 };
 
 int run(const ConvertArguments& arguments) {
-  catch_interrupts();
+  catch_interrupts({SIGINT, SIGTERM, SIGHUP});
   const Writing writing = arguments.dry_run ? Writing::plan_only : Writing::whole;
   ConvertOptions options = arguments.options;
   if (arguments.force) options.contradiction = Contradiction::overridden;

@@ -18,7 +18,7 @@
 #include "eigen_rope/models/model_rope.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/operators/scalar_type.hpp"
-#include "tool/convert/safetensors.hpp"
+#include "tool/io/safetensors.hpp"
 
 namespace eigen_rope::tool {
 

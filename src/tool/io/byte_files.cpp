@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "tool/io/file_error.hpp"
 #include "tool/io/file_kind.hpp"
+#include "tool/io/interrupt.hpp"
 
 namespace eigen_rope::tool {
 namespace fs = std::filesystem;
@@ -28,14 +28,8 @@ std::string reason() { return std::error_code(errno, std::generic_category()).me
 // One call of read or write takes at most about 2 GiB.
 constexpr std::size_t largest_call = std::size_t{1} << 30;
 
-volatile std::sig_atomic_t received = 0;
-
-extern "C" {
-static void remember_signal(int signal) { received = signal; }
-}
-
 void refuse_if_interrupted(const fs::path& path) {
-  if (received != 0) refuse(path.string(), "was not finished: interrupted");
+  if (interrupt_signal() != 0) refuse(path.string(), "was not finished: interrupted");
 }
 
 constexpr unsigned permission_bits = 0777;
@@ -140,19 +134,6 @@ void require_stream(const fs::path& path) {
   } else if (::access(path.c_str(), W_OK) != 0) {
     refuse(path.string(), fmt::format("cannot be written: {}", reason()));
   }
-}
-
-void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = remember_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction present {};
-    const bool ignored = sigaction(signal, nullptr, &present) == 0 && present.sa_handler == SIG_IGN;
-    if (!ignored) sigaction(signal, &action, nullptr);
-  }
-  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {

@@ -5,7 +5,8 @@
 //
 // A draft is written under another name beside its destination and brought to the disk; publish() renames it and brings the new name to
 // the disk. Until then the destination is what it was, however the program ends. A killed program leaves its draft; the next draft of the
-// same destination removes it: drafts are locked, and the lock of a dead process is gone. Throws FileError, which names the file.
+// same destination removes it: drafts are locked, and the lock of a dead process is gone. After a caught interrupt (interrupt.hpp) the next
+// read or write is refused, so that drafts are removed. Throws FileError, which names the file.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,6 @@ namespace eigen_rope::tool {
 
 /// What is read or written at once: fast disks reach their speed with less; a row of 2^20 doubles has 8 MiB.
 inline constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
-
-/// From here on SIGINT, SIGTERM and SIGHUP end the next read or write with a refusal, so that drafts are removed; a second signal ends the
-/// program. One that is ignored (nohup) stays so. A limit on the size of files is then an error of writing, like a full disk, and no
-/// signal.
-void catch_interrupts();
 
 /// A regular file, open for reading; a model's file by its name is none if it is a Git LFS pointer or an HTML page (file_kind.hpp). Several
 /// threads may read.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/io/child_process.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,11 @@ class Descriptors {
   explicit Descriptors(Prints prints) {
     if (::posix_spawn_file_actions_init(&actions_) != 0) refuse("a program", "could not be prepared");
     if (prints == Prints::to_standard_error) ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+    if (prints == Prints::nowhere) {
+      for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
+      }
+    }
   }
   ~Descriptors() { ::posix_spawn_file_actions_destroy(&actions_); }
   Descriptors(const Descriptors&) = delete;

@@ -16,7 +16,7 @@ struct Ended {
   int exit_code = -1;
 };
 
-enum class Prints { to_standard_output, to_standard_error };
+enum class Prints { to_standard_output, to_standard_error, nowhere };
 
 /// `words` are the program, looked for in PATH if it has no slash, and its arguments. Throws FileError where a system call fails.
 Ended run_program(std::vector<std::string> words, Prints prints = Prints::to_standard_output);

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "tool/io/byte_files.hpp"
-#include "tool/io/child_process.hpp"
 #include "tool/io/files.hpp"
 
 namespace eigen_rope::tool {
@@ -28,7 +27,8 @@ bool is_installed(const std::string& program) {
 
 /// Whether gnuplot drew; throws where it cannot be started.
 bool drew(const fs::path& script, const fs::path& picture) {
-  const Ended ended = run_program({"gnuplot", script.string()});
+  const fs::path folder = script.has_parent_path() ? script.parent_path() : fs::path(".");
+  const Ended ended = run_gnuplot(folder, script.filename().string(), Prints::to_standard_output);
   if (ended.missing) refuse(picture.string(), "gnuplot must be installed to draw it");
   return ended.exit_code == 0;
 }
@@ -46,6 +46,10 @@ std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
   return result + "'";
+}
+
+Ended run_gnuplot(const fs::path& folder, const std::string& name, Prints prints) {
+  return run_program({"gnuplot", "-e", "cd " + quoted(folder.string()), name}, prints);
 }
 
 void draw_picture(const fs::path& path, const PictureSize& size, const std::string& script) {

@@ -10,10 +10,15 @@
 #include <filesystem>
 #include <string>
 
+#include "tool/io/child_process.hpp"
+
 namespace eigen_rope::tool {
 
 /// Throws FileError unless the name ends in .svg or .png, where nothing can be written under it (require_writable), and without gnuplot.
 void require_picture(const std::filesystem::path& path);
+
+/// Runs the script `name` of a folder with gnuplot in that folder. Throws FileError where a system call fails.
+Ended run_gnuplot(const std::filesystem::path& folder, const std::string& name, Prints prints);
 
 /// A string in gnuplot's single quotes.
 std::string quoted(const std::string& text);
