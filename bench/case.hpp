@@ -51,7 +51,9 @@ inline constexpr const char* scalar_name<Eigen::half> = "f16";
 template <>
 inline constexpr const char* scalar_name<Eigen::bfloat16> = "bf16";
 
-inline std::string pairing_name(eigen_rope::Pairing pairing) { return pairing.kind() == eigen_rope::PairKind::half ? "half" : "interleaved"; }
+inline std::string pairing_name(eigen_rope::Pairing pairing) {
+  return pairing.kind() == eigen_rope::PairKind::split_half ? "half" : "interleaved";
+}
 
 /// Uninitialised memory that begins on a page.
 template <class T>
@@ -113,7 +115,7 @@ struct Case {
   Index D() const { return shape.head_size; }
   Index S() const { return shape.tokens; }
   std::size_t bytes() const { return static_cast<std::size_t>(shape.size()) * sizeof(T); }
-  bool half() const { return pairing.kind() == eigen_rope::PairKind::half; }
+  bool half() const { return pairing.kind() == eigen_rope::PairKind::split_half; }
 
   CaseShape shape;
   eigen_rope::Pairing pairing;
@@ -122,7 +124,7 @@ struct Case {
   PlacedArray<T> x_memory, y_memory;
   std::optional<PlacedArray<T>> b_memory;
   Map x, y;
-  eigen_rope::CosSinCache<TableScalar> cache;
+  eigen_rope::Cache<TableScalar> cache;
 };
 
 }  // namespace bench

@@ -52,12 +52,12 @@ void add_copies(Contenders<T>& list, const CaseShape& shape) {
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape&) {
   list.push_back({"expr", [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y = eigen_rope::rotate(c.x, c.cache, c.pairing); }); }});
-  list.push_back({"expr",
-                  [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y.device(two_threads()) = eigen_rope::rotate(c.x, c.cache, c.pairing); }); },
-                  2});
+  list.push_back(
+      {"expr",
+       [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y.device(two_threads()) = eigen_rope::rotate(c.x, c.cache, c.pairing); }); }, 2});
 }
 
-#define EIGEN_ROPE_BENCH_INSTANTIATE(T)                             \
+#define EIGEN_ROPE_BENCH_INSTANTIATE(T)                       \
   template void add_copies(Contenders<T>&, const CaseShape&); \
   template void add_expressions(Contenders<T>&, const CaseShape&);
 EIGEN_ROPE_BENCH_INSTANTIATE(float)

@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "contender.hpp"
-#include "expected.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/rotation/tensor_view.hpp"
+#include "expected.hpp"
 
 namespace bench {
 namespace {
@@ -41,11 +41,13 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
 template <class T>
 Prepared backward(Case<T>& c, const eigen_rope::Output<T>& from, const eigen_rope::StridedView<T>& g, Wanted wanted) {
   auto result = std::make_shared<eigen_rope::Gradients<double>>();
-  const Action run = [&c, from, g, wanted, result] { eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::view(c.y)); };
+  const Action run = [&c, from, g, wanted, result] {
+    eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::view(c.y));
+  };
   const auto correct = [&c, from, run, result] {
     std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
     run();
-    if (!agrees(c.y.data(), rotated(c, eigen_rope::Direction::transpose))) return false;
+    if (!agrees(c.y.data(), rotated(c, eigen_rope::Direction::backward))) return false;
     const std::vector<double> expected = angles(c, from.y.data, c.x.data());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       // 32 heads of two products below 1, each within an ulp of float.
@@ -63,18 +65,22 @@ Prepared backward_of_table(Case<T>& c) {
   return into_y(
       c,
       [&c, x, result] {
-        eigen_rope::gradients_into(*result, eigen_rope::input(x), eigen_rope::view(c.x), c.cache, c.pairing, Wanted::table, eigen_rope::view(c.y));
+        eigen_rope::gradients_into(*result, eigen_rope::input(x), eigen_rope::view(c.x), c.cache, c.pairing, Wanted::table,
+                                   eigen_rope::view(c.y));
       },
-      [&c] { return rotated(c, eigen_rope::Direction::transpose); });
+      [&c] { return rotated(c, eigen_rope::Direction::backward); });
 }
 
 }  // namespace
 
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape&) {
-  list.push_back({"dx_dangle", [](Case<T>& c) { return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x), Wanted::angle); }});
-  list.push_back(
-      {"dx_dangle_inplace", [](Case<T>& c) { return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.y), Wanted::angle); }});
+  list.push_back({"dx_dangle", [](Case<T>& c) {
+                    return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x), Wanted::angle);
+                  }});
+  list.push_back({"dx_dangle_inplace", [](Case<T>& c) {
+                    return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.y), Wanted::angle);
+                  }});
   list.push_back({"dx_everything", [](Case<T>& c) {
                     return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x),
                                     Wanted::angle | Wanted::log_magnitude | Wanted::table);

@@ -53,12 +53,12 @@ struct Parents {
   }
   Index H() const { return x.dimension(1); }
   Index S() const { return x.dimension(2); }
-  auto rotated() const { return eigen_rope::rotate(x, cache, eigen_rope::half); }
+  auto rotated() const { return eigen_rope::rotate(x, cache, eigen_rope::split_half); }
 
   Tensor x, t, b;
   Eigen::Tensor<float, 2> w;
   Eigen::Tensor<float, 1> kernel;
-  eigen_rope::CosSinCache<float> cache;
+  eigen_rope::Cache<float> cache;
 };
 
 /// Sums of up to 2^24 numbers below 2, in another order.

@@ -3,7 +3,7 @@
 // The library where it is assigned directly, in one thread.
 //
 //   inplace      y = eigen_rope::rotate(y)
-//   transpose    y = eigen_rope::transpose(x)          inverse    y = eigen_rope::inverse(x)
+//   transpose    y = eigen_rope::rotate_backward(x)          inverse    y = eigen_rope::rotate_inverse(x)
 //   bnsd         as expr, the same bytes seen as [D, S, H]
 //   full_width   as expr, with one table entry per element
 #include <cstring>
@@ -76,12 +76,13 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   list.push_back({"inplace", &in_place<T>});
   list.push_back({"transpose", [](Case<T>& c) {
                     return into_y(
-                        c, [&c] { c.y = eigen_rope::transpose(c.x, c.cache, c.pairing); },
-                        [&c] { return rotated(c, eigen_rope::Direction::transpose); });
+                        c, [&c] { c.y = eigen_rope::rotate_backward(c.x, c.cache, c.pairing); },
+                        [&c] { return rotated(c, eigen_rope::Direction::backward); });
                   }});
   list.push_back({"inverse", [](Case<T>& c) {
                     return into_y(
-                        c, [&c] { c.y = eigen_rope::inverse(c.x, c.cache, c.pairing); }, [&c] { return rotated(c, eigen_rope::Direction::inverse); });
+                        c, [&c] { c.y = eigen_rope::rotate_inverse(c.x, c.cache, c.pairing); },
+                        [&c] { return rotated(c, eigen_rope::Direction::inverse); });
                   }});
   if (shape.whole_rows() && shape.tokens > 1) list.push_back({"bnsd", &heads_outermost<T>});
   if (shape.whole_rows() && shape.tokens == 512) {

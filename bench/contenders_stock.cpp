@@ -35,19 +35,20 @@ Prepared complex_product(Case<T>& c) {
 
 template <class T>
 void add_stock(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing) {
-  const bool half = pairing.kind() == eigen_rope::PairKind::half;
+  const bool half = pairing.kind() == eigen_rope::PairKind::split_half;
   const bool narrow = sizeof(T) == 2;  // stock Eigen converts 16-bit types one by one, in software
   if (std::is_same_v<T, float> || (!narrow && shape.tokens <= 512) || shape.tokens == 1) {
     list.push_back({"composed",
                     [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y = eigen_rope::composed::rotate(c.x, c.cache, c.pairing); }); }, 1,
                     shape.tokens > 1 ? Repetitions::few : Repetitions::many});
-    list.push_back({"reference",
-                    [](Case<T>& c) {
-                      return rotates_into_y(c, [&c] {
-                        eigen_rope::reference::rotate(c.x.data(), c.y.data(), eigen_rope::Shape{c.D(), heads, c.S()}, c.cache.view(), c.pairing);
-                      });
-                    },
-                    1, shape.tokens > 16 ? Repetitions::few : Repetitions::many});
+    list.push_back(
+        {"reference",
+         [](Case<T>& c) {
+           return rotates_into_y(c, [&c] {
+             eigen_rope::reference::rotate(c.x.data(), c.y.data(), eigen_rope::Shape{c.D(), heads, c.S()}, c.cache.view(), c.pairing);
+           });
+         },
+         1, shape.tokens > 16 ? Repetitions::few : Repetitions::many});
   }
   if constexpr (std::is_floating_point_v<T>) {
     list.push_back(hand_written<T>("loop_o2", half ? Loop<T>(&loop_o2::half) : Loop<T>(&loop_o2::interleaved)));

@@ -13,7 +13,7 @@ struct LoopShape {
   std::ptrdiff_t D, H, S, rotary;
 };
 
-#define EIGEN_ROPE_DECLARE_LOOPS(name, T)                                                \
+#define EIGEN_ROPE_DECLARE_LOOPS(name, T)                                          \
   namespace name {                                                                 \
   void half(const T* x, T* y, const T* cos, const T* sin, LoopShape shape);        \
   void interleaved(const T* x, T* y, const T* cos, const T* sin, LoopShape shape); \

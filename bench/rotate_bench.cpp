@@ -29,7 +29,7 @@ void run_scalar(bench::Session& session, eigen_rope::Pairing pairing) {
 
 int main(int argc, char** argv) {
   return bench::session_main(argc, argv, "", [](bench::Session& session) {
-    for (const eigen_rope::Pairing pairing : {eigen_rope::half, eigen_rope::interleaved}) {
+    for (const eigen_rope::Pairing pairing : {eigen_rope::split_half, eigen_rope::interleaved}) {
       run_scalar<float>(session, pairing);
       run_scalar<Eigen::half>(session, pairing);
       run_scalar<Eigen::bfloat16>(session, pairing);

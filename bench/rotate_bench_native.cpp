@@ -6,7 +6,7 @@
 
 int main(int argc, char** argv) {
   return bench::session_main(argc, argv, "_native", [](bench::Session& session) {
-    for (const eigen_rope::Pairing pairing : {eigen_rope::half, eigen_rope::interleaved}) {
+    for (const eigen_rope::Pairing pairing : {eigen_rope::split_half, eigen_rope::interleaved}) {
       for (const bench::CaseShape& shape : bench::shapes) {
         if (!shape.whole_rows() || (session.pace() == bench::Pace::quick && shape.tokens > 512)) continue;
         bench::Contenders<float> contenders;

@@ -37,7 +37,7 @@ struct Tables {
   }
 
   /// libm's angle is rounded once at up to 2^17, the result to float: half an ulp of 1 and a little.
-  bool same(const eigen_rope::CosSinCache<float>& cache) {
+  bool same(const eigen_rope::Cache<float>& cache) {
     fill_by_libm();
     for (std::size_t i = 0; i < cos.size(); ++i) {
       const float error = std::max(std::abs(cache.cos()[i] - cos[i]), std::abs(cache.sin()[i] - sin[i]));
@@ -73,7 +73,7 @@ void run_positions(Session& session, const std::string& kind, const std::shared_
   const std::string libm = session.name("libm", "f32", "any", kind, 1);
   if (!session.wants(build) && !session.wants(libm)) return;
   const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
-  const auto make = [tables, frequencies] { return eigen_rope::CosSinCache<float>(frequencies, tables->positions, eigen_rope::Layout::sd()); };
+  const auto make = [tables, frequencies] { return eigen_rope::Cache<float>(frequencies, tables->positions, eigen_rope::Layout::sd()); };
   const std::size_t bytes = 2 * static_cast<std::size_t>(tokens * pairs) * sizeof(float);
   session.run("table " + kind, {{build, {[make] { make(); }, [make, tables] { return tables->same(make()); }}, Repetitions::many, bytes},
                                 {libm, {[tables] { tables->fill_by_libm(); }, [] { return true; }}, Repetitions::many, bytes}});

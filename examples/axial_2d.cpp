@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <eigen_rope/eigen_rope.hpp>
+#include <limits>
 #include <vector>
+
+namespace er = eigen_rope;
 
 namespace {
 
@@ -34,34 +36,34 @@ int main() {
   x.setRandom();
 
   // 1. A window for each axis: the powers of D/2 dims, the same for both.
-  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({D / 2, 100.0});
-  const eigen_rope::CosSinCache<float> by_row(frequencies, eigen_rope::Positions::ids(rows));
-  const eigen_rope::CosSinCache<float> by_column(frequencies, eigen_rope::Positions::ids(columns));
-  const auto windows = [&](eigen_rope::Pairing pairing) {
-    Patches y = eigen_rope::rotate(x, by_row, pairing.with_rotary_dims(D / 2));
-    eigen_rope::rotate_inplace(y, by_column, pairing.with_offset(D / 2).with_rotary_dims(D / 2));
+  const er::Frequencies frequencies = er::Frequencies::powers({D / 2, 100.0});
+  const er::Cache<float> by_row(frequencies, er::Positions::ids(rows));
+  const er::Cache<float> by_column(frequencies, er::Positions::ids(columns));
+  const auto windows = [&](er::Pairing pairing) {
+    Patches y = er::rotate(x, by_row, pairing.with_rotary_dims(D / 2));
+    er::rotate_inplace(y, by_column, pairing.with_offset(D / 2).with_rotary_dims(D / 2));
     return y;
   };
 
   // 2. One rotation with two positions a patch: the first D/4 pairs take the row, the others the column, and exponents begin again.
-  const eigen_rope::Sections sections(eigen_rope::SectionPattern::vision, {D / 4, D / 4});
-  eigen_rope::Powers powers{D, 100.0};
+  const er::Sections sections(er::SectionPattern::vision, {D / 4, D / 4});
+  er::Powers powers{D, 100.0};
   powers.exponent_dims = D / 2;
   powers.exponents = sections.exponents(D / 2);
   std::vector<int> ids = rows;
   ids.insert(ids.end(), columns.begin(), columns.end());
-  const eigen_rope::CosSinCache<float> both(eigen_rope::Frequencies::powers(powers), eigen_rope::Positions::multi_axis(ids, sections));
+  const er::Cache<float> both(er::Frequencies::powers(powers), er::Positions::multi_axis(ids, sections));
 
   // Bit for bit the same, where the pairs of an axis fill its window: interleaved pairs, and half pairs in each window, which are the
   // quarter pairs of the whole row.
-  const bool interleaved = same(windows(eigen_rope::interleaved), eigen_rope::rotate(x, both, eigen_rope::interleaved));
-  const bool blocks = same(windows(eigen_rope::half), eigen_rope::rotate(x, both, eigen_rope::quarter));
+  const bool interleaved = same(windows(er::interleaved), er::rotate(x, both, er::interleaved));
+  const bool blocks = same(windows(er::split_half), er::rotate(x, both, er::quarter));
   fmt::print("interleaved in two windows is one interleaved rotation: {}\n", interleaved);
   fmt::print("half in two windows is one quarter rotation: {}\n", blocks);
 
   // Hugging Face's axial frequencies, rows' then columns', with its rotate_half: pairs reach across the row, (k, k + D/2). That is no
   // window, but the same table.
-  const Patches y = eigen_rope::rotate(x, both, eigen_rope::half);
+  const Patches y = er::rotate(x, both, er::split_half);
   float worst = 0;
   for (int patch = 0; patch < height * width; ++patch) {
     for (int k = 0; k < D / 2; ++k) {

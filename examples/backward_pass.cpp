@@ -7,18 +7,20 @@
 #include <cmath>
 #include <eigen_rope/eigen_rope.hpp>
 
+namespace er = eigen_rope;
+
 int main() {
-  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({64});
-  const eigen_rope::Positions positions = eigen_rope::Positions::range(0, 10);
-  const eigen_rope::CosSinCache<float> cache(frequencies, positions);
+  const er::Frequencies frequencies = er::Frequencies::powers({64});
+  const er::Positions positions = er::Positions::range(0, 10);
+  const er::Cache<float> cache(frequencies, positions);
   Eigen::Tensor<float, 4> q(64, 4, 10, 2), dq(64, 4, 10, 2);
   q.setRandom();
 
-  eigen_rope::rotate_inplace(q, cache, eigen_rope::half);  // the forward pass keeps q's output only
-  dq.setRandom();                              // what comes back from attention
-  auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(q)), eigen_rope::view(dq), cache, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dq));
-  std::vector<double> drates = eigen_rope::rate_gradients(d, positions);
-  std::vector<double> dpositions = eigen_rope::position_gradients(d, frequencies, positions);
+  er::rotate_inplace(q, cache, er::split_half);  // the forward pass keeps q's output only
+  dq.setRandom();                                // what comes back from attention
+  auto d = er::gradients(er::output(er::view(q)), er::view(dq), cache, er::split_half, er::Wanted::angle, er::view(dq));
+  std::vector<double> drates = er::rate_gradients(d, positions);
+  std::vector<double> dpositions = er::position_gradients(d, frequencies, positions);
 
   double by_rates = 0;
   for (std::size_t k = 0; k < drates.size(); ++k) by_rates += static_cast<double>(frequencies.rates()[k]) * drates[k];

@@ -6,13 +6,15 @@
 
 #include <eigen_rope/eigen_rope.hpp>
 
+namespace er = eigen_rope;
+
 using Matrix = Eigen::Tensor<double, 2>;  // [D, tokens]
 using Contraction = Eigen::array<Eigen::IndexPair<int>, 1>;
 
 int main() {
-  eigen_rope::Powers powers{8};
+  er::Powers powers{8};
   powers.attention_factor = 1.2;
-  const eigen_rope::CosSinCache<double> cache(eigen_rope::Frequencies::powers(powers), eigen_rope::Positions::range(0, 5), eigen_rope::Layout::sd());
+  const er::Cache<double> cache(er::Frequencies::powers(powers), er::Positions::range(0, 5), er::Layout::sd());
   Matrix q(8, 5), k(8, 5);
   q.setRandom();
   k.setRandom();
@@ -21,7 +23,7 @@ int main() {
   const Contraction queries{Eigen::IndexPair<int>(1, 0)};
   const Contraction keys{Eigen::IndexPair<int>(1, 1)};
   const auto rotated = [&](const auto& x) {
-    std::decay_t<decltype(x)> y = eigen_rope::rotate(x, cache, eigen_rope::half);
+    std::decay_t<decltype(x)> y = er::rotate(x, cache, er::split_half);
     return y;
   };
   // f takes any scalar, so the check can use complex numbers: no step to choose, no digits lost.
@@ -32,11 +34,11 @@ int main() {
   const auto gradient = [&](const Matrix& a, const Matrix& b, const Matrix& g) {  // g: [queries, keys]
     const Matrix dq = rotated(b).contract(g, keys);
     const Matrix dk = rotated(a).contract(g, queries);
-    return std::make_tuple(Matrix(eigen_rope::transpose(dq, cache, eigen_rope::half)), Matrix(eigen_rope::transpose(dk, cache, eigen_rope::half)));
+    return std::make_tuple(Matrix(er::rotate_backward(dq, cache, er::split_half)), Matrix(er::rotate_backward(dk, cache, er::split_half)));
   };
   const auto inverse_for_transpose = [&](const Matrix& a, const Matrix& b, const Matrix& g) {
     const Matrix dq = rotated(b).contract(g, keys);
-    return std::make_tuple(Matrix(eigen_rope::inverse(dq, cache, eigen_rope::half)), std::get<1>(gradient(a, b, g)));
+    return std::make_tuple(Matrix(er::rotate_inverse(dq, cache, er::split_half)), std::get<1>(gradient(a, b, g)));
   };
   const auto one_wrong_sign = [&](const Matrix& a, const Matrix& b, const Matrix& g) {
     auto [dq, dk] = gradient(a, b, g);
@@ -45,15 +47,15 @@ int main() {
     return std::make_tuple(Matrix(dq), wrong);
   };
 
-  eigen_rope::GradientCheckOptions options;
+  er::GradientCheckOptions options;
   options.names = {"q", "k"};
   const auto arguments = std::tie(q, k);
-  const eigen_rope::GradientReport right = eigen_rope::check_gradient(scores, gradient, arguments, options);
-  const eigen_rope::GradientReport inverse = eigen_rope::check_gradient(scores, inverse_for_transpose, arguments, options);
-  const eigen_rope::GradientReport sign = eigen_rope::check_gradient(scores, one_wrong_sign, arguments, options);
+  const er::GradientReport right = er::check_gradient(scores, gradient, arguments, options);
+  const er::GradientReport inverse = er::check_gradient(scores, inverse_for_transpose, arguments, options);
+  const er::GradientReport sign = er::check_gradient(scores, one_wrong_sign, arguments, options);
   // The rotation is linear: <R v, w> = <v, R^T w> needs no derivatives at all.
-  const eigen_rope::GradientReport adjoint = eigen_rope::check_adjoint([&](const Matrix& x) { return eigen_rope::rotate(x, cache, eigen_rope::half); },
-                                                           [&](const Matrix& y) { return eigen_rope::transpose(y, cache, eigen_rope::half); }, q);
+  const er::GradientReport adjoint = er::check_adjoint([&](const Matrix& x) { return er::rotate(x, cache, er::split_half); },
+                                                       [&](const Matrix& y) { return er::rotate_backward(y, cache, er::split_half); }, q);
   fmt::print("the gradient\n{}\n\ninverse() instead of transpose(), with m = 1.2\n{}\n\n", right.text(), inverse.text());
   fmt::print("one wrong sign\n{}\n\nrotate() and transpose()\n{}\n", sign.text(), adjoint.text());
   return right && adjoint && !inverse && !sign ? 0 : 1;

@@ -5,22 +5,24 @@
 
 #include <eigen_rope/eigen_rope.hpp>
 
+namespace er = eigen_rope;
+
 int main() {
-  const eigen_rope::Index D = 64, q_heads = 8, kv_heads = 2, tokens = 16;
-  const eigen_rope::Index all_heads = q_heads + 2 * kv_heads;
+  const er::Index D = 64, q_heads = 8, kv_heads = 2, tokens = 16;
+  const er::Index all_heads = q_heads + 2 * kv_heads;
   Eigen::Tensor<float, 3> qkv(D, all_heads, tokens);
   qkv.setRandom();
   const Eigen::Tensor<float, 3> before = qkv;
 
-  const eigen_rope::CosSinCache<float> cache(eigen_rope::Frequencies::powers({D}), eigen_rope::Positions::range(0, tokens));
-  const eigen_rope::StridedView<float> q{qkv.data(), {D, q_heads, tokens}, {D, all_heads * D}};
-  const eigen_rope::StridedView<float> k{qkv.data() + q_heads * D, {D, kv_heads, tokens}, {D, all_heads * D}};
-  eigen_rope::rotate_inplace(q, cache, eigen_rope::half);
-  eigen_rope::rotate_inplace(k, cache, eigen_rope::half);
+  const er::Cache<float> cache(er::Frequencies::powers({D}), er::Positions::range(0, tokens));
+  const er::StridedView<float> q{qkv.data(), {D, q_heads, tokens}, {D, all_heads * D}};
+  const er::StridedView<float> k{qkv.data() + q_heads * D, {D, kv_heads, tokens}, {D, all_heads * D}};
+  er::rotate_inplace(q, cache, er::split_half);
+  er::rotate_inplace(k, cache, er::split_half);
 
   // The values are as they were, and both inverses give the queries and keys back.
-  eigen_rope::rotate_inplace(q, cache, eigen_rope::half, eigen_rope::Direction::inverse);
-  eigen_rope::rotate_inplace(k, cache, eigen_rope::half, eigen_rope::Direction::inverse);
+  er::rotate_inplace(q, cache, er::split_half, er::Direction::inverse);
+  er::rotate_inplace(k, cache, er::split_half, er::Direction::inverse);
   const Eigen::Tensor<float, 0> difference = (qkv - before).abs().maximum();
   fmt::print("rotated and back: largest difference {:.1e}\n", difference());
   return difference() < 1e-6f ? 0 : 1;

@@ -5,21 +5,23 @@
 
 #include <eigen_rope/eigen_rope.hpp>
 
+namespace er = eigen_rope;
+
 int main() {
-  eigen_rope::Powers powers{64};
+  er::Powers powers{64};
   powers.linear_scale = 0.25;  // four times the context
-  eigen_rope::Yarn yarn;
+  er::GgmlYarn yarn;
   yarn.original_context = 4096;
-  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::yarn(powers, yarn);
+  const er::Frequencies frequencies = er::Frequencies::ggml_yarn(powers, yarn);
   const double m = static_cast<double>(frequencies.attention_factor());
 
-  const eigen_rope::CosSinCache<double> cache(frequencies, eigen_rope::Positions::range(1000, 8));
+  const er::Cache<double> cache(frequencies, er::Positions::range(1000, 8));
   Eigen::Tensor<double, 3> x(64, 2, 8);
   x.setRandom();
-  const Eigen::Tensor<double, 3> y = eigen_rope::rotate(x, cache, eigen_rope::half);
+  const Eigen::Tensor<double, 3> y = er::rotate(x, cache, er::split_half);
 
-  const Eigen::Tensor<double, 3> back = eigen_rope::inverse(y, cache, eigen_rope::half);
-  const Eigen::Tensor<double, 3> gradient = eigen_rope::transpose(y, cache, eigen_rope::half);
+  const Eigen::Tensor<double, 3> back = er::rotate_inverse(y, cache, er::split_half);
+  const Eigen::Tensor<double, 3> gradient = er::rotate_backward(y, cache, er::split_half);
   const Eigen::Tensor<double, 0> inverse_error = (back - x).abs().maximum();
   const Eigen::Tensor<double, 0> transpose_error = (gradient - x * (m * m)).abs().maximum();
   fmt::print("m = {:.6f}\n|inverse(rotate(x)) - x|       = {:.1e}\n|transpose(rotate(x)) - m^2 x| = {:.1e}\n", m, inverse_error(),

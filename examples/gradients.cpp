@@ -7,26 +7,28 @@
 #include <cmath>
 #include <eigen_rope/eigen_rope.hpp>
 
+namespace er = eigen_rope;
+
 namespace {
 
 using Tensor = Eigen::Tensor<double, 3>;
 
-constexpr eigen_rope::Index head_size = 16, heads = 2, tokens = 6;
+constexpr er::Index head_size = 16, heads = 2, tokens = 6;
 
 /// Rates from a base, scaled by YaRN so that the base moves the ends of its ramp as well.
 struct Model {
-  eigen_rope::Powers powers{head_size};
-  eigen_rope::Yarn yarn;
+  er::Powers powers{head_size};
+  er::GgmlYarn yarn;
   std::vector<double> positions{0, 1, 2, 3, 4.5, 7};
 
-  eigen_rope::Frequencies frequencies() const { return eigen_rope::Frequencies::yarn(powers, yarn); }
-  eigen_rope::Positions places() const { return eigen_rope::Positions::ids(positions); }
-  eigen_rope::CosSinCache<double> cache() const { return {frequencies(), places(), eigen_rope::Layout::tnd()}; }
+  er::Frequencies frequencies() const { return er::Frequencies::ggml_yarn(powers, yarn); }
+  er::Positions places() const { return er::Positions::ids(positions); }
+  er::Cache<double> cache() const { return {frequencies(), places(), er::Layout::tnd()}; }
 };
 
 double loss(const Model& model, const Tensor& x, const Tensor& w) {
-  const eigen_rope::CosSinCache<double> cache = model.cache();
-  const Eigen::Tensor<double, 0> sum = (eigen_rope::rotate(x, cache, eigen_rope::half) * w).sum();
+  const er::Cache<double> cache = model.cache();
+  const Eigen::Tensor<double, 0> sum = (er::rotate(x, cache, er::split_half) * w).sum();
   return sum();
 }
 
@@ -43,23 +45,23 @@ int main() {
   model.powers.linear_scale = 0.25;
   model.yarn.original_context = 64;
   model.yarn.beta_fast = 8;
-  model.yarn.ends = eigen_rope::RampEnds::exact;
+  model.yarn.ends = er::RampEnds::exact;
   Tensor x(head_size, heads, tokens), w(head_size, heads, tokens), dx(head_size, heads, tokens);
   x.setRandom();
   w.setRandom();
 
   // Forward, in place: the input is not kept.
-  const eigen_rope::CosSinCache<double> cache = model.cache();
+  const er::Cache<double> cache = model.cache();
   Tensor y = x;
-  eigen_rope::rotate_inplace(y, cache, eigen_rope::half);
+  er::rotate_inplace(y, cache, er::split_half);
 
   // Backward: one pass over y and dL/dy = w.
-  const auto wanted = eigen_rope::Wanted::angle | eigen_rope::Wanted::log_magnitude;
-  const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(w), cache, eigen_rope::half, wanted, eigen_rope::view(dx));
-  const eigen_rope::RateGradients rates{eigen_rope::rate_gradients(d, model.places(), eigen_rope::Layout::tnd()),
-                                  eigen_rope::attention_factor_gradient(d, model.frequencies(), model.places(), eigen_rope::Layout::tnd())};
-  const eigen_rope::YarnGradients parameters = eigen_rope::yarn_gradients(model.powers, model.yarn, rates);
-  const std::vector<double> positions = eigen_rope::position_gradients(d, model.frequencies(), model.places(), eigen_rope::Layout::tnd());
+  const auto wanted = er::Wanted::angle | er::Wanted::log_magnitude;
+  const auto d = er::gradients(er::output(er::view(y)), er::view(w), cache, er::split_half, wanted, er::view(dx));
+  const er::RateGradients rates{er::rate_gradients(d, model.places(), er::Layout::tnd()),
+                                er::attention_factor_gradient(d, model.frequencies(), model.places(), er::Layout::tnd())};
+  const er::GgmlYarnGradients parameters = er::ggml_yarn_gradients(model.powers, model.yarn, rates);
+  const std::vector<double> positions = er::position_gradients(d, model.frequencies(), model.places(), er::Layout::tnd());
 
   const auto quotient = [&](auto&& member) {
     Model more = model;
@@ -81,18 +83,18 @@ int main() {
 
   // Forward mode: how y moves when the fifth token's angles move by its rates, that is when its position does.
   std::vector<double> dt(static_cast<std::size_t>(cache.pairs() * tokens));
-  for (eigen_rope::Index k = 0; k < cache.pairs(); ++k) {
+  for (er::Index k = 0; k < cache.pairs(); ++k) {
     dt[static_cast<std::size_t>(4 * cache.pairs() + k)] = static_cast<double>(model.frequencies().rates()[static_cast<std::size_t>(k)]);
   }
   Tensor still(head_size, heads, tokens), dy(head_size, heads, tokens);
   still.setZero();
-  eigen_rope::jvp_to(eigen_rope::view(dy), eigen_rope::view(x), eigen_rope::view(still), cache, eigen_rope::tangent_of(cache, dt), eigen_rope::half);
+  er::jvp_to(er::view(dy), er::view(x), er::view(still), cache, er::tangent_of(cache, dt), er::split_half);
   const Eigen::Tensor<double, 0> along = (dy * w).sum();
   right &= show("the same, forward", along(), positions[4]);
 
   // Second order: how dL/dx moves when that position does, and how dL/dposition does.
   Tensor ddx(head_size, heads, tokens);
-  eigen_rope::rotate_tangent_to(eigen_rope::view(ddx), eigen_rope::view(w), eigen_rope::tangent_of(cache, dt), eigen_rope::half, eigen_rope::Direction::transpose);
+  er::rotate_tangent_to(er::view(ddx), er::view(w), er::tangent_of(cache, dt), er::split_half, er::Direction::backward);
   double curvature = 0;
   for (std::size_t i = 0; i < dt.size(); ++i) curvature -= dt[i] * dt[i] * d.log_magnitude[i];
   const auto moved_by = [&](double step) {

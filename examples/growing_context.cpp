@@ -10,13 +10,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <eigen_rope/eigen_rope.hpp>
+#include <limits>
+
+namespace er = eigen_rope;
 
 namespace {
 
 constexpr int D = 64, heads = 2, context = 64, end = 160;
-const eigen_rope::Powers powers{D, 10000.0};
+const er::Powers powers{D, 10000.0};
 
 using Keys = Eigen::Tensor<float, 3>;  // [D, heads, tokens]
 
@@ -28,24 +30,24 @@ class KeyCache {
     keys_.setZero();
   }
 
-  void append(const eigen_rope::Frequencies& frequencies) {
-    const eigen_rope::CosSinCache<float> table(frequencies, eigen_rope::Positions::range(tokens_, 1));
-    eigen_rope::rotate_to(tokens(keys_, tokens_, 1), tokens(projected_, tokens_, 1), table, eigen_rope::half);
+  void append(const er::Frequencies& frequencies) {
+    const er::Cache<float> table(frequencies, er::Positions::range(tokens_, 1));
+    er::rotate_to(tokens(keys_, tokens_, 1), tokens(projected_, tokens_, 1), table, er::split_half);
     ++tokens_;
   }
 
-  void move(const eigen_rope::Frequencies& from, const eigen_rope::Frequencies& to) {
-    const eigen_rope::Positions positions = eigen_rope::Positions::range(0, tokens_);
-    eigen_rope::rerotate(tokens(keys_, 0, tokens_), {from, positions}, {to, positions}, eigen_rope::half);
+  void move(const er::Frequencies& from, const er::Frequencies& to) {
+    const er::Positions positions = er::Positions::range(0, tokens_);
+    er::rerotate(tokens(keys_, 0, tokens_), {from, positions}, {to, positions}, er::split_half);
     ++moves_;
   }
 
   /// The largest distance of a pair from where a rotation of the projections puts it, in eps of its length.
-  double distance_from_fresh(const eigen_rope::Frequencies& frequencies) {
+  double distance_from_fresh(const er::Frequencies& frequencies) {
     Keys fresh(D, heads, tokens_);
-    fresh = eigen_rope::rotate(projected_, eigen_rope::CosSinCache<float>(frequencies, eigen_rope::Positions::range(0, tokens_)), eigen_rope::half);
+    fresh = er::rotate(projected_, er::Cache<float>(frequencies, er::Positions::range(0, tokens_)), er::split_half);
     double worst = 0;
-    for (eigen_rope::Index row = 0; row < heads * tokens_; ++row) {
+    for (er::Index row = 0; row < heads * tokens_; ++row) {
       const float* a = fresh.data() + row * D;
       const float* b = keys_.data() + row * D;
       for (int k = 0; k < D / 2; ++k) {
@@ -59,50 +61,50 @@ class KeyCache {
   int moves() const { return moves_; }
 
  private:
-  static eigen_rope::StridedView<float> tokens(Keys& keys, eigen_rope::Index first, eigen_rope::Index count) {
+  static er::StridedView<float> tokens(Keys& keys, er::Index first, er::Index count) {
     return {keys.data() + first * D * heads, {D, heads, count}, {D, D * heads}};
   }
 
   Keys projected_;
   Keys keys_;
-  eigen_rope::Index tokens_ = 0;
+  er::Index tokens_ = 0;
   int moves_ = 0;
 };
 
 /// Whether the keys are where they should be: each move, and each rotation, costs at most 1.75 eps of a pair's length.
-bool report(const char* name, KeyCache& cache, const eigen_rope::Frequencies& frequencies) {
+bool report(const char* name, KeyCache& cache, const er::Frequencies& frequencies) {
   const double distance = cache.distance_from_fresh(frequencies);
   fmt::print("{:<28}{:>4} moves, keys at most {:.1f} eps from ones rotated afresh\n", name, cache.moves(), distance);
   return distance <= 1.75 * (cache.moves() + 2);
 }
 
-bool decode_with_dynamic_ntk(const char* name, eigen_rope::Index step) {
+bool decode_with_dynamic_ntk(const char* name, er::Index step) {
   KeyCache cache;
-  eigen_rope::DynamicNtk ntk(powers, {4.0, context});
-  for (eigen_rope::Index length = 1; length <= end; ++length) {
-    const eigen_rope::Frequencies before = ntk.frequencies();
-    const eigen_rope::Index soon = (length + step - 1) / step * step;
+  er::DynamicNtk ntk(powers, {4.0, context});
+  for (er::Index length = 1; length <= end; ++length) {
+    const er::Frequencies before = ntk.frequencies();
+    const er::Index soon = (length + step - 1) / step * step;
     // The new token is rotated by the new frequencies, those before it move to them.
-    if (ntk.update(soon) == eigen_rope::CachedKeys::rerotate) cache.move(before, ntk.frequencies());
+    if (ntk.update(soon) == er::CachedKeys::rerotate) cache.move(before, ntk.frequencies());
     cache.append(ntk.frequencies());
   }
   return report(name, cache, ntk.frequencies());
 }
 
 bool decode_with_longrope() {
-  eigen_rope::LongRope longrope;
+  er::LongRope longrope;
   longrope.original_context = context;
   longrope.factor = 4;
   for (int k = 0; k < D / 2; ++k) {
     longrope.short_factor.push_back(1.0 + 0.01 * k);
     longrope.long_factor.push_back(1.0 + 0.1 * k);
   }
-  const eigen_rope::Scaling scaling = longrope;
+  const er::Scaling scaling = longrope;
   KeyCache cache;
-  eigen_rope::Frequencies frequencies = eigen_rope::frequencies(powers, scaling, 0);
-  for (eigen_rope::Index length = 1; length <= end; ++length) {
+  er::Frequencies frequencies = er::frequencies(powers, scaling, 0);
+  for (er::Index length = 1; length <= end; ++length) {
     if (length == context + 1) {
-      const eigen_rope::Frequencies longer = eigen_rope::frequencies(powers, scaling, length);
+      const er::Frequencies longer = er::frequencies(powers, scaling, length);
       cache.move(frequencies, longer);
       frequencies = longer;
     }

@@ -9,6 +9,8 @@
 #include <eigen_rope/eigen_rope.hpp>
 #include <vector>
 
+namespace er = eigen_rope;
+
 namespace {
 
 constexpr int D = 64, query_heads = 4, key_heads = 2, layers = 3, prompt = 10, tokens = 600;
@@ -33,7 +35,7 @@ float largest_difference(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 int main() {
-  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({D, 500000.0});
+  const er::Frequencies frequencies = er::Frequencies::powers({D, 500000.0});
   std::vector<Layer> model(layers);
   for (Layer& layer : model) {
     layer.q.setRandom();
@@ -42,36 +44,36 @@ int main() {
   std::vector<Layer> by_row = model;
 
   // Every token at once, to compare with.
-  const eigen_rope::CosSinCache<float> full(frequencies, eigen_rope::Positions::range(0, tokens));
+  const er::Cache<float> full(frequencies, er::Positions::range(0, tokens));
   std::vector<Layer> expected = model;
   for (Layer& layer : expected) {
-    eigen_rope::rotate_inplace(layer.q, full, eigen_rope::half);
-    eigen_rope::rotate_inplace(layer.keys, full, eigen_rope::half);
+    er::rotate_inplace(layer.q, full, er::split_half);
+    er::rotate_inplace(layer.keys, full, er::split_half);
   }
 
   // One table for all layers, q and k, and any number of threads. It grows as decoding proceeds.
-  const eigen_rope::GrowingCache<float> cache(frequencies);
+  const er::GrowingCache<float> cache(frequencies);
   for (Layer& layer : model) {
     for (Tensor* x : {&layer.q, &layer.keys}) {
       Eigen::TensorMap<Tensor> head(x->data(), D, x->dimension(1), prompt);
-      eigen_rope::rotate_inplace(head, cache.rows(0, prompt), eigen_rope::half);
+      er::rotate_inplace(head, cache.rows(0, prompt), er::split_half);
     }
   }
   for (int position = prompt; position < tokens; ++position) {
     for (Layer& layer : model) {
       Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
-      q = eigen_rope::rotate(q, cache.rows(position, 1), eigen_rope::half);
-      k = eigen_rope::rotate(k, cache.rows(position, 1), eigen_rope::half);
+      q = er::rotate(q, cache.rows(position, 1), er::split_half);
+      k = er::rotate(k, cache.rows(position, 1), er::split_half);
     }
   }
 
   // The same without a table: each thread has a row, which every layer reads until the next token.
-  eigen_rope::TokenRow<float> row(frequencies);
+  er::TokenRow<float> row(frequencies);
   for (int position = 0; position < tokens; ++position) {
     for (Layer& layer : by_row) {
       Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
-      q = eigen_rope::rotate(q, row.at(position), eigen_rope::half);
-      k = eigen_rope::rotate(k, row, eigen_rope::half);
+      q = er::rotate(q, row.at(position), er::split_half);
+      k = er::rotate(k, row, er::split_half);
     }
   }
 
@@ -85,10 +87,10 @@ int main() {
   fmt::print("token by token, against all at once: {}; the table has grown to {} rows\n", difference, cache.tokens());
 
   // Two sequences, one token each, at positions 7 and 500.
-  const eigen_rope::CosSinCache<float> both = cache.gather(eigen_rope::Positions::per_batch(std::vector<std::int64_t>{7, 500}, eigen_rope::Batches{2}));
+  const er::Cache<float> both = cache.gather(er::Positions::per_batch(std::vector<std::int64_t>{7, 500}, er::Batches{2}));
   Eigen::Tensor<float, 4> q(D, query_heads, 1, 2);
   q.setRandom();
-  eigen_rope::rotate_inplace(q, both, eigen_rope::half);
+  er::rotate_inplace(q, both, er::split_half);
   fmt::print("a table for two sequences has outer extents {}\n", both.outer().text());
   return difference == 0 ? 0 : 1;
 }

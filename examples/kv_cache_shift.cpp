@@ -7,8 +7,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
 #include <eigen_rope/eigen_rope.hpp>
+#include <limits>
+
+namespace er = eigen_rope;
 
 namespace {
 
@@ -21,42 +23,42 @@ float largest_difference(const Keys& a, const Keys& b) {
   return difference();
 }
 
-Keys recomputed(const Keys& projected, const eigen_rope::Placement& placement) {
-  return eigen_rope::rotate(projected, eigen_rope::CosSinCache<float>(placement.frequencies, placement.positions), eigen_rope::half);
+Keys recomputed(const Keys& projected, const er::Placement& placement) {
+  return er::rotate(projected, er::Cache<float>(placement.frequencies, placement.positions), er::split_half);
 }
 
 }  // namespace
 
 int main() {
-  const eigen_rope::Powers powers{D, 10000.0};
-  const eigen_rope::Frequencies trained = eigen_rope::Frequencies::powers(powers);
+  const er::Powers powers{D, 10000.0};
+  const er::Frequencies trained = er::Frequencies::powers(powers);
   Keys projected(D, heads, kept);
   projected.setRandom();
 
   // The tokens that stay stand at 512, ..., 2047.
-  const eigen_rope::Placement old{trained, eigen_rope::Positions::range(dropped, kept)};
+  const er::Placement old{trained, er::Positions::range(dropped, kept)};
   Keys keys = recomputed(projected, old);
 
   // 1. They move to 0, ..., 1535: one rotation by -512 for all, from a table of one row.
-  const eigen_rope::Placement shifted{trained, eigen_rope::Positions::range(0, kept)};
-  eigen_rope::rerotate(keys, old, shifted, eigen_rope::half);
+  const er::Placement shifted{trained, er::Positions::range(0, kept)};
+  er::rerotate(keys, old, shifted, er::split_half);
   const float after_shift = largest_difference(keys, recomputed(projected, shifted));
   fmt::print("shifted by {} tokens: largest difference to recomputed keys {:.2g}\n", dropped, after_shift);
 
   // 2. The context becomes four times as long: YaRN's frequencies, and its attention factor.
-  eigen_rope::Powers scaled = powers;
+  er::Powers scaled = powers;
   scaled.linear_scale = 0.25;
-  eigen_rope::Yarn yarn;
+  er::GgmlYarn yarn;
   yarn.original_context = context;
-  const eigen_rope::Placement stretched{eigen_rope::Frequencies::yarn(scaled, yarn), shifted.positions};
-  eigen_rope::rerotate(keys, shifted, stretched, eigen_rope::half);
+  const er::Placement stretched{er::Frequencies::ggml_yarn(scaled, yarn), shifted.positions};
+  er::rerotate(keys, shifted, stretched, er::split_half);
   const float after_switch = largest_difference(keys, recomputed(projected, stretched));
   fmt::print("switched to YaRN, m = {:.4f}: largest difference {:.2g}\n", static_cast<double>(stretched.frequencies.attention_factor()),
              after_switch);
 
   // 3. From where they were first, both at once: one move is more exact than two.
   Keys direct = recomputed(projected, old);
-  eigen_rope::rerotate(direct, old, stretched, eigen_rope::half);
+  er::rerotate(direct, old, stretched, er::split_half);
   const float at_once = largest_difference(direct, recomputed(projected, stretched));
   fmt::print("both in one move: largest difference {:.2g}\n", at_once);
 

@@ -5,27 +5,29 @@
 // share both.
 #include <fmt/core.h>
 
-#include <eigen_rope/models/model_rope.hpp>
 #include <eigen_rope/eigen_rope.hpp>
+#include <eigen_rope/models/model_rope.hpp>
+
+namespace er = eigen_rope;
 
 namespace {
 
 constexpr int D = 256, heads = 4, layers = 12, steps = 300;
 
-eigen_rope::models::ModelRope gemma3() {
-  eigen_rope::models::ModelRope model;
+er::models::ModelRope gemma3() {
+  er::models::ModelRope model;
   model.architecture = "gemma3_text";
   model.layers.resize(2);
-  eigen_rope::models::LayerRope& sliding = model.layers[0];
+  er::models::LayerRope& sliding = model.layers[0];
   sliding.layer_type = "sliding_attention";
   sliding.head_dims = D;
   sliding.powers = {D, 10000.0};
-  eigen_rope::models::LayerRope& full = model.layers[1];
+  er::models::LayerRope& full = model.layers[1];
   full.layer_type = "full_attention";
   full.head_dims = D;
   full.powers = {D, 1000000.0};
-  full.scaling = eigen_rope::Linear{8.0};
-  for (eigen_rope::Index layer = 0; layer < layers; ++layer) (layer % 6 == 5 ? full : sliding).layers.push_back(layer);
+  full.scaling = er::Linear{8.0};
+  for (er::Index layer = 0; layer < layers; ++layer) (layer % 6 == 5 ? full : sliding).layers.push_back(layer);
   return model;
 }
 
@@ -34,13 +36,13 @@ using Token = Eigen::Tensor<float, 3>;  // [D, heads, 1]
 }  // namespace
 
 int main() {
-  const eigen_rope::models::ModelRope model = gemma3();
-  const eigen_rope::models::LayerRope& sliding = model.layers[0];
-  const eigen_rope::models::LayerRope& full = model.layers[1];
-  const eigen_rope::GrowingCache<float> sliding_table(sliding.frequencies());
-  const eigen_rope::GrowingCache<float> full_table(full.frequencies());
-  for (const eigen_rope::models::LayerRope& kind : model.layers) {
-    const eigen_rope::Frequencies f = kind.frequencies();
+  const er::models::ModelRope model = gemma3();
+  const er::models::LayerRope& sliding = model.layers[0];
+  const er::models::LayerRope& full = model.layers[1];
+  const er::GrowingCache<float> sliding_table(sliding.frequencies());
+  const er::GrowingCache<float> full_table(full.frequencies());
+  for (const er::models::LayerRope& kind : model.layers) {
+    const er::Frequencies f = kind.frequencies();
     fmt::print("{:<18} {:>2} layers, fastest pair {:.4g}, slowest {:.4g} radians per token\n", kind.layer_type, kind.layers.size(),
                static_cast<double>(f.rates().front()), static_cast<double>(f.rates().back()));
   }
@@ -51,21 +53,20 @@ int main() {
     for (std::size_t layer = 0; layer < layers; ++layer) {
       const bool sees_everything = layer % 6 == 5;
       Token& own = sees_everything ? full_q : sliding_q;
-      own = eigen_rope::rotate(q, (sees_everything ? full_table : sliding_table).rows(position, 1), eigen_rope::half);
+      own = er::rotate(q, (sees_everything ? full_table : sliding_table).rows(position, 1), er::split_half);
     }
   }
 
   // What the two tables hold is what each kind's own frequencies give, and nothing of the other's.
-  const auto alone = [&](const eigen_rope::Frequencies& frequencies) {
-    Token result = eigen_rope::rotate(q, eigen_rope::CosSinCache<float>(frequencies, eigen_rope::Positions::range(steps - 1, 1)), eigen_rope::half);
+  const auto alone = [&](const er::Frequencies& frequencies) {
+    Token result = er::rotate(q, er::Cache<float>(frequencies, er::Positions::range(steps - 1, 1)), er::split_half);
     return result;
   };
   const auto same = [](const Token& a, const Token& b) {
     const Eigen::Tensor<bool, 0> result = (a == b).all();
     return result();
   };
-  const bool own =
-      same(sliding_q, alone(eigen_rope::Frequencies::powers({D, 1e4}))) && same(full_q, alone(eigen_rope::Frequencies::linear({D, 1e6}, 8)));
+  const bool own = same(sliding_q, alone(er::Frequencies::powers({D, 1e4}))) && same(full_q, alone(er::Frequencies::linear({D, 1e6}, 8)));
   const bool apart = sliding_table.rows(0, 1).cos != full_table.rows(0, 1).cos && !same(sliding_q, full_q);
   fmt::print("tables of {} and {} tokens, each its own: {}\n", sliding_table.tokens(), full_table.tokens(), own && apart);
   return own && apart ? 0 : 1;

@@ -5,7 +5,8 @@
 //
 //   loss = mean over heads and token pairs (i, j) of (q'_j . k'_i - teacher's)^2 / D      q' = R q, k' = R k, the teacher's with noise
 //
-//   d loss/dq', dk'  ->  eigen_rope::gradients  ->  eigen_rope::rate_gradients  ->  eigen_rope::powers_gradients      scores, angles, rates, base
+//   d loss/dq', dk'  ->  er::gradients  ->  er::rate_gradients  ->  er::powers_gradients      scores, angles,
+//   rates, base
 //
 // On average over q and k a pair whose rate is wrong by e costs 1 - cos(e r) at distance r. Over distances up to r that is a bowl only
 // while |e| < about pi / r; beyond it are ripples with a minimum each, and descent on long windows stops in one of those. So windows
@@ -19,16 +20,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <eigen_rope/eigen_rope.hpp>
 #include <fstream>
 #include <functional>
 #include <random>
-#include <eigen_rope/eigen_rope.hpp>
 #include <string>
 #include <vector>
 
+namespace er = eigen_rope;
+
 namespace {
 
-constexpr eigen_rope::Index D = 16, heads = 4, sequences = 2, longest = 64;
+constexpr er::Index D = 16, heads = 4, sequences = 2, longest = 64;
 constexpr int steps_per_window = 150;
 /// What counts as recovered: the largest error of an angle, in radians, at the longest distance.
 constexpr double tolerance = 1e-2;
@@ -40,22 +43,22 @@ using Square = Eigen::MatrixXd;           // [key, query]
 using Head = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
 
 /// One head of one sequence as a matrix [D, tokens].
-Head head(Tensor& x, eigen_rope::Index h, eigen_rope::Index b) { return {&x(0, h, 0, b), D, x.dimension(2), Eigen::OuterStride<>(D * heads)}; }
+Head head(Tensor& x, er::Index h, er::Index b) { return {&x(0, h, 0, b), D, x.dimension(2), Eigen::OuterStride<>(D * heads)}; }
 
 /// Queries and keys turned by some rates, or the gradient with respect to them.
 struct Turned {
   Tensor q, k;
 
-  Square scores(eigen_rope::Index h, eigen_rope::Index b) { return head(k, h, b).transpose() * head(q, h, b); }
+  Square scores(er::Index h, er::Index b) { return head(k, h, b).transpose() * head(q, h, b); }
 };
 
-Turned turned(Turned x, const eigen_rope::CosSinCache<double>& cache) {
-  eigen_rope::rotate_inplace(x.q, cache, eigen_rope::half);
-  eigen_rope::rotate_inplace(x.k, cache, eigen_rope::half);
+Turned turned(Turned x, const er::Cache<double>& cache) {
+  er::rotate_inplace(x.q, cache, er::split_half);
+  er::rotate_inplace(x.k, cache, er::split_half);
   return x;
 }
 
-Turned random_pair(eigen_rope::Index tokens, std::mt19937_64& random) {
+Turned random_pair(er::Index tokens, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   Turned x{Tensor(D, heads, tokens, sequences), Tensor(D, heads, tokens, sequences)};
   for (Tensor* t : {&x.q, &x.k}) std::generate_n(t->data(), t->size(), [&] { return normal(random); });
@@ -69,19 +72,19 @@ struct Loss {
 };
 
 /// The loss on one batch. The teacher's scores carry fresh noise.
-Loss compare(const Turned& x, const eigen_rope::Frequencies& student, const eigen_rope::Frequencies& teacher, std::mt19937_64& random) {
+Loss compare(const Turned& x, const er::Frequencies& student, const er::Frequencies& teacher, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
-  const eigen_rope::Index tokens = x.q.dimension(2);
-  const eigen_rope::Positions positions = eigen_rope::Positions::range(0, tokens);
-  const eigen_rope::CosSinCache<double> cache(student, positions);
+  const er::Index tokens = x.q.dimension(2);
+  const er::Positions positions = er::Positions::range(0, tokens);
+  const er::Cache<double> cache(student, positions);
   Turned y = turned(x, cache);
-  Turned target = turned(x, eigen_rope::CosSinCache<double>(teacher, positions));
+  Turned target = turned(x, er::Cache<double>(teacher, positions));
 
   Loss loss;
   Turned dy{Tensor(y.q.dimensions()), Tensor(y.k.dimensions())};
   const double scale = 1.0 / static_cast<double>(D * heads * sequences * tokens * tokens);
-  for (eigen_rope::Index b = 0; b < sequences; ++b) {
-    for (eigen_rope::Index h = 0; h < heads; ++h) {
+  for (er::Index b = 0; b < sequences; ++b) {
+    for (er::Index h = 0; h < heads; ++h) {
       const Square disturbance = Square::NullaryExpr(tokens, tokens, [&] { return noise * normal(random); });
       const Square difference = y.scores(h, b) - (target.scores(h, b) + disturbance);
       loss.value += scale * difference.squaredNorm();
@@ -90,8 +93,8 @@ Loss compare(const Turned& x, const eigen_rope::Frequencies& student, const eige
     }
   }
   const auto rates_of = [&](const Tensor& out, const Tensor& d_out) {
-    const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(out)), eigen_rope::view(d_out), cache, eigen_rope::half, eigen_rope::Wanted::angle);
-    return eigen_rope::rate_gradients(d, positions);
+    const auto d = er::gradients(er::output(er::view(out)), er::view(d_out), cache, er::split_half, er::Wanted::angle);
+    return er::rate_gradients(d, positions);
   };
   loss.rates = rates_of(y.q, dy.q);
   const std::vector<double> from_keys = rates_of(y.k, dy.k);
@@ -101,17 +104,17 @@ Loss compare(const Turned& x, const eigen_rope::Frequencies& student, const eige
 
 /// A student: numbers to learn, the frequencies they mean, and the gradient of its numbers from that of the rates.
 struct LearnsRates {
-  static eigen_rope::Frequencies frequencies(const std::vector<double>& rates) { return eigen_rope::Frequencies::explicit_rates(rates); }
+  static er::Frequencies frequencies(const std::vector<double>& rates) { return er::Frequencies::explicit_rates(rates); }
   static std::vector<double> gradient(const std::vector<double>&, const std::vector<double>& d_rates) { return d_rates; }
 };
 
 /// Its one number is ln base, so that steps are relative.
 struct LearnsBase {
-  static eigen_rope::Powers powers(const std::vector<double>& log_base) { return {D, std::exp(log_base[0])}; }
-  static eigen_rope::Frequencies frequencies(const std::vector<double>& log_base) { return eigen_rope::Frequencies::powers(powers(log_base)); }
+  static er::Powers powers(const std::vector<double>& log_base) { return {D, std::exp(log_base[0])}; }
+  static er::Frequencies frequencies(const std::vector<double>& log_base) { return er::Frequencies::powers(powers(log_base)); }
   static std::vector<double> gradient(const std::vector<double>& log_base, const std::vector<double>& d_rates) {
-    const eigen_rope::Powers p = powers(log_base);
-    return {p.base * eigen_rope::powers_gradients(p, {d_rates, 0.0}).base};
+    const er::Powers p = powers(log_base);
+    return {p.base * er::powers_gradients(p, {d_rates, 0.0}).base};
   }
 };
 
@@ -138,9 +141,9 @@ class Adam {
   int taken_ = 0;
 };
 
-std::vector<double> rates_of(const eigen_rope::Frequencies& frequencies) {
+std::vector<double> rates_of(const er::Frequencies& frequencies) {
   std::vector<double> rates;
-  for (const eigen_rope::DoubleDouble& rate : frequencies.rates()) rates.push_back(static_cast<double>(rate));
+  for (const er::DoubleDouble& rate : frequencies.rates()) rates.push_back(static_cast<double>(rate));
   return rates;
 }
 
@@ -173,13 +176,13 @@ void write_script(const std::string& file, const Path& path, const std::vector<d
 /// Descends from `numbers`, a while on windows of each length. `stride` is the largest step on windows of two tokens; it falls as the bowl
 /// narrows.
 template <class Student>
-Path fit(std::vector<double> numbers, const eigen_rope::Frequencies& teacher, const std::vector<eigen_rope::Index>& windows, double stride) {
+Path fit(std::vector<double> numbers, const er::Frequencies& teacher, const std::vector<er::Index>& windows, double stride) {
   std::mt19937_64 random(7);
   Path path;
-  for (const eigen_rope::Index tokens : windows) {
+  for (const er::Index tokens : windows) {
     Adam adam(numbers.size(), stride * 2 / static_cast<double>(tokens));
     for (int i = 0; i < steps_per_window; ++i) {
-      const eigen_rope::Frequencies student = Student::frequencies(numbers);
+      const er::Frequencies student = Student::frequencies(numbers);
       const Loss loss = compare(random_pair(tokens, random), student, teacher, random);
       path.loss.push_back(loss.value);
       path.rates.push_back(rates_of(student));
@@ -191,8 +194,8 @@ Path fit(std::vector<double> numbers, const eigen_rope::Frequencies& teacher, co
   return path;
 }
 
-const std::vector<eigen_rope::Index> growing{2, 4, 8, 16, 32, longest};
-const std::vector<eigen_rope::Index> long_only(growing.size(), longest);
+const std::vector<er::Index> growing{2, 4, 8, 16, 32, longest};
+const std::vector<er::Index> long_only(growing.size(), longest);
 
 double worst_error(const std::vector<double>& rates, const std::vector<double>& hidden) {
   double worst = 0;
@@ -216,8 +219,8 @@ void print_windows(const Path& path, const std::vector<double>& hidden) {
 /// Rates of no particular law, from a start that is wrong by up to a factor of 22. True if they were found.
 bool learn_rates(const std::string& script_path) {
   const std::vector<double> hidden{1.9, 1.1, 0.71, 0.3, 0.22, 0.05, 0.013, 0.002};
-  const eigen_rope::Frequencies teacher = eigen_rope::Frequencies::explicit_rates(hidden);
-  const std::vector<double> start = rates_of(eigen_rope::Frequencies::powers({D, 10000.0}));
+  const er::Frequencies teacher = er::Frequencies::explicit_rates(hidden);
+  const std::vector<double> start = rates_of(er::Frequencies::powers({D, 10000.0}));
   constexpr double stride = 0.1;  // radians per token
 
   fmt::print("Rates, radians per token\n\n");
@@ -239,7 +242,7 @@ bool learn_rates(const std::string& script_path) {
 /// A base fifty times the one the student starts from. True if it was found.
 bool learn_base() {
   constexpr double hidden = 500000.0, start = 10000.0;
-  const eigen_rope::Frequencies teacher = eigen_rope::Frequencies::powers({D, hidden});
+  const er::Frequencies teacher = er::Frequencies::powers({D, hidden});
   constexpr double stride = 0.2;  // in ln base
 
   fmt::print("Base, as ln base\n\n");

@@ -4,20 +4,22 @@
 // docs/operators.md shows these functions.
 #include <fmt/core.h>
 
+#include <eigen_rope/eigen_rope.hpp>
 #include <eigen_rope/operators/aclnn.hpp>
 #include <eigen_rope/operators/ggml.hpp>
 #include <eigen_rope/operators/onnx.hpp>
-#include <eigen_rope/eigen_rope.hpp>
 #include <vector>
+
+namespace er = eigen_rope;
 
 using Tensor = Eigen::Tensor<float, 4>;
 using RowMajorTensor = Eigen::Tensor<float, 4, Eigen::RowMajor>;
 
 // A ggml node: YaRN over a window of 32 of 80 dims, neox pairs, one position per token.
 Tensor ggml_call(const Tensor& a, const std::vector<std::int32_t>& positions) {
-  eigen_rope::ggml::RopeParams params;
+  er::ggml::RopeParams params;
   params.n_dims = 32;
-  params.mode = eigen_rope::ggml::mode_neox;
+  params.mode = er::ggml::mode_neox;
   params.n_ctx_orig = 4096;
   params.freq_base = 500000.0F;
   params.freq_scale = 0.25F;
@@ -25,20 +27,20 @@ Tensor ggml_call(const Tensor& a, const std::vector<std::int32_t>& positions) {
   params.beta_fast = 32.0F;
   params.beta_slow = 1.0F;
   Tensor y(a.dimensions());
-  const eigen_rope::ggml::Extents ne{a.dimension(0), a.dimension(1), a.dimension(2), a.dimension(3)};
-  eigen_rope::ggml::rope_ext(eigen_rope::ggml::dense(y.data(), ne), eigen_rope::ggml::dense(a.data(), ne), positions, params);
+  const er::ggml::Extents ne{a.dimension(0), a.dimension(1), a.dimension(2), a.dimension(3)};
+  er::ggml::rope_ext(er::ggml::dense(y.data(), ne), er::ggml::dense(a.data(), ne), positions, params);
   return y;
 }
 
 Tensor ggml_as_core(const Tensor& a, const std::vector<std::int32_t>& positions) {
-  eigen_rope::Powers powers;
+  er::Powers powers;
   powers.rotary_dims = 32;       // n_dims
   powers.base = 500000.0;        // freq_base
   powers.linear_scale = 0.25;    // freq_scale
-  eigen_rope::Yarn yarn;               // ext_factor 1, beta_fast 32, beta_slow 1
+  er::GgmlYarn yarn;             // ext_factor 1, beta_fast 32, beta_slow 1
   yarn.original_context = 4096;  // n_ctx_orig
-  const eigen_rope::CosSinCache<float> cache(eigen_rope::Frequencies::yarn(powers, yarn), eigen_rope::Positions::ids(positions));
-  return eigen_rope::rotate(a, cache, eigen_rope::half.with_rotary_dims(32));
+  const er::Cache<float> cache(er::Frequencies::ggml_yarn(powers, yarn), er::Positions::ids(positions));
+  return er::rotate(a, cache, er::split_half.with_rotary_dims(32));
 }
 
 // An ONNX node: X [batch, heads, sequence, head], caches [rows, head/2] gathered by position_ids [batch, sequence], interleaved = 1.
@@ -46,16 +48,16 @@ RowMajorTensor onnx_node(const RowMajorTensor& x, const std::vector<float>& cos_
                          const std::vector<std::int64_t>& position_ids) {
   const std::int64_t width = x.dimension(3) / 2;
   const std::int64_t rows = static_cast<std::int64_t>(cos_cache.size()) / width;
-  const eigen_rope::onnx::Dims shape{x.dimension(0), x.dimension(1), x.dimension(2), x.dimension(3)};
+  const er::onnx::Dims shape{x.dimension(0), x.dimension(1), x.dimension(2), x.dimension(3)};
   RowMajorTensor y(x.dimensions());
-  eigen_rope::onnx::RotaryEmbedding node;
+  er::onnx::RotaryEmbedding node;
   node.interleaved = 1;
-  eigen_rope::onnx::Inputs inputs;
-  inputs.X = eigen_rope::onnx::tensor(x.data(), shape);
-  inputs.cos_cache = eigen_rope::onnx::tensor(cos_cache.data(), {rows, width});
-  inputs.sin_cache = eigen_rope::onnx::tensor(sin_cache.data(), {rows, width});
-  inputs.position_ids = eigen_rope::onnx::PositionIds{position_ids.data(), {x.dimension(0), x.dimension(2)}};
-  eigen_rope::onnx::run(node, inputs, eigen_rope::onnx::tensor(y.data(), shape));
+  er::onnx::Inputs inputs;
+  inputs.X = er::onnx::tensor(x.data(), shape);
+  inputs.cos_cache = er::onnx::tensor(cos_cache.data(), {rows, width});
+  inputs.sin_cache = er::onnx::tensor(sin_cache.data(), {rows, width});
+  inputs.position_ids = er::onnx::PositionIds{position_ids.data(), {x.dimension(0), x.dimension(2)}};
+  er::onnx::run(node, inputs, er::onnx::tensor(y.data(), shape));
   return y;
 }
 
@@ -72,7 +74,7 @@ RowMajorTensor onnx_as_core(const RowMajorTensor& x, const std::vector<float>& c
       }
     }
   }
-  return eigen_rope::rotate(x, eigen_rope::table_of(cos, sin), eigen_rope::interleaved);
+  return er::rotate(x, er::table_of(cos, sin), er::interleaved);
 }
 
 // An aclnn call: x in BSND, cos and sin [1, S, 1, D] as wide as x, mode 3 (interleave-half), and its gradient.
@@ -81,30 +83,27 @@ struct AclnnResult {
 };
 
 AclnnResult aclnn_call(const RowMajorTensor& x, const RowMajorTensor& cos, const RowMajorTensor& sin, const RowMajorTensor& dy) {
-  const auto dims = [](const RowMajorTensor& t) {
-    return eigen_rope::aclnn::Dims{t.dimension(0), t.dimension(1), t.dimension(2), t.dimension(3)};
-  };
-  const auto in = [&](const RowMajorTensor& t) { return eigen_rope::aclnn::tensor(t.data(), dims(t)); };
-  const auto out = [&](RowMajorTensor& t) { return eigen_rope::aclnn::tensor(t.data(), dims(t)); };
+  const auto dims = [](const RowMajorTensor& t) { return er::aclnn::Dims{t.dimension(0), t.dimension(1), t.dimension(2), t.dimension(3)}; };
+  const auto in = [&](const RowMajorTensor& t) { return er::aclnn::tensor(t.data(), dims(t)); };
+  const auto out = [&](RowMajorTensor& t) { return er::aclnn::tensor(t.data(), dims(t)); };
   AclnnResult result{RowMajorTensor(x.dimensions()), RowMajorTensor(x.dimensions()), RowMajorTensor(cos.dimensions()),
                      RowMajorTensor(cos.dimensions())};
-  const auto mode = eigen_rope::aclnn::Mode::interleave_half;
-  eigen_rope::aclnn::rotary_position_embedding(out(result.y), {in(x), in(cos), in(sin)}, mode);
-  eigen_rope::aclnn::rotary_position_embedding_grad({out(result.dx), out(result.dcos), out(result.dsin)}, {in(dy), in(cos), in(sin), in(x)},
-                                              mode);
+  const auto mode = er::aclnn::Mode::interleave_half;
+  er::aclnn::rotary_position_embedding(out(result.y), {in(x), in(cos), in(sin)}, mode);
+  er::aclnn::rotary_position_embedding_grad({out(result.dx), out(result.dcos), out(result.dsin)}, {in(dy), in(cos), in(sin), in(x)}, mode);
   return result;
 }
 
 AclnnResult aclnn_as_core(const RowMajorTensor& x, const RowMajorTensor& cos, const RowMajorTensor& sin, const RowMajorTensor& dy) {
   const Eigen::Index D = x.dimension(3), N = x.dimension(2), S = x.dimension(1), B = x.dimension(0);
-  const auto table = eigen_rope::table_of(cos, sin);
-  AclnnResult result{eigen_rope::rotate(x, table, eigen_rope::interleaved_to_half), eigen_rope::transpose(dy, table, eigen_rope::interleaved_to_half),
+  const auto table = er::table_of(cos, sin);
+  AclnnResult result{er::rotate(x, table, er::interleaved_to_split_half), er::rotate_backward(dy, table, er::interleaved_to_split_half),
                      RowMajorTensor(cos.dimensions()), RowMajorTensor(cos.dimensions())};
-  const eigen_rope::Shape shape{D, N, S, B};  // from the fastest axis outwards
-  const std::vector<eigen_rope::Index> strides{D, N * D, S * N * D};
-  eigen_rope::table_gradient(eigen_rope::TableGradient<float>{result.dcos.data(), result.dsin.data(), D, {1, S, 1}},
-                       eigen_rope::StridedView<const float>{x.data(), shape, strides}, eigen_rope::StridedView<const float>{dy.data(), shape, strides},
-                       eigen_rope::interleaved_to_half);
+  const er::Shape shape{D, N, S, B};  // from the fastest axis outwards
+  const std::vector<er::Index> strides{D, N * D, S * N * D};
+  er::table_gradient(er::TableGradient<float>{result.dcos.data(), result.dsin.data(), D, {1, S, 1}},
+                     er::StridedView<const float>{x.data(), shape, strides}, er::StridedView<const float>{dy.data(), shape, strides},
+                     er::interleaved_to_split_half);
   return result;
 }
 
@@ -124,7 +123,7 @@ int main() {
   cos.setRandom();
   sin.setRandom();
   dy.setRandom();
-  const eigen_rope::CosSinCache<float> rows(eigen_rope::Frequencies::powers({8}), eigen_rope::Positions::range(0, 50));
+  const er::Cache<float> rows(er::Frequencies::powers({8}), er::Positions::range(0, 50));
   const std::vector<float> cos_cache(rows.cos(), rows.cos() + 50 * 4), sin_cache(rows.sin(), rows.sin() + 50 * 4);
   const std::vector<std::int64_t> ids{0, 9, 49, 3, 3, 1};
   const bool onnx = equal(onnx_node(x, cos_cache, sin_cache, ids), onnx_as_core(x, cos_cache, sin_cache, ids));

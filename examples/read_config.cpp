@@ -6,9 +6,11 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <eigen_rope/tables/cache.hpp>
 #include <eigen_rope/models/hugging_face.hpp>
 #include <eigen_rope/rotation/rotate.hpp>
+#include <eigen_rope/tables/cache.hpp>
+
+namespace er = eigen_rope;
 
 namespace {
 
@@ -19,19 +21,19 @@ constexpr const char* llama_3_1 = R"({
                    "original_max_position_embeddings": 8192}
 })";
 
-const char* name_of(eigen_rope::PairKind kind) {
+const char* name_of(er::PairKind kind) {
   switch (kind) {
-    case eigen_rope::PairKind::half: return "half";
-    case eigen_rope::PairKind::interleaved: return "interleaved";
-    case eigen_rope::PairKind::quarter: return "quarter";
-    case eigen_rope::PairKind::interleaved_to_half: return "interleaved to half";
+    case er::PairKind::split_half: return "half";
+    case er::PairKind::interleaved: return "interleaved";
+    case er::PairKind::quarter: return "quarter";
+    case er::PairKind::interleaved_to_split_half: return "interleaved to half";
   }
   return "";
 }
 
-void print(const eigen_rope::models::LayerRope& layer, const eigen_rope::Frequencies& frequencies) {
+void print(const er::models::LayerRope& layer, const er::Frequencies& frequencies) {
   fmt::print("{}: {} of {} dims, base {}, {}, pairs {}\n", layer.layer_type.empty() ? "all layers" : layer.layer_type,
-             layer.powers.rotary_dims, layer.head_dims, layer.powers.base, eigen_rope::scaling_name(layer.scaling),
+             layer.powers.rotary_dims, layer.head_dims, layer.powers.base, er::scaling_name(layer.scaling),
              layer.pairing ? name_of(layer.pairing->kind()) : "not known");
   fmt::print("  rates from {:.6g} to {:.6g} radians a token, magnitude {:.6g}, softmax multiplier {:.6g}\n",
              static_cast<double>(frequencies.rates().front()), static_cast<double>(frequencies.rates().back()),
@@ -40,16 +42,16 @@ void print(const eigen_rope::models::LayerRope& layer, const eigen_rope::Frequen
 }
 
 // Whether rotated queries have m times their length.
-bool rotates(const eigen_rope::models::LayerRope& layer, const eigen_rope::Frequencies& frequencies) {
+bool rotates(const er::models::LayerRope& layer, const er::Frequencies& frequencies) {
   constexpr int heads = 2;
   constexpr int tokens = 16;
   constexpr float tolerance = 1e-4F;
   Eigen::Tensor<float, 3> q(layer.head_dims, heads, tokens);
   q.setRandom();
-  const eigen_rope::Positions positions = eigen_rope::Positions::range(100, tokens);
-  const eigen_rope::CosSinCache<float> cache(frequencies, positions);
-  const eigen_rope::Pairing pairing = layer.pairing.value_or(eigen_rope::half.with_rotary_dims(layer.powers.rotary_dims));
-  const Eigen::Tensor<float, 3> y = eigen_rope::rotate(q, cache, pairing);
+  const er::Positions positions = er::Positions::range(100, tokens);
+  const er::Cache<float> cache(frequencies, positions);
+  const er::Pairing pairing = layer.pairing.value_or(er::split_half.with_rotary_dims(layer.powers.rotary_dims));
+  const Eigen::Tensor<float, 3> y = er::rotate(q, cache, pairing);
   const Eigen::array<Eigen::Index, 3> start{0, 0, 0};
   const Eigen::array<Eigen::Index, 3> window{layer.powers.rotary_dims, heads, tokens};
   const Eigen::Tensor<float, 0> before = q.slice(start, window).square().sum();
@@ -62,18 +64,18 @@ bool rotates(const eigen_rope::models::LayerRope& layer, const eigen_rope::Frequ
 
 int main(int argc, char** argv) {
   try {
-    const eigen_rope::models::ModelRope model = argc > 1 ? eigen_rope::models::read_hugging_face(argv[1]) : eigen_rope::models::parse_hugging_face(llama_3_1);
+    const er::models::ModelRope model = argc > 1 ? er::models::read_hugging_face(argv[1]) : er::models::parse_hugging_face(llama_3_1);
     fmt::print("{}: {} layers, {} query and {} key heads, context {}\n", model.architecture, model.layer_count, model.heads,
                model.key_heads, model.context);
     bool right = true;
-    for (const eigen_rope::models::LayerRope& layer : model.layers) {
-      const eigen_rope::Frequencies frequencies = layer.frequencies(model.context);
+    for (const er::models::LayerRope& layer : model.layers) {
+      const er::Frequencies frequencies = layer.frequencies(model.context);
       print(layer, frequencies);
       right = right && rotates(layer, frequencies);
     }
     for (const std::string& warning : model.warnings) fmt::print("warning: {}\n", warning);
     return right ? 0 : 1;
-  } catch (const eigen_rope::Error& error) {
+  } catch (const er::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;
   }

@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <eigen_rope/eigen_rope.hpp>
 #include <functional>
 #include <random>
-#include <eigen_rope/eigen_rope.hpp>
 #include <utility>
 #include <vector>
+
+namespace er = eigen_rope;
 
 namespace {
 
@@ -59,18 +61,18 @@ void add_to(Tensor& sum, const std::vector<double>& x) {
 
 /// rates: radians per token, one per pair; positions: one per token, fractions allowed. x gives up its value.
 Node& rotate(Tape& tape, Node& x, Node& rates, Node& positions) {
-  const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::explicit_rates(numbers(rates.value));
-  const eigen_rope::Positions places = eigen_rope::Positions::ids(numbers(positions.value));
-  const eigen_rope::CosSinCache<double> cache(frequencies, places);
-  eigen_rope::rotate_inplace(x.value, cache, eigen_rope::half);
+  const er::Frequencies frequencies = er::Frequencies::explicit_rates(numbers(rates.value));
+  const er::Positions places = er::Positions::ids(numbers(positions.value));
+  const er::Cache<double> cache(frequencies, places);
+  er::rotate_inplace(x.value, cache, er::split_half);
   Node& y = tape.add(std::move(x.value));
   y.backward = [&x, &y, &rates, &positions, frequencies, places, cache] {
     Tensor dx(y.value.dimensions());
     const auto d =
-        eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y.value)), eigen_rope::view(y.gradient), cache, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dx));
+        er::gradients(er::output(er::view(y.value)), er::view(y.gradient), cache, er::split_half, er::Wanted::angle, er::view(dx));
     x.gradient += dx;
-    add_to(rates.gradient, eigen_rope::rate_gradients(d, places));
-    add_to(positions.gradient, eigen_rope::position_gradients(d, frequencies, places));
+    add_to(rates.gradient, er::rate_gradients(d, places));
+    add_to(positions.gradient, er::position_gradients(d, frequencies, places));
   };
   return y;
 }
@@ -78,19 +80,19 @@ Node& rotate(Tape& tape, Node& x, Node& rates, Node& positions) {
 /// The loss of attention that should look at the token before.
 Node& looks_back(Tape& tape, Node& q, Node& k) {
   using Head = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;  // [D, tokens]
-  const auto head = [](Tensor& x, eigen_rope::Index h) {
+  const auto head = [](Tensor& x, er::Index h) {
     return Head(&x(0, h, 0), x.dimension(0), x.dimension(2), Eigen::OuterStride<>(x.dimension(0) * x.dimension(1)));
   };
-  const eigen_rope::Index heads = q.value.dimension(1), tokens = q.value.dimension(2);
+  const er::Index heads = q.value.dimension(1), tokens = q.value.dimension(2);
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.value.dimension(0)));
   const double share = 1.0 / static_cast<double>(heads * (tokens - 1));
   Tensor loss(1, 1, 1);
   loss.setZero();
   std::vector<Eigen::MatrixXd> d_scores;
-  for (eigen_rope::Index h = 0; h < heads; ++h) {
+  for (er::Index h = 0; h < heads; ++h) {
     const Eigen::MatrixXd scores = scale * head(k.value, h).transpose() * head(q.value, h);  // [i, j]
     Eigen::MatrixXd d = Eigen::MatrixXd::Zero(tokens, tokens);
-    for (eigen_rope::Index j = 1; j < tokens; ++j) {
+    for (er::Index j = 1; j < tokens; ++j) {
       const Eigen::VectorXd odds = scores.col(j).array().exp();
       loss(0, 0, 0) += share * (std::log(odds.sum()) - scores(j - 1, j));
       d.col(j) = share * scale * odds / odds.sum();
@@ -101,7 +103,7 @@ Node& looks_back(Tape& tape, Node& q, Node& k) {
   Node& result = tape.add(loss);
   result.backward = [&q, &k, &result, d_scores, head] {
     for (std::size_t i = 0; i < d_scores.size(); ++i) {
-      const auto h = static_cast<eigen_rope::Index>(i);
+      const auto h = static_cast<er::Index>(i);
       const double g = result.gradient(0, 0, 0);
       head(q.gradient, h) += g * head(k.value, h) * d_scores[i];
       head(k.gradient, h) += g * head(q.value, h) * d_scores[i].transpose();
@@ -132,7 +134,7 @@ double loss(const Inputs& x, Inputs* gradient = nullptr) {
 double worst_difference(Inputs& x, Tensor& part, const Tensor& gradient) {
   constexpr double h = 1e-5;  // truncation about h^2, rounding about 1e-16 / h
   double worst = 0;
-  for (eigen_rope::Index i = 0; i < part.size(); ++i) {
+  for (er::Index i = 0; i < part.size(); ++i) {
     const double kept = part.data()[i];
     part.data()[i] = kept + h;
     const double above = loss(x);
@@ -147,14 +149,14 @@ double worst_difference(Inputs& x, Tensor& part, const Tensor& gradient) {
 }  // namespace
 
 int main() {
-  constexpr eigen_rope::Index D = 8, heads = 2, tokens = 6;
+  constexpr er::Index D = 8, heads = 2, tokens = 6;
   constexpr double tolerance = 1e-9;
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   Inputs x{Tensor(D, heads, tokens), Tensor(D, heads, tokens), Tensor(D / 2, 1, 1), Tensor(tokens, 1, 1)};
   for (Tensor* t : {&x.q, &x.k}) std::generate_n(t->data(), t->size(), [&] { return uniform(random); });
   x.rates.setValues({{{1.0}}, {{0.4}}, {{0.1}}, {{0.02}}});
-  for (eigen_rope::Index s = 0; s < tokens; ++s) x.positions(s, 0, 0) = static_cast<double>(s) + 0.3 * uniform(random);
+  for (er::Index s = 0; s < tokens; ++s) x.positions(s, 0, 0) = static_cast<double>(s) + 0.3 * uniform(random);
 
   Inputs gradient;
   fmt::print("loss {:.6f}\n\n  gradient      largest entry    largest difference to central differences\n", loss(x, &gradient));

@@ -6,17 +6,19 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <numeric>
 #include <eigen_rope/choices/frequencies.hpp>
 #include <eigen_rope/tables/xpos.hpp>
+#include <numeric>
 #include <vector>
+
+namespace er = eigen_rope;
 
 namespace {
 
-double in_double(eigen_rope::DoubleDouble value) { return static_cast<double>(value); }
+double in_double(er::DoubleDouble value) { return static_cast<double>(value); }
 
-void print_row(const char* name, const char* source, const eigen_rope::Frequencies& f) {
-  const auto rate = [&](eigen_rope::Index pair) { return in_double(f.rates()[static_cast<std::size_t>(pair)]); };
+void print_row(const char* name, const char* source, const er::Frequencies& f) {
+  const auto rate = [&](er::Index pair) { return in_double(f.rates()[static_cast<std::size_t>(pair)]); };
   fmt::print("{:<24}{:<24}{:>12.4e}{:>12.4e}{:>12.4e}{:>9.4f}\n", name, source, rate(0), rate(f.pairs() / 2), rate(f.pairs() - 1),
              in_double(f.attention_factor()));
 }
@@ -26,7 +28,7 @@ bool near(double value, double expected) { return std::abs(value - expected) <= 
 }  // namespace
 
 int main() {
-  using eigen_rope::Frequencies;
+  using er::Frequencies;
   fmt::print("{:<24}{:<24}{:>12}{:>12}{:>12}{:>9}\n", "", "", "first", "middle", "last", "m");
 
   print_row("default", "Llama 2", Frequencies::powers({128, 10000.0}));
@@ -34,40 +36,40 @@ int main() {
   print_row("linear", "Gemma 3, global layers", Frequencies::linear({256, 1e6}, 8));
 
   // Rates of 512 dims, of which a quarter turn.
-  const Frequencies gemma4 = Frequencies::proportional({512, 1e6}, {1.0, eigen_rope::proportional_pairs(512, 0.25)});
+  const Frequencies gemma4 = Frequencies::proportional({512, 1e6}, {1.0, er::proportional_pairs(512, 0.25)});
   print_row("proportional", "Gemma 4, global layers", gemma4);
 
-  // The base grows with the sequence; eigen_rope::DynamicNtk keeps count of it.
+  // The base grows with the sequence; er::DynamicNtk keeps count of it.
   const Frequencies dynamic = Frequencies::dynamic_ntk({128, 10000.0}, {10.0, 2048}, 16384);
   print_row("dynamic NTK", "Hugging Face's tests", dynamic);
 
   print_row("NTK", "vLLM, factor 8", Frequencies::ntk({128, 10000.0}, {8}));
   print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies::ntk({128, 10000.0}, {8, 0.625}));
 
-  eigen_rope::HfYarn yarn{4.0, 32768};
-  print_row("YaRN", "Qwen 2.5", Frequencies::hf_yarn({128, 1e6}, yarn));
+  er::Yarn yarn{4.0, 32768};
+  print_row("YaRN", "Qwen 2.5", Frequencies::yarn({128, 1e6}, yarn));
   yarn = {32.0, 4096};
-  yarn.ends = eigen_rope::RampEnds::exact;  // truncate = false
-  const Frequencies gpt_oss = Frequencies::hf_yarn({64, 150000.0}, yarn);
+  yarn.ends = er::RampEnds::exact;  // truncate = false
+  const Frequencies gpt_oss = Frequencies::yarn({64, 150000.0}, yarn);
   print_row("YaRN, exact ends", "gpt-oss", gpt_oss);
   yarn = {40.0, 4096};
-  yarn.magnitude = eigen_rope::YarnMagnitude::deepseek;
+  yarn.magnitude = er::YarnMagnitude::deepseek;
   yarn.mscale = 1;
   yarn.mscale_all_dim = 1;
-  const Frequencies deepseek = Frequencies::hf_yarn({64, 10000.0}, yarn);
+  const Frequencies deepseek = Frequencies::yarn({64, 10000.0}, yarn);
   print_row("YaRN, ratio of mscales", "DeepSeek-V3", deepseek);
   // DeepSeek's logits have a factor besides, which is no part of the rotation.
-  const double softmax = eigen_rope::yarn_softmax_multiplier(yarn.factor, yarn.mscale_all_dim);
+  const double softmax = er::yarn_softmax_multiplier(yarn.factor, yarn.mscale_all_dim);
 
   // ggml's YaRN divides by linear_scale, and its m comes from it.
-  eigen_rope::Powers stretched{128, 10000.0, 0.25};
-  print_row("YaRN, ggml", "ggml, factor 4", Frequencies::yarn(stretched, {1.0, 4096}));
+  er::Powers stretched{128, 10000.0, 0.25};
+  print_row("YaRN, ggml", "ggml, factor 4", Frequencies::ggml_yarn(stretched, {1.0, 4096}));
 
   const Frequencies llama31 = Frequencies::llama3({128, 500000.0}, {8.0, 1.0, 4.0, 8192});
   print_row("llama3", "Llama 3.1", llama31);
 
   // One divisor per pair, from one of two lists; Phi-3's hold 48 measured numbers.
-  eigen_rope::LongRope longrope;
+  er::LongRope longrope;
   longrope.original_context = 2048;
   longrope.factor = 10;
   longrope.short_factor.assign(64, 2);
@@ -77,21 +79,19 @@ int main() {
   const Frequencies longer = Frequencies::longrope({128, 10000.0}, longrope, 2049);
   print_row("LongRoPE, long", "Hugging Face's tests", longer);
 
-  eigen_rope::Powers divided{128, 500000.0};
+  er::Powers divided{128, 500000.0};
   divided.factors.assign(64, 8.0);
   print_row("frequency factors", "GGUF's rope_freqs", Frequencies::powers(divided));
 
   print_row("explicit", "a list of one's own", Frequencies::explicit_rates({1.0, 0.1, 0.01}));
 
   // xPos is the powers, and magnitudes in the tables of q and k.
-  const eigen_rope::Xpos xpos{512};
+  const er::Xpos xpos{512};
   const Frequencies plain = Frequencies::powers({128, 10000.0});
-  const eigen_rope::Positions there = eigen_rope::Positions::ids(std::vector<int>{1024});
-  const auto of_q = eigen_rope::xpos_cache<double>(plain, there, xpos, eigen_rope::XposSide::query);
-  const auto of_k = eigen_rope::xpos_cache<double>(plain, there, xpos, eigen_rope::XposSide::key);
-  const auto size = [](const eigen_rope::CosSinCache<double>& table, eigen_rope::Index pair) {
-    return std::hypot(table.cos()[pair], table.sin()[pair]);
-  };
+  const er::Positions there = er::Positions::ids(std::vector<int>{1024});
+  const auto of_q = er::xpos_cache<double>(plain, there, xpos, er::XposSide::query);
+  const auto of_k = er::xpos_cache<double>(plain, there, xpos, er::XposSide::key);
+  const auto size = [](const er::Cache<double>& table, er::Index pair) { return std::hypot(table.cos()[pair], table.sin()[pair]); };
   fmt::print(
       "\nxPos, scale base 512, at position 1024: q times {:.4f}, {:.4f}, {:.4f} in the first, middle and last pair, k times {:.4f}, ...\n",
       size(of_q, 0), size(of_q, 32), size(of_q, 63), size(of_k, 0));

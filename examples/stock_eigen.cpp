@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotary position embedding in stock Eigen operations: the table is the outer product of positions and powers of theta_scale, the rotation
-// four products of slices. Then the library's line, that both agree, and the way back: the same with the sine negated.
+// Rotary position embedding in stock Eigen operations beside the library's line: table, forward, backward.
 #include <cmath>
 #include <cstdio>
-
-#include "eigen_rope/eigen_rope.hpp"
+#include <eigen_rope/eigen_rope.hpp>
+#include <numeric>
 
 namespace er = eigen_rope;
 using Matrix = Eigen::Tensor<double, 2>;
 using At = Eigen::DSizes<Eigen::Index, 2>;
 
-double largest(const Matrix& difference) { return Eigen::Tensor<double, 0>(difference.abs().maximum())(); }
+double largest(const Matrix& d) { return Eigen::Tensor<double, 0>(d.abs().maximum())(); }
 
 int main() {
-  constexpr Eigen::Index D = 64, P = D / 2, S = 512;  // elements of a row, pairs, tokens
-  Matrix pair(P, 1), token(1, S), x(D, S), y(D, S), back(D, S);
-  for (Eigen::Index k = 0; k < P; ++k) pair(k, 0) = static_cast<double>(k);
-  for (Eigen::Index n = 0; n < S; ++n) token(0, n) = static_cast<double>(n);
+  const Eigen::Index D = 64, P = D / 2, S = 512;  // elements of a row, pairs, tokens
+  Matrix k(P, 1), n(1, S), x(D, S), y(D, S);
+  std::iota(k.data(), k.data() + P, 0.0);
+  std::iota(n.data(), n.data() + S, 0.0);
   x.setRandom();
-  const Matrix rates = (pair * (-2.0 / D * std::log(10000.0))).exp();
-  const Matrix angles = rates.broadcast(At(1, S)) * token.broadcast(At(P, 1));
-  const Matrix cos = angles.unaryExpr([](double t) { return std::cos(t); });
-  const Matrix sin = angles.unaryExpr([](double t) { return std::sin(t); });
-  const er::Cache<double> cache(er::Frequencies::powers({D}), er::Positions::range(0, S));
-  const auto table = er::table_of(cos, sin);
-
-  // Split halves, as in Hugging Face's models: pair k is elements k and k + P.
-  const auto turn = [&](const Matrix& from, double sign) -> Matrix {
-    const auto a = from.slice(At(0, 0), At(P, S)), b = from.slice(At(P, 0), At(P, S));
-    return (a * cos - b * sin * sign).concatenate(b * cos + a * sin * sign, 0);
+  const Matrix rates = (k * (-2.0 / D * std::log(10000.0))).exp();          // powers of theta_scale
+  const Matrix angles = rates.broadcast(At(1, S)) * n.broadcast(At(P, 1));  // their outer product with the positions
+  const Matrix c = angles.unaryExpr([](double t) { return std::cos(t); });
+  const Matrix s = angles.unaryExpr([](double t) { return std::sin(t); });
+  const auto turned = [&](const Matrix& v, const Matrix& sine) -> Matrix {  // split halves
+    const auto a = v.slice(At(0, 0), At(P, S)), b = v.slice(At(P, 0), At(P, S));
+    return (a * c - b * sine).concatenate(b * c + a * sine, 0);
   };
-  y = turn(x, 1);
-  std::printf("split halves, stock - library:  %.1e\n", largest(y - Matrix(er::rotate(x, table, er::split_half))));
-  // Interleaved, as Llama was published: pair k is elements 2k and 2k + 1.
-  y.stride(At(2, 1)) = x.stride(At(2, 1)) * cos - x.slice(At(1, 0), At(D - 1, S)).stride(At(2, 1)) * sin;
+  const Matrix even = x.stride(At(2, 1)), odd = x.slice(At(1, 0), At(D - 1, S)).stride(At(2, 1));  // interleaved
+  y.stride(At(2, 1)) = even * c - odd * s;
+  y.slice(At(1, 0), At(D - 1, S)).stride(At(2, 1)) = odd * c + even * s;
+  const auto table = er::table_of(c, s);
+  const Matrix by_halves = er::rotate(x, table, er::split_half), by_neighbours = er::rotate(x, table, er::interleaved);
+  const Matrix back = er::rotate_backward(er::rotate(x, table, er::split_half), table, er::split_half);
+  std::printf("stock - library: split halves %.1e, interleaved %.1e\n", largest(turned(x, s) - by_halves), largest(y - by_neighbours));
+  std::printf("backward(forward(x)) - x: stock %.1e, library %.1e\n", largest(turned(turned(x, s), -s) - x), largest(back - x));
+  return largest(turned(x, s) - by_halves) + largest(y - by_neighbours) + largest(back - x) < 1e-14 ? 0 : 1;
+}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This library as one of the peers: y = eigen_rope::rotate(x) and x = eigen_rope::rotate(x), the user's code at plain -O2. Tables are float for
-// every scalar.
+// This library as one of the peers: y = eigen_rope::rotate(x) and x = eigen_rope::rotate(x), the user's code at plain -O2. Tables are float
+// for every scalar.
 #define EIGEN_USE_THREADS
-#include "protocol.hpp"
-#include "eigen_rope/machine/kernel_target.hpp"
 #include "eigen_rope/eigen_rope.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
+#include "protocol.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ class Rotation final : public peers::Case {
         x_(arrays_.x(), shape_),
         y_(arrays_.y(), shape_),
         z_(arrays_.z(), shape_),
-        pairing_((request.half() ? eigen_rope::half : eigen_rope::interleaved).with_rotary_dims(eigen_rope::Index(request.rotary))),
+        pairing_((request.half() ? eigen_rope::split_half : eigen_rope::interleaved).with_rotary_dims(eigen_rope::Index(request.rotary))),
         cache_(eigen_rope::Frequencies::powers({eigen_rope::Index(request.rotary), request.base}),
                eigen_rope::Positions::range(request.first_position, eigen_rope::Index(request.tokens)), eigen_rope::Layout::tnd()) {
     contenders_ = {{"memcpy", [this] { std::memcpy(static_cast<void*>(arrays_.y()), arrays_.x(), arrays_.bytes()); }},
@@ -35,7 +35,7 @@ class Rotation final : public peers::Case {
   Eigen::array<eigen_rope::Index, 3> shape_;
   Map x_, y_, z_;
   eigen_rope::Pairing pairing_;
-  eigen_rope::CosSinCache<float> cache_;
+  eigen_rope::Cache<float> cache_;
 };
 
 std::unique_ptr<peers::Case> make(const peers::Request& request) {
@@ -49,5 +49,6 @@ std::unique_ptr<peers::Case> make(const peers::Request& request) {
 
 int main() {
   const std::string version = fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH);
-  return peers::serve({{"peer", "rope"}, {"version", version}, {"note", "kernels " + eigen_rope::kernel_target() + ", caller at -O2"}}, make);
+  return peers::serve({{"peer", "rope"}, {"version", version}, {"note", "kernels " + eigen_rope::kernel_target() + ", caller at -O2"}},
+                      make);
 }

@@ -21,8 +21,8 @@ struct Errors {
 
 Errors errors_from(const eigen_rope::Frequencies& frequencies, std::int64_t first) {
   const eigen_rope::Positions positions = eigen_rope::Positions::range(first, 256);
-  const eigen_rope::CosSinCache<long double> exact(frequencies, positions);
-  const eigen_rope::CosSinCache<float> ours(frequencies, positions);
+  const eigen_rope::Cache<long double> exact(frequencies, positions);
+  const eigen_rope::Cache<float> ours(frequencies, positions);
   const eigen_rope::Index pairs = frequencies.pairs();
   Errors worst;
   for (eigen_rope::Index s = 0; s < 256; ++s) {

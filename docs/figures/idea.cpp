@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cmath>
-#include <eigen_rope/tables/cache.hpp>
 #include <eigen_rope/choices/pairing.hpp>
+#include <eigen_rope/tables/cache.hpp>
 #include <string>
 #include <vector>
 
@@ -19,10 +19,11 @@ namespace {
 std::string pairings() {
   constexpr double cell = 44, left = 150, row = 104, top = 36;
   constexpr int window = 8, offset = 2, width = 12;
-  const std::array<std::pair<const char*, eigen_rope::PairKind>, 4> kinds{{{"half", eigen_rope::PairKind::half},
-                                                                     {"interleaved", eigen_rope::PairKind::interleaved},
-                                                                     {"quarter", eigen_rope::PairKind::quarter},
-                                                                     {"interleaved_to_half", eigen_rope::PairKind::interleaved_to_half}}};
+  const std::array<std::pair<const char*, eigen_rope::PairKind>, 4> kinds{
+      {{"half", eigen_rope::PairKind::split_half},
+       {"interleaved", eigen_rope::PairKind::interleaved},
+       {"quarter", eigen_rope::PairKind::quarter},
+       {"interleaved_to_half", eigen_rope::PairKind::interleaved_to_split_half}}};
   Svg svg(left + width * cell + 16, top + 4 * row + 6, "Which elements form a pair, for each pairing");
   svg.text({left + offset * cell, top - 14}, "the window: 8 rotary dims from offset 2", "quiet small");
   double y = top;
@@ -94,7 +95,7 @@ std::string table() {
   svg.raw(
       "<style>.c0{fill:#b34a00}.c1{fill:#d07026}.c2{fill:#e39a5c}.c3{fill:#f0c193}.c4{fill:#f8e1cb}.c5{fill:#f4f4f4}.c6{fill:#d3e5f1}"
       ".c7{fill:#a3cbe4}.c8{fill:#66a9d2}.c9{fill:#2a86bd}.c10{fill:#00619e}</style>");
-  const eigen_rope::CosSinCache<float> cache(eigen_rope::Frequencies::powers({2 * pairs}), eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::Cache<float> cache(eigen_rope::Frequencies::powers({2 * pairs}), eigen_rope::Positions::range(0, tokens));
   std::array<std::string, 11> shades;
   for (int p = 0; p < tokens; ++p) {
     for (int k = 0; k < pairs; ++k) {
@@ -128,7 +129,7 @@ std::string distance() {
             {-0.2, 1, false, "q · k, over its value at distance 0", {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
   const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
   const auto product = [&](std::int64_t first, int apart) {
-    const eigen_rope::CosSinCache<float> cache(frequencies, eigen_rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
+    const eigen_rope::Cache<float> cache(frequencies, eigen_rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
     double sum = 0;  // q = k = (1, 1) in every pair
     for (int k = 0; k < pairs; ++k) {
       const double c0 = cache.cos()[k], s0 = cache.sin()[k], c1 = cache.cos()[pairs + k], s1 = cache.sin()[pairs + k];

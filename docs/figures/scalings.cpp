@@ -2,9 +2,9 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <numeric>
 #include <eigen_rope/choices/frequencies.hpp>
 #include <eigen_rope/tables/xpos.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -81,7 +81,7 @@ std::string ntk() {
 }
 
 std::string yarn() {
-  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::hf_yarn(powers, {4.0, 4096})}}, 4096, 16384});
+  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::yarn(powers, {4.0, 4096})}}, 4096, 16384});
 }
 
 std::string llama3() {

@@ -8,7 +8,7 @@
 //
 //   dv_i  = sum_j p_ij do_j        ds_ij = p_ij (v_i . do_j - sum_l p_lj (v_l . do_j)) / sqrt(d)
 //   dq'_j = sum_i ds_ij k'_i       dk'_i = sum_j ds_ij q'_j
-//   dq = R^T dq',  dk = R^T dk'                            eigen_rope::transpose, which is the inverse only where m = 1
+//   dq = R^T dq',  dk = R^T dk'                            eigen_rope::rotate_backward, which is the inverse only where m = 1
 //   d rate_k = sum_t t dL/d angle_tk                        eigen_rope::gradients and eigen_rope::rate_gradients, from q', k', dq', dk'
 //
 // Tensors are [head dim, heads, tokens, windows]; q and k are rotated in place. Without a table (null) R is the identity. The
@@ -20,11 +20,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/rotation/tensor_view.hpp"
+#include "eigen_rope/tables/cache.hpp"
 #include "tensor.hpp"
 
 namespace train_lm {
@@ -32,7 +32,7 @@ namespace train_lm {
 template <class S>
 class Attention {
  public:
-  using Rotation = eigen_rope::CosSinCache<S>;
+  using Rotation = eigen_rope::Cache<S>;
 
   void resize(Index heads, Index tokens, Index windows) {
     probabilities_.resize(tokens, tokens, heads, windows);
@@ -42,8 +42,8 @@ class Attention {
   /// Rotates q and k in place and sets o.
   void forward(Device& device, HeadsMap<S> q, HeadsMap<S> k, HeadsMap<S> v, const Rotation* rotation, HeadsMap<S> o) {
     if (rotation != nullptr) {
-      q.device(device) = eigen_rope::rotate(q, *rotation, eigen_rope::half);
-      k.device(device) = eigen_rope::rotate(k, *rotation, eigen_rope::half);
+      q.device(device) = eigen_rope::rotate(q, *rotation, eigen_rope::split_half);
+      k.device(device) = eigen_rope::rotate(k, *rotation, eigen_rope::split_half);
     }
     const Index heads = q.dimension(1);
     const Index tokens = q.dimension(2);
@@ -72,8 +72,8 @@ class Attention {
                 HeadsMap<S> dk, HeadsMap<S> dv) {
     backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
     if (rotation == nullptr) return;
-    dq.device(device) = eigen_rope::transpose(dq, *rotation, eigen_rope::half);
-    dk.device(device) = eigen_rope::transpose(dk, *rotation, eigen_rope::half);
+    dq.device(device) = eigen_rope::rotate_backward(dq, *rotation, eigen_rope::split_half);
+    dk.device(device) = eigen_rope::rotate_backward(dk, *rotation, eigen_rope::split_half);
   }
 
   /// The same, and the gradient of the rates, one per pair. q and k were rotated at these positions.
@@ -82,8 +82,8 @@ class Attention {
                                           HeadsMap<S> dv) {
     backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
     const auto rotate_back = [&](const HeadsMap<S>& y, const HeadsMap<S>& dy) {
-      const auto d =
-          eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(dy), rotation, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dy), device);
+      const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(dy), rotation, eigen_rope::split_half,
+                                           eigen_rope::Wanted::angle, eigen_rope::view(dy), device);
       return eigen_rope::rate_gradients(d, positions);
     };
     std::vector<double> rates = rotate_back(q, dq);

@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "eigen_rope/numbers/error.hpp"
 #include "error.hpp"
 #include "files.hpp"
 #include "json_integer.hpp"
 #include "limits.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "stored_tensors.hpp"
 
 namespace train_lm {

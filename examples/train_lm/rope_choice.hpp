@@ -39,7 +39,7 @@ struct RopeChoice {
 /// A rotation as parameters, so that it can be changed further.
 struct RopeParameters {
   eigen_rope::Powers powers;
-  std::optional<eigen_rope::Yarn> yarn;
+  std::optional<eigen_rope::GgmlYarn> yarn;
 
   eigen_rope::Frequencies frequencies() const;
   /// Radians per token, one per pair.

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace train_lm {
 
@@ -29,7 +29,7 @@ class Rotations {
   }
 
   /// Null for a model without RoPE.
-  const eigen_rope::CosSinCache<S>* of(std::size_t layer) const {
+  const eigen_rope::Cache<S>* of(std::size_t layer) const {
     if (tables_.empty()) return nullptr;
     return &tables_[tables_.size() == 1 ? 0 : layer];
   }
@@ -37,7 +37,7 @@ class Rotations {
 
  private:
   eigen_rope::Positions positions_ = eigen_rope::Positions::range(0, 0);
-  std::vector<eigen_rope::CosSinCache<S>> tables_;
+  std::vector<eigen_rope::Cache<S>> tables_;
 };
 
 }  // namespace train_lm

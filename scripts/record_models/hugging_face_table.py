@@ -12,6 +12,7 @@ import math
 import sys
 
 LATENT = "qk_rope_head_dim"
+PAIRINGS = {"half": "split_half", "interleaved": "interleaved", "interleaved_to_half": "interleaved_to_split_half"}
 NEVER = {"linear_attention", "conv", "mamba", "recurrent"}
 
 
@@ -273,7 +274,7 @@ def write(recorded, path):
             f = rows.row(name, record)
             sections = ", ".join(str(v) for v in f["sections"])
             lines.append(
-                f"    {{{text(name)}, PairKind::{record['pairing']}, {number(f['base'])}, {f['hidden']}, {f['heads']}, {f['head_dims']}, {f['context']}, "
+                f"    {{{text(name)}, PairKind::{PAIRINGS[record['pairing']]}, {number(f['base'])}, {f['hidden']}, {f['heads']}, {f['head_dims']}, {f['context']}, "
                 f"{number(f['partial'])}, Share::{f['share']}, LayerRule::{f['rule']}, {f['pattern']}, Forms::{f['forms']}, {str(f['nested']).lower()}, "
                 f"{str(f['latent']).lower()}, SoftmaxRule::{f['softmax']}, MropeOrder::{f['mrope']}, AlphaRule::{f['alpha']}, {{{sections}}}, {text(f['rotated'])}, "
                 f"{text(f['resting'])}, FusedQkv::{f['fused']}, {text(f['doubt'])}}},"

@@ -20,8 +20,8 @@ Frequencies Frequencies::powers(const Powers& powers) {
   return Frequencies(std::move(rates.rates), rates.attention_factor);
 }
 
-Frequencies Frequencies::yarn(const Powers& powers, const Yarn& yarn) {
-  BasicRates<DoubleDouble> rates = yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
+Frequencies Frequencies::ggml_yarn(const Powers& powers, const GgmlYarn& yarn) {
+  BasicRates<DoubleDouble> rates = ggml_yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
   return Frequencies(std::move(rates.rates), rates.attention_factor);
 }
 
@@ -50,8 +50,8 @@ Frequencies Frequencies::ntk(const Powers& powers, const NtkScaling& ntk) {
   return Frequencies(std::move(rates.rates), rates.attention_factor);
 }
 
-Frequencies Frequencies::hf_yarn(const Powers& powers, const HfYarn& yarn) {
-  BasicRates<DoubleDouble> rates = hf_yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
+Frequencies Frequencies::yarn(const Powers& powers, const Yarn& yarn) {
+  BasicRates<DoubleDouble> rates = yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
   return Frequencies(std::move(rates.rates), rates.attention_factor);
 }
 

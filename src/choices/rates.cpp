@@ -44,7 +44,7 @@ void require_valid(const Powers& powers) {
   }
 }
 
-void require_valid(Index dims, double base, const Yarn& yarn) {
+void require_valid(Index dims, double base, const GgmlYarn& yarn) {
   require_finite("ext factor", yarn.ext_factor);
   require_context(yarn.original_context);
   require_not_negative("beta fast", yarn.beta_fast);
@@ -77,7 +77,7 @@ void require_finite_rate(std::size_t pair, double rate) {
 
 }  // namespace detail
 
-CorrectionDims yarn_correction_dims(Index dims, double base, const Yarn& yarn) {
+CorrectionDims yarn_correction_dims(Index dims, double base, const GgmlYarn& yarn) {
   detail::require_valid(dims, base, yarn);
   const auto correction = [&](double beta) {
     return static_cast<double>(detail::yarn_correction<DoubleDouble>(dims, base, yarn.original_context, beta));

@@ -19,7 +19,7 @@ const char* scaling_name(const Scaling& scaling) {
   return std::visit(
       Overloaded{[](const Unscaled&) { return "default"; }, [](const Linear&) { return "linear"; },
                  [](const Proportional&) { return "proportional"; }, [](const DynamicNtkScaling&) { return "dynamic"; },
-                 [](const NtkScaling&) { return "ntk"; }, [](const HfYarn&) { return "yarn"; }, [](const Yarn&) { return "yarn"; },
+                 [](const NtkScaling&) { return "ntk"; }, [](const Yarn&) { return "yarn"; }, [](const GgmlYarn&) { return "yarn"; },
                  [](const Llama3&) { return "llama3"; }, [](const LongRope&) { return "longrope"; }},
       scaling);
 }
@@ -43,8 +43,8 @@ Frequencies frequencies(const Powers& powers, const Scaling& scaling, Index leng
                                [&](const Proportional& proportional) { return Frequencies::proportional(powers, proportional); },
                                [&](const DynamicNtkScaling& ntk) { return Frequencies::dynamic_ntk(powers, ntk, length); },
                                [&](const NtkScaling& ntk) { return Frequencies::ntk(powers, ntk); },
-                               [&](const HfYarn& yarn) { return Frequencies::hf_yarn(powers, yarn); },
                                [&](const Yarn& yarn) { return Frequencies::yarn(powers, yarn); },
+                               [&](const GgmlYarn& yarn) { return Frequencies::ggml_yarn(powers, yarn); },
                                [&](const Llama3& llama3) { return Frequencies::llama3(powers, llama3); },
                                [&](const LongRope& longrope) { return Frequencies::longrope(powers, longrope, length); }},
                     scaling);

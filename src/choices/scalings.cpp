@@ -63,7 +63,7 @@ void require_valid(const NtkScaling& ntk) {
   if (!(ntk.mixed_b >= 0) || !std::isfinite(ntk.mixed_b)) fail("mixed_b must be finite and not negative", ntk.mixed_b);
 }
 
-Yarn checked_yarn(Index dims, double base, const HfYarn& yarn) {
+GgmlYarn checked_yarn(Index dims, double base, const Yarn& yarn) {
   require_positive("factor", yarn.factor);
   require_positive_context(yarn.original_context);
   require_positive("beta fast", yarn.beta_fast);
@@ -71,7 +71,7 @@ Yarn checked_yarn(Index dims, double base, const HfYarn& yarn) {
   if (yarn.mscale) require_finite("mscale", *yarn.mscale);
   require_finite("mscale all dim", yarn.mscale_all_dim);
   require_finite("extrapolation", yarn.extrapolation);
-  const Yarn ends{1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
+  const GgmlYarn ends{1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
   require_valid(dims, base, ends);
   if (yarn.magnitude == YarnMagnitude::deepseek && yarn_mscale(yarn.factor, yarn.mscale_all_dim) == 0) {
     fail("mscale all dim must not make the magnitude infinite", yarn.mscale_all_dim);

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -97,9 +97,10 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
   }
   if (d.cos.empty() || d.sin.empty() || d.width != d.pairs || frequencies.pairs() != d.pairs) {
     detail::fail(
-        "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none of it");
+        "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none "
+        "of it");
   }
-  const CosSinCache<double> unit(Frequencies::explicit_rates(frequencies.rates(), 1), positions, layout);
+  const Cache<double> unit(Frequencies::explicit_rates(frequencies.rates(), 1), positions, layout);
   for (std::size_t i = 0; i < d.cos.size(); ++i) {
     sum.add(unit.cos()[i] * d.cos[i]);
     sum.add(unit.sin()[i] * d.sin[i]);

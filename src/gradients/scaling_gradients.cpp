@@ -135,13 +135,13 @@ PowersGradients powers_gradients(const Powers& powers, const RateGradients& grad
   return gradients_of_powers(power_rates(seeded<of_powers>(powers)), gradients);
 }
 
-YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients) {
+GgmlYarnGradients ggml_yarn_gradients(const Powers& powers, const GgmlYarn& yarn, const RateGradients& gradients) {
   using S = Dual<of_powers + of_scaling>;
   enum : std::size_t { ext_factor = first_of_scaling, beta_fast, beta_slow };
   detail::require_valid(powers);
-  const BasicYarn<S> scaling{S(yarn.ext_factor, ext_factor), yarn.original_context, S(yarn.beta_fast, beta_fast),
-                             S(yarn.beta_slow, beta_slow), yarn.ends};
-  const BasicRates<S> rates = yarn_rates(seeded<of_powers + of_scaling>(powers), scaling);
+  const BasicGgmlYarn<S> scaling{S(yarn.ext_factor, ext_factor), yarn.original_context, S(yarn.beta_fast, beta_fast),
+                                 S(yarn.beta_slow, beta_slow), yarn.ends};
+  const BasicRates<S> rates = ggml_yarn_rates(seeded<of_powers + of_scaling>(powers), scaling);
   return {gradients_of_powers(rates, gradients), gradient_of(ext_factor, rates, gradients), gradient_of(beta_fast, rates, gradients),
           gradient_of(beta_slow, rates, gradients)};
 }
@@ -186,19 +186,19 @@ NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const Ra
   return {gradients_of_powers(rates, gradients), gradient_of(factor, rates, gradients), gradient_of(mixed_b, rates, gradients)};
 }
 
-HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients) {
+YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients) {
   using S = Dual<of_powers + 6>;
   enum : std::size_t { factor = first_of_scaling, beta_fast, beta_slow, mscale, mscale_all_dim, extrapolation };
   detail::require_valid(powers);
-  BasicHfYarn<S> scaling = yarn.cast<S>();
+  BasicYarn<S> scaling = yarn.cast<S>();
   scaling.factor = S(yarn.factor, factor);
   scaling.beta_fast = S(yarn.beta_fast, beta_fast);
   scaling.beta_slow = S(yarn.beta_slow, beta_slow);
   if (yarn.mscale || yarn.magnitude == YarnMagnitude::deepseek) scaling.mscale = S(yarn.mscale.value_or(1.0), mscale);
   scaling.mscale_all_dim = S(yarn.mscale_all_dim, mscale_all_dim);
   scaling.extrapolation = S(yarn.extrapolation, extrapolation);
-  const BasicRates<S> rates = hf_yarn_rates(seeded<of_powers + 6>(powers), scaling);
-  HfYarnGradients result;
+  const BasicRates<S> rates = yarn_rates(seeded<of_powers + 6>(powers), scaling);
+  YarnGradients result;
   result.powers = gradients_of_powers(rates, gradients);
   result.factor = gradient_of(factor, rates, gradients);
   result.beta_fast = gradient_of(beta_fast, rates, gradients);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/gradients/xpos_gradients.hpp"
 
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
 XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,

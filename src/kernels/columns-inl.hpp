@@ -6,7 +6,8 @@
 //
 // Three kernels by where the members of pairs lie: in different vectors, in different vectors of bfloat16, and next to each other in one.
 // Each has Column (coefficients), column(), Result, rotate(), put_first() and put_second(); pointers are those of the column's first pair.
-// Arithmetic is that of rotate_pair (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here: loops.
+// Arithmetic is that of rotate_pair (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here:
+// loops.
 #if defined(EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
@@ -18,8 +19,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/values-inl.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
+#include "kernels/values-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
@@ -80,7 +81,7 @@ struct SharedCoefficients {
 
   static HWY_INLINE SharedCoefficients of(Direction direction, V cos, V sin) {
     if (direction == Direction::forward) return {cos, sin};
-    if (direction == Direction::transpose) return {cos, hn::Neg(sin)};
+    if (direction == Direction::backward) return {cos, hn::Neg(sin)};
     const V determinant = hn::Add(hn::Mul(cos, cos), hn::Mul(sin, sin));
     return {hn::Div(cos, determinant), hn::Neg(hn::Div(sin, determinant))};
   }
@@ -100,7 +101,7 @@ struct FullCoefficients {
 
   static HWY_INLINE FullCoefficients of(Direction direction, V cos_a, V cos_b, V sin_a, V sin_b) {
     if (direction == Direction::forward) return {cos_a, hn::Neg(sin_a), cos_b, sin_b};
-    if (direction == Direction::transpose) return {cos_a, sin_b, cos_b, hn::Neg(sin_a)};
+    if (direction == Direction::backward) return {cos_a, sin_b, cos_b, hn::Neg(sin_a)};
     const V determinant = hn::Add(hn::Mul(cos_a, cos_b), hn::Mul(sin_a, sin_b));
     return {hn::Div(cos_b, determinant), hn::Div(sin_a, determinant), hn::Div(cos_a, determinant), hn::Neg(hn::Div(sin_b, determinant))};
   }
@@ -310,7 +311,7 @@ struct NeighbourKernel {
   static HWY_INLINE Cross<V> cross(D d, Direction direction, V cos, V sin) {
     const V forward = hn::OddEven(sin, hn::Neg(sin));
     if (direction == Direction::forward) return {cos, forward};
-    if (direction == Direction::transpose) return {cos, hn::Reverse2(d, forward)};
+    if (direction == Direction::backward) return {cos, hn::Reverse2(d, forward)};
     const V other_cos = hn::Reverse2(d, cos);
     const V determinant = hn::Add(hn::Mul(cos, other_cos), hn::Mul(sin, hn::Reverse2(d, sin)));
     return {hn::Div(other_cos, determinant), hn::Neg(hn::Div(forward, determinant))};

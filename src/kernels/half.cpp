@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels_half.cpp"
+#define HWY_TARGET_INCLUDE "kernels/half.cpp"
 #include <hwy/foreach_target.h>
 
-#include "machine/dispatch.hpp"
 #include "kernels/rows-inl.hpp"
+#include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {

@@ -6,12 +6,12 @@
 // sum that waits for the one before it takes four cycles. Every sum takes its terms in the order of the template, so the bits are its bits.
 // Where only differences are summed, the same loop can rotate g: reading and storing then share the time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels_pair_sums.cpp"
+#define HWY_TARGET_INCLUDE "kernels/pair_sums.cpp"
 #include <hwy/foreach_target.h>
 
-#include "machine/dispatch.hpp"
-#include "kernels/rows-inl.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
+#include "kernels/rows-inl.hpp"
+#include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
@@ -283,7 +283,7 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   constexpr Index width = pairs * step;
   using Column = typename Kernel::template Column<hn::ScalableTag<float>>;
   const Rows<T> table{nullptr, nullptr, rows.cos, rows.sin, 0, 0, 0, 0};
-  const Column columns[] = {Kernel::column(d, table, run, k + static_cast<Index>(i) * pairs, Direction::transpose)...};
+  const Column columns[] = {Kernel::column(d, table, run, k + static_cast<Index>(i) * pairs, Direction::backward)...};
   const Index a = sum_run.in_a + k * step;
   const Index b = sum_run.in_b + k * step;
   const Index A = sum_run.out_a + k * step;

@@ -359,10 +359,10 @@ void rotate_kind(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
   using Separate = std::conditional_t<is_bfloat16, EvenOddKernel<width>, ApartKernel<Members::separate, Members::separate, width, T>>;
   using Adjacent = std::conditional_t<is_bfloat16, ApartKernel<Members::adjacent, Members::adjacent, width, T>, NeighbourKernel<width, T>>;
   switch (plan.kind) {
-    case PairKind::half:
+    case PairKind::split_half:
     case PairKind::quarter: return rotate_with<Separate>(plan, block);
     case PairKind::interleaved: return rotate_with<Adjacent>(plan, block);
-    case PairKind::interleaved_to_half: break;
+    case PairKind::interleaved_to_split_half: break;
   }
   if (plan.direction == Direction::forward) {
     rotate_with<ApartKernel<Members::adjacent, Members::separate, width, T>>(plan, block);

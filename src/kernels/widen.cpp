@@ -2,11 +2,11 @@
 //
 // 16-bit tables as floats, exactly.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels_widen.cpp"
+#define HWY_TARGET_INCLUDE "kernels/widen.cpp"
 #include <hwy/foreach_target.h>
 
-#include "machine/dispatch.hpp"
 #include "kernels/values-inl.hpp"
+#include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {

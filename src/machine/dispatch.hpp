@@ -39,5 +39,5 @@ inline constexpr std::array<long long, version_count> version_targets{HWY_TARGET
 /// All versions of `function`, which must not be overloaded; those that were not compiled are null and never chosen.
 #define EIGEN_ROPE_VERSIONS(function)                                                                                          \
   eigen_rope::detail::versions<decltype(&HWY_STATIC_DISPATCH(function))>(HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), \
-                                                                   HWY_CHOOSE_SSE4(function), HWY_CHOOSE_NEON(function), \
-                                                                   HWY_CHOOSE_FALLBACK(function))
+                                                                         HWY_CHOOSE_SSE4(function), HWY_CHOOSE_NEON(function), \
+                                                                         HWY_CHOOSE_FALLBACK(function))

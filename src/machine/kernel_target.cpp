@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "machine/dispatch.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "machine/dispatch.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <string_view>
 
-#include "eigen_rope/models/projections.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/models/projections.hpp"
 
 namespace eigen_rope::models {
 

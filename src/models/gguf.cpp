@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "eigen_rope/numbers/error.hpp"
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 #include "models/gguf_layers.hpp"
@@ -15,7 +16,6 @@
 #include "models/gguf_scaling.hpp"
 #include "models/gguf_unread.hpp"
 #include "models/notes.hpp"
-#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {
@@ -221,7 +221,7 @@ LayerRope ModelReader::full_layer() {
   apply_gguf_rotation(rotation_, model_.context, layer);
   if (architecture_.rope != GgufRope::unrecorded) {
     const bool adjacent = architecture_.rope == GgufRope::normal || architecture_.rope == GgufRope::normal_or_mrope;
-    layer.pairing = window(adjacent ? interleaved : half, layer.head_dims, layer.powers.rotary_dims);
+    layer.pairing = window(adjacent ? interleaved : split_half, layer.head_dims, layer.powers.rotary_dims);
   }
   return layer;
 }
@@ -264,7 +264,7 @@ void ModelReader::add_sections(LayerRope& layer) {
   }
   if ((*lengths)[0] + (*lengths)[1] + (*lengths)[2] == 0) keys_.file.refuse_key(name, "have a first, second or third element above 0", got);
   layer.sections = Sections(*pattern, *lengths);
-  layer.pairing = window(half, layer.head_dims, layer.powers.rotary_dims);
+  layer.pairing = window(split_half, layer.head_dims, layer.powers.rotary_dims);
   if (total != layer.powers.rotary_dims / 2) {
     keys_.warn(fmt::format("the sections {} have {} pairs, and {} rotate", got, total, layer.powers.rotary_dims / 2));
   }

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/gguf_file.hpp"
 #include "eigen_rope/models/model_rope.hpp"
+#include "models/gguf_file.hpp"
 
 namespace eigen_rope::models {
 

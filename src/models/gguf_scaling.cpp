@@ -303,7 +303,7 @@ void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope&
   layer.softmax_multiplier = rotation.softmax_multiplier;
   const bool yarn = rotation.ext_factor != 0 && rotation.factor != 1;
   if (yarn) {
-    Yarn scaling;
+    GgmlYarn scaling;
     scaling.ext_factor = rotation.ext_factor;
     scaling.original_context = rotation.original_context;
     scaling.beta_fast = rotation.beta_fast;

@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "eigen_rope/numbers/error.hpp"
 #include "models/hugging_face_config.hpp"
 #include "models/hugging_face_layers.hpp"
-#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::models {
 namespace {

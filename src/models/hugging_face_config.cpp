@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "models/hugging_face_scaling.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "models/hugging_face_scaling.hpp"
 
 namespace eigen_rope::models {
 namespace {
@@ -382,7 +382,7 @@ std::optional<Pairing> ConfigReader::pairing(Index head_dims, Index rotary_dims)
   std::optional<PairKind> pairs;
   if (family_ != nullptr) pairs = family_->pairs;
   if (const std::optional<bool> interleave = text_.flag("rope_interleave")) {
-    pairs = *interleave ? PairKind::interleaved_to_half : PairKind::half;
+    pairs = *interleave ? PairKind::interleaved_to_split_half : PairKind::split_half;
   }
   if (!pairs) return {};
   const Pairing whole(*pairs);

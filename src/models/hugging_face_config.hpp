@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/models/model_rope.hpp"
 #include "models/families.hpp"
 #include "models/json_object.hpp"
-#include "eigen_rope/models/model_rope.hpp"
 
 namespace eigen_rope::models {
 

@@ -174,7 +174,7 @@ class ScalingReader {
   }
 
   Scaling yarn(YarnMagnitude magnitude, LayerRope& layer) const {
-    HfYarn yarn;
+    Yarn yarn;
     yarn.magnitude = magnitude;
     yarn.original_context = original_context();
     // Null is filled in, a missing key is not.

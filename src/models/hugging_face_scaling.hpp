@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "models/json_object.hpp"
 #include "eigen_rope/models/model_rope.hpp"
+#include "models/json_object.hpp"
 
 namespace eigen_rope::models {
 

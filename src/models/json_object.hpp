@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "eigen_rope/numbers/shape.hpp"
 #include "models/json_text.hpp"
 #include "models/notes.hpp"
-#include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::models {
 

@@ -104,8 +104,8 @@ DenseTable dense_table(const Rotation& rotation) { return {DenseCopy(rotation.co
 void rotate(const Rotation& rotation, const DenseTable& table, Direction direction, const Device& device) {
   const Shape& shape = rotation.cos.shape;
   eigen_rope::detail::rotate_any(rotation.out.view(), rotation.x.view(),
-                           {rotation.cos.type, table.cos.data(), table.sin.data(), shape[0], shape.outer()}, rotation.pairing, direction,
-                           device);
+                                 {rotation.cos.type, table.cos.data(), table.sin.data(), shape[0], shape.outer()}, rotation.pairing,
+                                 direction, device);
 }
 
 }  // namespace
@@ -127,11 +127,11 @@ void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs
     DenseTarget dsin(*gradient.dsin);
     const Shape& shape = rotation.cos.shape;
     eigen_rope::detail::table_gradient_any({rotation.cos.type, dcos.data(), dsin.data(), shape[0], shape.outer()}, gradient.x->view(),
-                                     rotation.x.view(), rotation.pairing, device);
+                                           rotation.x.view(), rotation.pairing, device);
     dcos.store();
     dsin.store();
   }
-  rotate(rotation, table, Direction::transpose, device);
+  rotate(rotation, table, Direction::backward, device);
 }
 
 void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode, const Device& device) {

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "operators/aclnn_translate.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "operators/aclnn_translate.hpp"
 
 namespace eigen_rope::aclnn {
 namespace {

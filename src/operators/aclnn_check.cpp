@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "operators/aclnn_translate.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "operators/aclnn_translate.hpp"
 
 namespace eigen_rope::aclnn::translate {
 namespace {
@@ -40,10 +40,10 @@ void require_shape(const char* name, const ConstTensor& tensor, const char* othe
 
 PairKind kind_of(Mode mode) {
   switch (mode) {
-    case Mode::half: return PairKind::half;
+    case Mode::half: return PairKind::split_half;
     case Mode::interleave: return PairKind::interleaved;
     case Mode::quarter: return PairKind::quarter;
-    case Mode::interleave_half: return PairKind::interleaved_to_half;
+    case Mode::interleave_half: return PairKind::interleaved_to_split_half;
   }
   fail("mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half)", static_cast<std::int64_t>(mode));
 }
@@ -294,10 +294,10 @@ std::string text(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, 
 
 const char* name_of_mode(Mode mode) {
   switch (kind_of(mode)) {
-    case PairKind::half: return "half";
+    case PairKind::split_half: return "half";
     case PairKind::interleaved: return "interleave";
     case PairKind::quarter: return "quarter";
-    case PairKind::interleaved_to_half: break;
+    case PairKind::interleaved_to_split_half: break;
   }
   return "interleave-half";
 }

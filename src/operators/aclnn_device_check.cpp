@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "operators/aclnn_translate.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
+#include "operators/aclnn_translate.hpp"
 
 namespace eigen_rope::aclnn {
 namespace {

@@ -10,9 +10,9 @@
 
 #include <optional>
 
-#include "operators/any_view.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
+#include "operators/any_view.hpp"
 
 namespace eigen_rope::aclnn::translate {
 
@@ -47,7 +47,7 @@ struct Rotation {
   Operand x{};
   Operand cos{};
   Operand sin{};
-  Pairing pairing = eigen_rope::half;
+  Pairing pairing = eigen_rope::split_half;
 };
 
 struct Gradient {

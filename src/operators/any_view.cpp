@@ -4,10 +4,10 @@
 #include <string>
 #include <type_traits>
 
-#include "eigen_rope/rows/detail/view_overlap.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
-#include "eigen_rope/gradients/table_gradient.hpp"
+#include "eigen_rope/rows/detail/view_overlap.hpp"
 
 namespace eigen_rope::detail {
 namespace {

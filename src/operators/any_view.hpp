@@ -7,11 +7,11 @@
 
 #include <vector>
 
-#include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
+#include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
 namespace eigen_rope::detail {

@@ -12,10 +12,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "operators/any_view.hpp"
+#include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/tables/float_recurrence.hpp"
-#include "eigen_rope/choices/sections.hpp"
+#include "operators/any_view.hpp"
 
 namespace eigen_rope::ggml {
 namespace {
@@ -131,8 +131,8 @@ Powers powers_of(const RopeParams& params, std::int64_t ne0) {
   return powers;
 }
 
-Yarn yarn_of(const RopeParams& params) {
-  Yarn yarn;
+GgmlYarn yarn_of(const RopeParams& params) {
+  GgmlYarn yarn;
   yarn.ext_factor = static_cast<double>(params.ext_factor);
   yarn.original_context = params.n_ctx_orig;
   yarn.beta_fast = static_cast<double>(params.beta_fast);
@@ -179,7 +179,7 @@ AnyView<Memory> view_of(std::string_view name, ScalarType type, Memory* data, co
 }
 
 template <class Scalar>
-AnyTable any_table(const CosSinCache<Scalar>& cache) {
+AnyTable any_table(const Cache<Scalar>& cache) {
   return {scalar_type<Scalar>, cache.cos(), cache.sin(), cache.pairs(), cache.outer()};
 }
 
@@ -192,7 +192,7 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
   const Pairing pairs = pairing(params, a.ne[0]);
   eigen_rope::detail::check_view(source, eigen_rope::detail::SharedElements::allowed);
   eigen_rope::detail::check_view({destination.type, destination.data, destination.shape, destination.strides},
-                           eigen_rope::detail::SharedElements::refused);
+                                 eigen_rope::detail::SharedElements::refused);
   if (source.shape.size() == 0) {
     // Rows that are not there may claim any width: no table is made for them.
     check(params, a.ne[0]);
@@ -205,7 +205,7 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
   if (a.type == ScalarType::f64 && options.precision == Precision::exact) {
     rotate_with(cos_sin_cache<double>(params, b, a.ne[0], a.ne[2], options.precision));
   } else if (a.type == ScalarType::f64) {
-    const CosSinCache<float> cache = cos_sin_cache<float>(params, b, a.ne[0], a.ne[2], options.precision);
+    const Cache<float> cache = cos_sin_cache<float>(params, b, a.ne[0], a.ne[2], options.precision);
     const auto size = static_cast<std::size_t>(cache.pairs() * cache.outer().size());
     const std::vector<double> cos_entries(cache.cos(), cache.cos() + size);
     const std::vector<double> sin_entries(cache.sin(), cache.sin() + size);
@@ -293,7 +293,7 @@ CorrectionDims yarn_corr_dims(const RopeParams& params) {
 Frequencies frequencies(const RopeParams& params, std::int64_t ne0) {
   check(params, ne0);
   const Powers powers = powers_of(params, ne0);
-  return params.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies::yarn(powers, yarn_of(params));
+  return params.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies::ggml_yarn(powers, yarn_of(params));
 }
 
 Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens) {
@@ -317,13 +317,12 @@ Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t
 Pairing pairing(const RopeParams& params, std::int64_t ne0) {
   check_mode(params.mode);
   check_window(params, ne0);
-  if (params.mode == mode_vision) return half;
-  return (params.mode == mode_normal ? interleaved : half).with_rotary_dims(params.n_dims).with_offset(params.n_offs);
+  if (params.mode == mode_vision) return split_half;
+  return (params.mode == mode_normal ? interleaved : split_half).with_rotary_dims(params.n_dims).with_offset(params.n_offs);
 }
 
 template <class Scalar>
-CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens,
-                                  Precision precision) {
+Cache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens, Precision precision) {
   check(params, ne0);
   const Positions places = positions(params, b, tokens);
   if (precision == Precision::exact) return {frequencies(params, ne0), places};
@@ -334,8 +333,8 @@ CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b
   }
 }
 
-template CosSinCache<float> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t, std::int64_t, Precision);
-template CosSinCache<double> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t, std::int64_t, Precision);
+template Cache<float> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t, std::int64_t, Precision);
+template Cache<double> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t, std::int64_t, Precision);
 
 void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
   refuse_sections("rope_ext", params);
@@ -349,7 +348,7 @@ void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& p
 
 void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
   refuse_sections("rope_ext_back", params);
-  run(dst, a, b, params, Direction::transpose, options);
+  run(dst, a, b, params, Direction::backward, options);
 }
 
 void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
@@ -361,7 +360,7 @@ void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams&
 }
 
 void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
-  run(dst, a, b, params, Direction::transpose, options);
+  run(dst, a, b, params, Direction::backward, options);
 }
 
 }  // namespace eigen_rope::ggml

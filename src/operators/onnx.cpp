@@ -8,10 +8,10 @@
 #include <functional>
 #include <numeric>
 
-#include "operators/onnx_translate.hpp"
-#include "eigen_rope/rows/detail/overlap.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/choices/sections.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rows/detail/overlap.hpp"
+#include "operators/onnx_translate.hpp"
 
 namespace eigen_rope::onnx {
 namespace {
@@ -168,7 +168,7 @@ Call make_call(const Inputs& inputs, const Sizes& sizes, Index rotary, std::int6
     call.strides = {head, head * sizes.heads, head * sizes.heads * sizes.sequence};
     call.table_outer = {1, sizes.sequence, sizes.batch};
   }
-  call.pairing = (interleaved == 1 ? eigen_rope::interleaved : eigen_rope::half).with_rotary_dims(rotary);
+  call.pairing = (interleaved == 1 ? eigen_rope::interleaved : eigen_rope::split_half).with_rotary_dims(rotary);
   call.pairs = rotary / 2;
   call.columns = {{0, call.pairs, 0}};
   call.cache_columns = call.cache_shape.back();

@@ -2,9 +2,9 @@
 #include <array>
 #include <vector>
 
-#include "operators/onnx_translate.hpp"
 #include "eigen_rope/numbers/detail/rounding.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "operators/onnx_translate.hpp"
 
 namespace eigen_rope::onnx {
 namespace {
@@ -99,7 +99,7 @@ void backward_node(const Node& node, const Inputs& inputs, const ConstTensor& dY
   }
   if (gradients.dX && call.shape.size() != 0) {
     const CallTable table(call, inputs.cos_cache, inputs.sin_cache);
-    detail::rotate_any(call.view(gradients.dX->data), call.view(dY.data), table.view(), call.pairing, Direction::transpose, device);
+    detail::rotate_any(call.view(gradients.dX->data), call.view(dY.data), table.view(), call.pairing, Direction::backward, device);
   }
 }
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "operators/any_view.hpp"
 #include "eigen_rope/operators/onnx.hpp"
+#include "operators/any_view.hpp"
 
 namespace eigen_rope::onnx {
 
@@ -33,7 +33,7 @@ struct Call {
   /// X as the core sees it.
   Shape shape{};
   std::vector<Index> strides{};
-  Pairing pairing = half;
+  Pairing pairing = split_half;
   /// The table: `pairs` columns, one row per token, where tokens are those of one batch if all batches share their positions.
   Index pairs = 0;
   Shape table_outer{};

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "tables/turns.hpp"
 
 namespace eigen_rope {
@@ -111,7 +111,7 @@ class Shifts {
 
 /// The rates are the same: rows of the distances, each formed once for as long as it repeats.
 template <class Scalar>
-CosSinCache<Scalar> shifted(const Frequencies& frequencies, const Shifts& shifts, const Layout& layout) {
+Cache<Scalar> shifted(const Frequencies& frequencies, const Shifts& shifts, const Layout& layout) {
   const Index pairs = frequencies.pairs();
   const Positions distinct = shifts.distinct();
   const detail::RowFiller rows(frequencies);
@@ -138,7 +138,7 @@ CosSinCache<Scalar> shifted(const Frequencies& frequencies, const Shifts& shifts
 
 /// Rates and positions both differ: two angles for each entry.
 template <class Scalar>
-CosSinCache<Scalar> moved(const Placement& from, const Placement& to, DoubleDouble m, const Shifts& shifts, const Layout& layout) {
+Cache<Scalar> moved(const Placement& from, const Placement& to, DoubleDouble m, const Shifts& shifts, const Layout& layout) {
   const Index pairs = to.frequencies.pairs();
   struct Turning {
     Axes axes;
@@ -169,7 +169,7 @@ CosSinCache<Scalar> moved(const Placement& from, const Placement& to, DoubleDoub
 }  // namespace
 
 template <class Scalar>
-CosSinCache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const Layout& layout) {
+Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const Layout& layout) {
   check(from, to, layout);
   const std::vector<DoubleDouble>& old_rates = from.frequencies.rates();
   const std::vector<DoubleDouble>& new_rates = to.frequencies.rates();
@@ -185,16 +185,16 @@ CosSinCache<Scalar> rerotation_cache(const Placement& from, const Placement& to,
       differences.push_back(new_rates[k] - old_rates[k]);
       fits = fits && detail::is_table_rate(differences.back().high);
     }
-    if (fits) return CosSinCache<Scalar>(Frequencies::explicit_rates(std::move(differences), m), to.positions, layout);
+    if (fits) return Cache<Scalar>(Frequencies::explicit_rates(std::move(differences), m), to.positions, layout);
   }
   return moved<Scalar>(from, to, m, shifts, layout);
 }
 
-template CosSinCache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
-template CosSinCache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-template CosSinCache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-template CosSinCache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
-template CosSinCache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
+template Cache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
+template Cache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
+template Cache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
+template Cache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
+template Cache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
 
 void detail::require_placed(const Shape& k, const Positions& positions, const Layout& layout) {
   const auto check_axis = [&](int axis, const char* name, Index wanted) {

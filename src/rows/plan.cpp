@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::detail {
 namespace {

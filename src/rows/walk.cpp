@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "rows/fitting_layout.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "rows/fitting_layout.hpp"
 
 namespace eigen_rope::detail {
 

@@ -11,10 +11,10 @@
 #include <mutex>
 #include <vector>
 
-#include "machine/mutex_of_process.hpp"
-#include "eigen_rope/tables/detail/row_filler.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
+#include "machine/mutex_of_process.hpp"
 #include "tables/turns.hpp"
 
 namespace eigen_rope {
@@ -112,7 +112,7 @@ auto GrowingCache<Scalar>::grow(std::int64_t first, Index tokens, Size size) con
 }
 
 template <class Scalar>
-CosSinCache<Scalar> GrowingCache<Scalar>::gather(const Positions& positions) const {
+Cache<Scalar> GrowingCache<Scalar>::gather(const Positions& positions) const {
   std::int64_t end = 0;
   for (int axis = 0; positions.tokens() > 0 && axis < positions.axes(); ++axis) {
     for (Index b = 0; b < positions.batches(); ++b) {

@@ -160,7 +160,7 @@ void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) 
 }
 
 #define EIGEN_ROPE_INSTANTIATE(Scalar)                                                             \
-  template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&);     \
+  template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&);           \
   template EIGEN_ROPE_API void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const; \
   template EIGEN_ROPE_API void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;          \
   template EIGEN_ROPE_API void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const; \

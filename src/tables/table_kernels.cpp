@@ -13,12 +13,12 @@
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "table_kernels.cpp"
+#define HWY_TARGET_INCLUDE "tables/table_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "machine/dispatch.hpp"
 #include "kernels/values-inl.hpp"
+#include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
@@ -279,7 +279,7 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   }
 }
 
-#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                             \
+#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                       \
   void fill_row_##name(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {        \
     fill_row(rates, positions, kind, cos, sin);                                                                                \
   }                                                                                                                            \
@@ -287,7 +287,7 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
     fill_rows(rates, offsets, first, count, cos, sin);                                                                         \
   }
 EIGEN_ROPE_KERNELS(float, float)
-EIGEN_ROPE_KERNELS(Eigen::half, half)
+EIGEN_ROPE_KERNELS(Eigen::half, split_half)
 EIGEN_ROPE_KERNELS(Eigen::bfloat16, bfloat16)
 #undef EIGEN_ROPE_KERNELS
 
@@ -313,19 +313,19 @@ void fill_table_offsets(const TableRates& rates, double* offsets) {
   versions[chosen_version()](rates, offsets);
 }
 
-#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                            \
+#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                      \
   template <>                                                                                                                 \
   void fill_table_row(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {        \
-    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_row_##name);                                                          \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_row_##name);                                                    \
     versions[chosen_version()](rates, positions, kind, cos, sin);                                                             \
   }                                                                                                                           \
   template <>                                                                                                                 \
   void fill_table_rows(const TableRates& rates, const double* offsets, double first, Index count, Scalar* cos, Scalar* sin) { \
-    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_rows_##name);                                                         \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_rows_##name);                                                   \
     versions[chosen_version()](rates, offsets, first, count, cos, sin);                                                       \
   }
 EIGEN_ROPE_KERNELS(float, float)
-EIGEN_ROPE_KERNELS(Eigen::half, half)
+EIGEN_ROPE_KERNELS(Eigen::half, split_half)
 EIGEN_ROPE_KERNELS(Eigen::bfloat16, bfloat16)
 #undef EIGEN_ROPE_KERNELS
 

@@ -7,9 +7,9 @@
 // here (TableRates). Private to the library.
 #pragma once
 
-#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
 
 namespace eigen_rope::detail {
 

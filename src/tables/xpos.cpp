@@ -98,8 +98,8 @@ std::vector<DoubleDouble> detail::xpos_logarithms(Index pairs, const Xpos& xpos,
 }
 
 template <class Scalar>
-CosSinCache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
-                               const Layout& layout) {
+Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
+                         const Layout& layout) {
   if (frequencies.attention_factor().high == 0) fail("the attention factor must not be 0 with xPos", 0.0);
   const Index pairs = frequencies.pairs();
   Magnitudes magnitudes(detail::xpos_logarithms(pairs, xpos, side), xpos, frequencies.attention_factor());
@@ -128,10 +128,10 @@ CosSinCache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& 
   });
 }
 
-template CosSinCache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template CosSinCache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template CosSinCache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template CosSinCache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template CosSinCache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+template Cache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+template Cache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+template Cache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+template Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+template Cache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
 
 }  // namespace eigen_rope

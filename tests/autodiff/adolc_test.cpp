@@ -52,10 +52,10 @@ TEST(AdolC, ReadsLikeThis) {
   trace_on(kTape);
   std::vector<adouble> active_rates(rates.size());
   for (std::size_t k = 0; k < rates.size(); ++k) active_rates[k] <<= rates[k];
-  const auto table = CosSinCache<adouble>::from_rates(active_rates, adouble(1.0), Positions::range(0, 2), Layout::sd());
+  const auto table = Cache<adouble>::from_rates(active_rates, adouble(1.0), Positions::range(0, 2), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 2);
   x.setConstant(1);
-  const Eigen::Tensor<adouble, 2> y = eigen_rope::rotate(x, table, eigen_rope::half);
+  const Eigen::Tensor<adouble, 2> y = eigen_rope::rotate(x, table, eigen_rope::split_half);
   adouble loss = y(0, 1) + y(1, 1);  // y_A of both pairs at position 1
   double value = 0;
   loss >>= value;

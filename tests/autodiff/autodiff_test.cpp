@@ -3,8 +3,8 @@
 // Derivatives by Eigen's AutoDiffScalar, through x and through the table's rates, against the closed forms.
 #include <gtest/gtest.h>
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 // After the Tensor module: AutoDiff replaces functions of std that Eigen's packets use.
 #include <unsupported/Eigen/AutoDiff>
@@ -48,8 +48,8 @@ void compare_jacobians(const AnyTable& table, const Case& c) {
     unit.data()[i] = 1;
     // Rows of the transpose are columns of the rotation; the inverse's gradient has no name of its own.
     Eigen::Tensor<double, 2> expected(kFeatures, kRows);
-    if (c.direction == Direction::forward) expected = eigen_rope::transpose(unit, table, c.pairing);
-    if (c.direction == Direction::transpose) expected = eigen_rope::rotate(unit, table, c.pairing);
+    if (c.direction == Direction::forward) expected = eigen_rope::rotate_backward(unit, table, c.pairing);
+    if (c.direction == Direction::backward) expected = eigen_rope::rotate(unit, table, c.pairing);
     for (Index j = 0; j < kSize; ++j) {
       ASSERT_EQ(y.data()[i].derivatives()(j), expected.data()[j]) << "d y" << i << " / d x" << j;
       ASSERT_EQ(negated.data()[i].derivatives()(j), -expected.data()[j]) << "d (-y)" << i << " / d x" << j;
@@ -103,13 +103,13 @@ void compare_rate_derivatives() {
   AD m;
   seed(m, m_value, parameters, pairs);
   const std::vector<double> positions{0, 3, -17.5};
-  const auto cache = CosSinCache<AD>::from_rates(rates, m, Positions::ids(positions), Layout::sd());
+  const auto cache = Cache<AD>::from_rates(rates, m, Positions::ids(positions), Layout::sd());
 
   Eigen::Tensor<XScalar, 2> x(kFeatures, 3);
   const std::vector<double> values = random_values<double>(x.size(), 5);
   for (Index i = 0; i < x.size(); ++i) x.data()[i] = XScalar(values[static_cast<std::size_t>(i)]);
-  const Eigen::Tensor<AD, 2> y = eigen_rope::rotate(x, cache, half);
-  const Eigen::Tensor<AD, 2> nested = eigen_rope::rotate(x, cache, half) * AD(2.0);
+  const Eigen::Tensor<AD, 2> y = eigen_rope::rotate(x, cache, split_half);
+  const Eigen::Tensor<AD, 2> nested = eigen_rope::rotate(x, cache, split_half) * AD(2.0);
   for (Index s = 0; s < 3; ++s) {
     const double position = positions[static_cast<std::size_t>(s)];
     for (Index k = 0; k < pairs; ++k) {

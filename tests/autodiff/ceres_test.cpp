@@ -11,11 +11,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <eigen_rope/gradients/gradients.hpp>
 #include <eigen_rope/forms/reference.hpp>
+#include <eigen_rope/gradients/gradients.hpp>
 #include <eigen_rope/rotation/rotate_strided.hpp>
 #include <eigen_rope/rotation/tensor_view.hpp>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -69,7 +69,7 @@ constexpr std::array<Part, 4> every_part{[](const JetOfJets& x) { return x.a.a; 
                                          [](const JetOfJets& x) { return x.v[0].a; }, [](const JetOfJets& x) { return x.v[0].v[0]; }};
 
 /// y is linear in x, so each part of y is the rotation of that part of x.
-void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y, const Eigen::Tensor<JetOfJets, 2>& x, const CosSinCache<double>& table,
+void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y, const Eigen::Tensor<JetOfJets, 2>& x, const Cache<double>& table,
                                Pairing pairing, Direction direction) {
   const Shape shape{x.dimension(0), x.dimension(1)};
   for (const Part part : every_part) {
@@ -86,7 +86,7 @@ void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y, const Eigen
 TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
   const Index D = 10;
   const Index tokens = 3;
-  const CosSinCache<double> table(Frequencies::powers({8}), Positions::range(5, tokens), Layout::sd());
+  const Cache<double> table(Frequencies::powers({8}), Positions::range(5, tokens), Layout::sd());
   const std::vector<double> values = random_values<double>(4 * D * tokens, 21);
   Eigen::Tensor<JetOfJets, 2> x(D, tokens);
   for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) {
@@ -101,8 +101,8 @@ TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
     const Pairing pairing = Pairing(kind).with_offset(1).with_rotary_dims(8);
     Eigen::Tensor<JetOfJets, 2> y = eigen_rope::rotate(x, table, pairing);
     expect_every_part_rotated(y, x, table, pairing, Direction::forward);
-    y = -eigen_rope::transpose(-x, table, pairing);
-    expect_every_part_rotated(y, x, table, pairing, Direction::transpose);
+    y = -eigen_rope::rotate_backward(-x, table, pairing);
+    expect_every_part_rotated(y, x, table, pairing, Direction::backward);
     eigen_rope::rotate_to(eigen_rope::view(y), eigen_rope::view(std::as_const(x)), table, pairing, Direction::inverse);
     expect_every_part_rotated(y, x, table, pairing, Direction::inverse);
   }
@@ -110,15 +110,15 @@ TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
 
 /// The sums of gradients begin at numbers, too: <dx, x> = <g, y>, and the angle's gradient is y_A g_B - y_B g_A.
 TEST(CeresJet, OfJetsHasGradients) {
-  const CosSinCache<double> table(Frequencies::powers({2}), Positions::range(5, 1), Layout::sd());
+  const Cache<double> table(Frequencies::powers({2}), Positions::range(5, 1), Layout::sd());
   Eigen::Tensor<JetOfJets, 2> y(2, 1);
   Eigen::Tensor<JetOfJets, 2> g(2, 1);
   for (Index i = 0; i < 2; ++i) {
     y(i, 0) = JetOfJets(InnerJet(0.5 + static_cast<double>(i), 0));
     g(i, 0) = JetOfJets(InnerJet(0.25 - static_cast<double>(i)), 0);
   }
-  const auto gradients = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(std::as_const(y))), eigen_rope::view(std::as_const(g)), table, eigen_rope::half,
-                                         Wanted::angle | Wanted::log_magnitude);
+  const auto gradients = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(std::as_const(y))), eigen_rope::view(std::as_const(g)),
+                                               table, eigen_rope::split_half, Wanted::angle | Wanted::log_magnitude);
   const JetOfJets angle = y(0, 0) * g(1, 0) - y(1, 0) * g(0, 0);
   const JetOfJets log_magnitude = y(0, 0) * g(0, 0) + y(1, 0) * g(1, 0);
   for (const Part part : every_part) {
@@ -133,14 +133,14 @@ TEST(CeresJet, ReadsLikeThis) {
   BasicPowers<Jet3> powers;
   powers.rotary_dims = 8;
   powers.linear_scale = Jet3(0.25);
-  BasicYarn<Jet3> yarn;
+  BasicGgmlYarn<Jet3> yarn;
   yarn.original_context = 4096;
   yarn.ends = RampEnds::exact;
   yarn.ext_factor = Jet3(1.0, 0);
   yarn.beta_fast = Jet3(32.0, 1);
   yarn.beta_slow = Jet3(1.0, 2);
-  const BasicRates<Jet3> rates = yarn_rates(powers, yarn);
-  const auto table = CosSinCache<Jet3>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
+  const BasicRates<Jet3> rates = ggml_yarn_rates(powers, yarn);
+  const auto table = Cache<Jet3>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(8, 8);
   x.setConstant(1);
   const Eigen::Tensor<Jet3, 2> y = eigen_rope::rotate(x, table, eigen_rope::interleaved);

@@ -35,10 +35,10 @@ TEST(ComplexStep, ReadsLikeThis) {
   powers.rotary_dims = 4;
   powers.base = Complex(10000, kStep);
   const BasicRates<Complex> rates = power_rates(powers);
-  const auto table = CosSinCache<Complex>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
+  const auto table = Cache<Complex>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);
-  const Eigen::Tensor<Complex, 2> y = eigen_rope::rotate(x, table, eigen_rope::half);
+  const Eigen::Tensor<Complex, 2> y = eigen_rope::rotate(x, table, eigen_rope::split_half);
   // Pair 1 at position 7: y_A = cos t - sin t with t = 7 base^(-1/2), so dy_A/dbase = (sin t + cos t) t / (2 base).
   const double t = 7.0 / 100;
   const double expected = (std::sin(t) + std::cos(t)) * t / 20000;

@@ -72,10 +72,10 @@ TEST(EigenAutoDiff, ReadsLikeThis) {
   powers.base = Dynamic(10000, 2, 0);
   powers.attention_factor = Dynamic(1.25, 2, 1);
   const BasicRates<Dynamic> rates = power_rates(powers);
-  const auto table = CosSinCache<Dynamic>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
+  const auto table = Cache<Dynamic>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);
-  const Eigen::Tensor<Dynamic, 2> y = eigen_rope::rotate(x, table, eigen_rope::half);
+  const Eigen::Tensor<Dynamic, 2> y = eigen_rope::rotate(x, table, eigen_rope::split_half);
   // Pair 1 at position 7: y_A = m (cos t - sin t) with t = 7 base^(-1/2).
   const double t = 7.0 / 100;
   constexpr double few_roundings = 8 * std::numeric_limits<double>::epsilon();

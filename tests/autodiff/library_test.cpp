@@ -2,11 +2,11 @@
 //
 // The library's own gradients, the whole way back from y to parameters, positions and x, against the same closed forms that other
 // people's differentiation is compared with: from the output, which is what training keeps, and from the input.
-#include "support/whole_way.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 #include "eigen_rope/gradients/scaling_gradients.hpp"
 #include "eigen_rope/rotation/tensor_view.hpp"
+#include "support/whole_way.hpp"
 
 namespace eigen_rope::test::autodiff {
 namespace {
@@ -33,7 +33,7 @@ Frequencies frequencies_of(const Setting& s) {
     case Scaling::powers:
     case Scaling::exponents:
     case Scaling::ntk: return Frequencies::powers(powers);
-    default: return Frequencies::yarn(powers, s.yarn);
+    default: return Frequencies::ggml_yarn(powers, s.yarn);
   }
 }
 
@@ -64,7 +64,7 @@ std::vector<double> parameter_gradients(const Setting& s, const RateGradients& r
   } else if (s.scaling == Scaling::powers || s.scaling == Scaling::exponents) {
     append_powers(powers_gradients(s.powers, rates));
   } else {
-    const YarnGradients g = yarn_gradients(s.powers, s.yarn, rates);
+    const GgmlYarnGradients g = ggml_yarn_gradients(s.powers, s.yarn, rates);
     append_powers(g.powers);
     append(result, {g.ext_factor, g.beta_fast, g.beta_slow});
   }
@@ -76,7 +76,7 @@ enum class Keeps { output, input };
 std::vector<double> gradient_by_library(const Setting& s, Keeps keeps) {
   const Frequencies frequencies = frequencies_of(s);
   const Positions positions = positions_of(s);
-  const CosSinCache<double> cache(frequencies, positions);
+  const Cache<double> cache(frequencies, positions);
   const Eigen::Tensor<double, 4> x = tensor_of(s.extents, s.x);
   const Eigen::Tensor<double, 4> g = tensor_of(s.extents, s.weights);
   const Eigen::Tensor<double, 4> y = eigen_rope::rotate(x, cache, pairing_of(s.extents));

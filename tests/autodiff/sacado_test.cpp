@@ -68,7 +68,7 @@ TEST(Sacado, ReadsLikeThis) {
   for (const Rad& position : positions) {
     for (const double rate : rates) angles.push_back(position * rate);
   }
-  const auto table = CosSinCache<Rad>::from_angles(angles, Rad(1.0), 2, Shape{2});
+  const auto table = Cache<Rad>::from_angles(angles, Rad(1.0), 2, Shape{2});
   Eigen::Tensor<double, 2> x(4, 2);
   x.setConstant(1);
   const Eigen::Tensor<Rad, 2> y = eigen_rope::rotate(x, table, eigen_rope::interleaved);

@@ -47,8 +47,8 @@ TEST(AutoDiffSettings, BoundsAreNarrow) {
 
 /// Pairs kept, blended and interpolated.
 TEST(AutoDiffSettings, BandsAreAllVisited) {
-  const Setting yarn = make_setting(Scaling::yarn, PairKind::half, Positioned::by_numbers, Evaluated::directly);
-  const Setting llama3 = make_setting(Scaling::llama3, PairKind::half, Positioned::by_numbers, Evaluated::directly);
+  const Setting yarn = make_setting(Scaling::yarn, PairKind::split_half, Positioned::by_numbers, Evaluated::directly);
+  const Setting llama3 = make_setting(Scaling::llama3, PairKind::split_half, Positioned::by_numbers, Evaluated::directly);
   for (const Setting& s : {yarn, llama3}) {
     const std::vector<closed_form::Parameter> parameters = rates_by_hand(s).parameters;
     const List& by_last = parameters.back().rates;  // beta_slow, high_freq_factor: only what is blended depends on it

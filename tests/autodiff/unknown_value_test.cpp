@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
-#include <eigen_rope/forms/reference.hpp>
 #include <eigen_rope/eigen_rope.hpp>
+#include <eigen_rope/forms/reference.hpp>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -63,7 +63,7 @@ static_assert(detail::has_equality<Comparable> && !detail::has_equality<Incompar
 
 constexpr Index D = 10;
 constexpr Index tokens = 3;
-const Pairing pairing = eigen_rope::half.with_offset(1).with_rotary_dims(8);
+const Pairing pairing = eigen_rope::split_half.with_offset(1).with_rotary_dims(8);
 
 template <class Scalar>
 Eigen::Tensor<Scalar, 2> numbers() {
@@ -73,10 +73,10 @@ Eigen::Tensor<Scalar, 2> numbers() {
 }
 
 template <class Scalar>
-CosSinCache<Scalar> table(double m) {
+Cache<Scalar> table(double m) {
   std::vector<Scalar> angles;
   for (int i = 0; i < 4 * tokens; ++i) angles.push_back(Scalar(0.7 * i));
-  return CosSinCache<Scalar>::from_angles(angles, Scalar(m), 4, Shape{tokens});
+  return Cache<Scalar>::from_angles(angles, Scalar(m), 4, Shape{tokens});
 }
 
 template <class Scalar>
@@ -100,29 +100,29 @@ TYPED_TEST(UnknownValue, TurnsAndTurnsBack) {
   const auto of_scalars = table<TypeParam>(1.5);
   expect_rotated<TypeParam>(eigen_rope::rotate(x, of_numbers, pairing), Direction::forward);
   expect_rotated<TypeParam>(eigen_rope::rotate(x, of_scalars, pairing), Direction::forward);
-  expect_rotated<TypeParam>(eigen_rope::transpose(x, of_numbers, pairing), Direction::transpose);
-  expect_rotated<TypeParam>(-eigen_rope::transpose(-x, of_scalars, pairing), Direction::transpose);
+  expect_rotated<TypeParam>(eigen_rope::rotate_backward(x, of_numbers, pairing), Direction::backward);
+  expect_rotated<TypeParam>(-eigen_rope::rotate_backward(-x, of_scalars, pairing), Direction::backward);
   expect_rotated<TypeParam>(eigen_rope::rotate(numbers<double>(), of_scalars, pairing), Direction::forward);
   Eigen::Tensor<TypeParam, 2> y(D, tokens);
-  eigen_rope::rotate_to(y, x, of_scalars, pairing, Direction::transpose);
-  expect_rotated(y, Direction::transpose);
+  eigen_rope::rotate_to(y, x, of_scalars, pairing, Direction::backward);
+  expect_rotated(y, Direction::backward);
   eigen_rope::rotate_to(eigen_rope::view(y), eigen_rope::view(x), of_scalars, pairing);
   expect_rotated(y, Direction::forward);
 }
 
 /// A table of doubles has determinants that are known.
 TYPED_TEST(UnknownValue, InverseByATableOfNumbers) {
-  expect_rotated<TypeParam>(eigen_rope::inverse(numbers<TypeParam>(), table<double>(1.5), pairing), Direction::inverse);
+  expect_rotated<TypeParam>(eigen_rope::rotate_inverse(numbers<TypeParam>(), table<double>(1.5), pairing), Direction::inverse);
 }
 
 TEST(UnknownValueComparable, InverseTellsDeterminantsFromZero) {
-  expect_rotated<Comparable>(eigen_rope::inverse(numbers<Comparable>(), table<Comparable>(1.5), pairing), Direction::inverse);
+  expect_rotated<Comparable>(eigen_rope::rotate_inverse(numbers<Comparable>(), table<Comparable>(1.5), pairing), Direction::inverse);
   const auto zero = table<Comparable>(0);
-  EXPECT_EQ(test::error_of([&] { (void)eigen_rope::inverse(numbers<Comparable>(), zero, pairing); }),
+  EXPECT_EQ(test::error_of([&] { (void)eigen_rope::rotate_inverse(numbers<Comparable>(), zero, pairing); }),
             "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
 }
 
-/// What eigen_rope::inverse refuses when it is compiled: here the direction is a value.
+/// What eigen_rope::rotate_inverse refuses when it is compiled: here the direction is a value.
 TEST(UnknownValueIncomparable, InverseAsksForTheHook) {
   const auto of_scalars = table<Incomparable>(1.5);
   Eigen::Tensor<Incomparable, 2> y(D, tokens);

@@ -7,7 +7,8 @@
 //   const Area area("frequencies", cells);                                      counted for the figures
 //   TEST(BadInput, Frequencies) { expect_refusals(cells); }
 //
-// Of every refusal it is checked that it is a eigen_rope::Error whose message is this one, on one line, shorter than 600 bytes and beginning with
+// Of every refusal it is checked that it is a eigen_rope::Error whose message is this one, on one line, shorter than 600 bytes and
+// beginning with
 // "[rope] "; and that all memory the fixture gave out is bit for bit what it was. Not a test of what valid calls compute.
 #pragma once
 
@@ -23,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "support/extremes.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "support/extremes.hpp"
 
 namespace eigen_rope::test {
 

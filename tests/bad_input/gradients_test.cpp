@@ -32,9 +32,9 @@ struct Pass : Memory {
     std::fill(cos, cos + 16, 0.75F);
     std::fill(sin, sin + 16, 0.5F);
   }
-  void from_output(Pairing pairing = half) const { (void)gradients(output(u), g, table, pairing, wanted, dx); }
-  void from_input(Pairing pairing = half) const { (void)gradients(input(u), g, table, pairing, wanted, dx); }
-  void of_table(Pairing pairing = half) const { table_gradient(gradient, u, g, pairing); }
+  void from_output(Pairing pairing = split_half) const { (void)gradients(output(u), g, table, pairing, wanted, dx); }
+  void from_input(Pairing pairing = split_half) const { (void)gradients(input(u), g, table, pairing, wanted, dx); }
+  void of_table(Pairing pairing = split_half) const { table_gradient(gradient, u, g, pairing); }
 };
 
 /// Gradients of a table of two pairs and three tokens, as gradients() would give them.
@@ -89,8 +89,8 @@ const Cell<Pass> passes[] = {
     {"dx and g", Fault::overlapping, [](Pass& p) { p.dx.data = p.memory + 31; p.from_output(); }, "dx must be the same rows as g or not overlap them"},
     {"dx and g", Fault::aliasing, [](Pass& p) { p.dx = p.g; p.from_output(); }, nullptr, "the same rows: in place"},
     {"dx and cos", Fault::overlapping, [](Pass& p) { p.table.cos = p.memory + 70; p.from_output(); }, "the destination must not overlap the table"},
-    {"rotary dims", Fault::odd, [](Pass& p) { p.from_output(half.with_rotary_dims(3)); }, "rotary dims must be even, got 3"},
-    {"rotary dims", Fault::huge, [](Pass& p) { p.from_output(half.with_rotary_dims(two_to_62)); }, "rotary dims must be at most 4 (head size 4 less window offset 0), got 4611686018427387904"},
+    {"rotary dims", Fault::odd, [](Pass& p) { p.from_output(split_half.with_rotary_dims(3)); }, "rotary dims must be even, got 3"},
+    {"rotary dims", Fault::huge, [](Pass& p) { p.from_output(split_half.with_rotary_dims(two_to_62)); }, "rotary dims must be at most 4 (head size 4 less window offset 0), got 4611686018427387904"},
     {"table width", Fault::wrong_length, [](Pass& p) { p.table.width = 3; p.from_output(); }, "table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3"},
     {"table extents", Fault::wrong_shape, [](Pass& p) { p.table.outer = {2}; p.from_input(); }, "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3], got 2"},
     {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4"},
@@ -139,8 +139,8 @@ const Cell<Sums> parameters[] = {
     {"powers gradients, rotary dims", Fault::huge, [](Sums&) { (void)powers_gradients({two_to_62}, four); }, "the number of bytes of all rates must fit a 64-bit count, got 2305843009213693952 x 80"},
     {"powers gradients, factors", Fault::wrong_length, [](Sums&) { (void)powers_gradients({8, 1e4, 1, 1, {1}}, four); }, "frequency factors must be at least one per pair (4), got 1", "peer: ggml, freq factors shorter than dims/2 are read past their end"},
     {"powers gradients", Fault::nan, [](Sums&) { (void)powers_gradients({8}, {{nan, 1, 1, 1}, 1}); }, nullptr, "gradients that are not finite give results that are not"},
-    {"yarn gradients", Fault::wrong_length, [](Sums&) { (void)yarn_gradients({8}, {1.0, 4096}, three); }, per_pair},
-    {"yarn gradients, original context", Fault::negative, [](Sums&) { (void)yarn_gradients({8}, {1.0, -1}, four); }, "original context must not be negative, got -1"},
+    {"yarn gradients", Fault::wrong_length, [](Sums&) { (void)ggml_yarn_gradients({8}, {1.0, 4096}, three); }, per_pair},
+    {"yarn gradients, original context", Fault::negative, [](Sums&) { (void)ggml_yarn_gradients({8}, {1.0, -1}, four); }, "original context must not be negative, got -1"},
     {"llama3 gradients", Fault::wrong_length, [](Sums&) { (void)llama3_gradients({8}, {}, three); }, per_pair},
     {"llama3 gradients, factor", Fault::zero, [](Sums&) { (void)llama3_gradients({8}, {0.0}, four); }, "llama3 factor must be finite and greater than 0, got 0"},
     {"linear gradients", Fault::wrong_length, [](Sums&) { (void)linear_gradients({8}, 1, three); }, per_pair},
@@ -151,8 +151,8 @@ const Cell<Sums> parameters[] = {
     {"dynamic ntk gradients, length", Fault::negative, [](Sums&) { (void)dynamic_ntk_gradients({8}, {}, -1, four); }, "length must not be negative, got -1"},
     {"ntk gradients", Fault::wrong_length, [](Sums&) { (void)ntk_gradients({8}, {}, three); }, per_pair},
     {"ntk gradients, mixed_b", Fault::negative, [](Sums&) { (void)ntk_gradients({8}, {1, -1}, four); }, "mixed_b must be finite and not negative, got -1"},
-    {"hf yarn gradients", Fault::wrong_length, [](Sums&) { (void)hf_yarn_gradients({8}, {}, three); }, per_pair},
-    {"hf yarn gradients, original context", Fault::zero, [](Sums&) { (void)hf_yarn_gradients({8}, {1.0, 0}, four); }, "original context must be positive, got 0"},
+    {"hf yarn gradients", Fault::wrong_length, [](Sums&) { (void)yarn_gradients({8}, {}, three); }, per_pair},
+    {"hf yarn gradients, original context", Fault::zero, [](Sums&) { (void)yarn_gradients({8}, {1.0, 0}, four); }, "original context must be positive, got 0"},
     {"longrope gradients", Fault::wrong_length, [](Sums&) { (void)longrope_gradients({8}, {ones, ones}, 1, three); }, per_pair},
     {"longrope gradients, short factor", Fault::wrong_length, [](Sums&) { (void)longrope_gradients({8}, {{1}, ones}, 1, four); }, "short factor must be one per pair (4), got 1"},
 };
@@ -165,10 +165,10 @@ TEST(BadInput, ParameterGradients) { expect_refusals(parameters); }
 
 TEST(BadInput, GradientsOfAnEarlierPassStay) {
   Pass pass;
-  Gradients<double> d = gradients(output(pass.u), pass.g, pass.table, half, pass.wanted);
+  Gradients<double> d = gradients(output(pass.u), pass.g, pass.table, split_half, pass.wanted);
   const Gradients<double> before = d;
   pass.dx.data = pass.memory + 1;
-  EXPECT_NE(refusal_of([&] { gradients_into(d, output(pass.u), pass.g, pass.table, half, Wanted::angle, pass.dx); }), "");
+  EXPECT_NE(refusal_of([&] { gradients_into(d, output(pass.u), pass.g, pass.table, split_half, Wanted::angle, pass.dx); }), "");
   EXPECT_EQ(d.angle, before.angle);
   EXPECT_EQ(d.log_magnitude, before.log_magnitude);
   EXPECT_EQ(d.cos, before.cos);

@@ -5,10 +5,10 @@
 #include <deque>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/rows/detail/overlap.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/rows/detail/overlap.hpp"
 
 namespace eigen_rope::test::settings_tests {
 namespace {
@@ -26,7 +26,7 @@ struct Settings : Memory {
   }
   void rotate() const {
     const float one = 1;
-    rotate_inplace(StridedView<float>{x, Shape{4}, {}}, TableView<float>{&one, &one, 1, Shape{}}, half.with_rotary_dims(2));
+    rotate_inplace(StridedView<float>{x, Shape{4}, {}}, TableView<float>{&one, &one, 1, Shape{}}, split_half.with_rotary_dims(2));
   }
   /// What a rotation says of an environment, before it writes.
   void with_stream_bytes(const char* text) const {

@@ -15,7 +15,7 @@ namespace {
 
 using Ints = std::vector<int>;
 using Doubles = std::vector<double>;
-using Cache = CosSinCache<float>;
+using FloatCache = Cache<float>;
 using Growing = GrowingCache<float>;
 
 Frequencies eight() { return Frequencies::powers({8}); }
@@ -53,7 +53,7 @@ struct Row : Memory {
   }
 };
 
-void recurrence(const Powers& powers, const Yarn& yarn = {0.0}) { (void)float_recurrence_cache(powers, yarn, Positions::range(0, 2)); }
+void recurrence(const Powers& powers, const GgmlYarn& yarn = {0.0}) { (void)float_recurrence_cache(powers, yarn, Positions::range(0, 2)); }
 void xpos(const Xpos& parameters, const Positions& positions = Positions::range(0, 2), const Layout& layout = Layout::bsnd()) {
   (void)xpos_cache<float>(eight(), positions, parameters, XposSide::query, layout);
 }
@@ -63,22 +63,22 @@ constexpr const char* too_far = "positions must be at most 2^63 in size for a ta
 
 // clang-format off
 const Cell<Memory> tables[] = {
-    {"table, rates", Fault::huge, [](Memory&) { Cache(of_rates({1, -2e12}), Positions::range(0, 1)); }, "rate 1 must be at most 2^40 radians per token in size for a table, got -2000000000000"},
-    {"table, positions", Fault::huge, [](Memory&) { Cache(eight(), at(1e300)); }, "positions must be at most 2^63 in size for a table, got 1e+300"},
-    {"table, positions", Fault::huge, [](Memory&) { Cache(eight(), Positions::ids(std::vector<std::int64_t>{int64_min, int64_max})); }, nullptr, "every int64 is exact", },
-    {"table, positions", Fault::huge, [](Memory&) { Cache(eight(), Positions::range(two_to_40, 2)); }, nullptr, "peers lose accuracy from 2^24 on; here none is lost"},
-    {"table, layout", Fault::missing, [](Memory&) { Cache(eight(), two_batches(), Layout::tnd()); }, no_batch_axis},
-    {"table of half, layout", Fault::missing, [](Memory&) { CosSinCache<Eigen::half>(eight(), two_batches(), Layout::sd()); }, no_batch_axis},
-    {"table, batches of no tokens", Fault::huge, [](Memory&) { Cache(eight(), empty_sequences(), Layout::sd()); }, "the layout must have a batch axis for positions of several batches, got 4611686018427387904"},
-    {"table, batches of no tokens", Fault::huge, [](Memory&) { Cache(eight(), empty_sequences()); }, nullptr, "an empty table, made at once"},
-    {"table from rates", Fault::wrong_length, [](Memory&) { (void)CosSinCache<double>::from_rates({}, 1.0, Positions::range(0, 2)); }, "the number of rates must be positive, got 0"},
-    {"table from rates, layout", Fault::missing, [](Memory&) { (void)CosSinCache<double>::from_rates({1.0}, 1.0, two_batches(), Layout::sd()); }, no_batch_axis},
-    {"table from rates, batches of no tokens", Fault::huge, [](Memory&) { (void)CosSinCache<double>::from_rates({1.0}, 1.0, empty_sequences()); }, nullptr, "an empty table, made at once"},
-    {"table from rates", Fault::nan, [](Memory&) { (void)CosSinCache<double>::from_rates({nan}, 1.0, Positions::range(0, 2)); }, nullptr, "values of a differentiable scalar pass through, as NaN in x does"},
-    {"table from angles", Fault::wrong_length, [](Memory&) { (void)CosSinCache<double>::from_angles({1, 2, 3}, 1.0, 2, Shape{2}); }, "angles must be one per pair and row of the table (4), got 3"},
-    {"table from angles, pairs", Fault::zero, [](Memory&) { (void)CosSinCache<double>::from_angles({}, 1.0, 0, Shape{2}); }, "the number of pairs must be positive, got 0"},
-    {"table from angles, pairs", Fault::negative, [](Memory&) { (void)CosSinCache<double>::from_angles({}, 1.0, int64_min, Shape{2}); }, "the number of pairs must be positive, got -9223372036854775808"},
-    {"table from angles, entries that wrap to 0", Fault::huge, [](Memory&) { (void)CosSinCache<double>::from_angles({}, 1.0, Index{1} << 32, Shape{Index{1} << 32}); }, "the number of entries in the table must fit a 64-bit count, got 4294967296 x 4294967296"},
+    {"table, rates", Fault::huge, [](Memory&) { FloatCache(of_rates({1, -2e12}), Positions::range(0, 1)); }, "rate 1 must be at most 2^40 radians per token in size for a table, got -2000000000000"},
+    {"table, positions", Fault::huge, [](Memory&) { FloatCache(eight(), at(1e300)); }, "positions must be at most 2^63 in size for a table, got 1e+300"},
+    {"table, positions", Fault::huge, [](Memory&) { FloatCache(eight(), Positions::ids(std::vector<std::int64_t>{int64_min, int64_max})); }, nullptr, "every int64 is exact", },
+    {"table, positions", Fault::huge, [](Memory&) { FloatCache(eight(), Positions::range(two_to_40, 2)); }, nullptr, "peers lose accuracy from 2^24 on; here none is lost"},
+    {"table, layout", Fault::missing, [](Memory&) { FloatCache(eight(), two_batches(), Layout::tnd()); }, no_batch_axis},
+    {"table of half, layout", Fault::missing, [](Memory&) { Cache<Eigen::half>(eight(), two_batches(), Layout::sd()); }, no_batch_axis},
+    {"table, batches of no tokens", Fault::huge, [](Memory&) { FloatCache(eight(), empty_sequences(), Layout::sd()); }, "the layout must have a batch axis for positions of several batches, got 4611686018427387904"},
+    {"table, batches of no tokens", Fault::huge, [](Memory&) { FloatCache(eight(), empty_sequences()); }, nullptr, "an empty table, made at once"},
+    {"table from rates", Fault::wrong_length, [](Memory&) { (void)Cache<double>::from_rates({}, 1.0, Positions::range(0, 2)); }, "the number of rates must be positive, got 0"},
+    {"table from rates, layout", Fault::missing, [](Memory&) { (void)Cache<double>::from_rates({1.0}, 1.0, two_batches(), Layout::sd()); }, no_batch_axis},
+    {"table from rates, batches of no tokens", Fault::huge, [](Memory&) { (void)Cache<double>::from_rates({1.0}, 1.0, empty_sequences()); }, nullptr, "an empty table, made at once"},
+    {"table from rates", Fault::nan, [](Memory&) { (void)Cache<double>::from_rates({nan}, 1.0, Positions::range(0, 2)); }, nullptr, "values of a differentiable scalar pass through, as NaN in x does"},
+    {"table from angles", Fault::wrong_length, [](Memory&) { (void)Cache<double>::from_angles({1, 2, 3}, 1.0, 2, Shape{2}); }, "angles must be one per pair and row of the table (4), got 3"},
+    {"table from angles, pairs", Fault::zero, [](Memory&) { (void)Cache<double>::from_angles({}, 1.0, 0, Shape{2}); }, "the number of pairs must be positive, got 0"},
+    {"table from angles, pairs", Fault::negative, [](Memory&) { (void)Cache<double>::from_angles({}, 1.0, int64_min, Shape{2}); }, "the number of pairs must be positive, got -9223372036854775808"},
+    {"table from angles, entries that wrap to 0", Fault::huge, [](Memory&) { (void)Cache<double>::from_angles({}, 1.0, Index{1} << 32, Shape{Index{1} << 32}); }, "the number of entries in the table must fit a 64-bit count, got 4294967296 x 4294967296"},
     {"float recurrence, rotary dims", Fault::odd, [](Memory&) { recurrence({7}); }, "rotary dims must be even, got 7", "peer: ggml, odd dims"},
     {"float recurrence, base", Fault::zero, [](Memory&) { recurrence({8, 0.0}); }, "base must be finite and greater than 0, got 0", "peer: ggml, base <= 0 gives NaN silently"},
     {"float recurrence, base", Fault::huge, [](Memory&) { recurrence({8, 1e300}); }, "base must be within the range of float in the float recurrence, got 1e+300"},

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/gradients/tangent.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope::test::views_tests {
 namespace {
@@ -27,8 +27,8 @@ struct Views : Memory {
     std::fill(cos, cos + 16, 0.75F);
     std::fill(sin, sin + 16, 0.5F);
   }
-  void rotate(Pairing pairing = half) const { rotate_to(to, from, table, pairing); }
-  void in_place(const Shape& shape, const Strides& strides) const { rotate_inplace(View{x, shape, strides}, table, half); }
+  void rotate(Pairing pairing = split_half) const { rotate_to(to, from, table, pairing); }
+  void in_place(const Shape& shape, const Strides& strides) const { rotate_inplace(View{x, shape, strides}, table, split_half); }
   /// Both views with this shape and these strides.
   void both(const Shape& shape, const Strides& strides) {
     from = {x, shape, strides};
@@ -43,10 +43,10 @@ struct Tangents : Views {
   View along{v, Shape{8, 3}, {8}};
   TangentTable<float> tangent = tangent_of(table, std::vector<float>(4, 1.0F));
 
-  void turn(Pairing pairing = half, Direction direction = Direction::forward) const {
+  void turn(Pairing pairing = split_half, Direction direction = Direction::forward) const {
     rotate_tangent_to(to, from, tangent, pairing, direction);
   }
-  void jvp(Pairing pairing = half) const { jvp_to(to, from, along, table, tangent, pairing); }
+  void jvp(Pairing pairing = split_half) const { jvp_to(to, from, along, table, tangent, pairing); }
 };
 
 constexpr const char* no_rank = "a strided view must have at least the feature axis, got rank 0";
@@ -73,7 +73,7 @@ const Cell<Views> views[] = {
     {"view, strides", Fault::huge, [](Views& v) { v.in_place({8, 2}, {two_to_62}); }, "the span of a strided view must fit 60 bits, got stride 4611686018427387904 over 2 rows"},
     {"view, strides", Fault::huge, [](Views& v) { v.in_place({8, 5}, {two_to_62}); }, "the span of a strided view must fit a 64-bit count, got 4611686018427387904 x 4"},
     {"view, strides that together exceed 60 bits", Fault::huge, [](Views& v) { v.in_place({8, 2, 2}, {Index{1} << 58, (Index{1} << 59) - 1}); }, "the span of a strided view must fit 60 bits, got stride 576460752303423487 over 2 rows"},
-    {"view, strides whose bytes wrap to 0", Fault::huge, [](Views& v) { StridedView<double> x{reinterpret_cast<double*>(v.x), Shape{8, 2}, {two_to_62 / 2}}; rotate_inplace(x, v.table, half); }, "the span of a strided view must fit 60 bits, got stride 2305843009213693952 over 2 rows"},
+    {"view, strides whose bytes wrap to 0", Fault::huge, [](Views& v) { StridedView<double> x{reinterpret_cast<double*>(v.x), Shape{8, 2}, {two_to_62 / 2}}; rotate_inplace(x, v.table, split_half); }, "the span of a strided view must fit 60 bits, got stride 2305843009213693952 over 2 rows"},
     {"view, strides out of the address space", Fault::huge, [](Views& v) { v.in_place({8, 2}, {-(Index{1} << 58)}); }, "a strided view must lie within the address space (first and last element from its data), got -288230376151711744 and 7"},
     {"view of x, strides out of the address space", Fault::huge, [](Views& v) { v.from.strides = {-(Index{1} << 57)}; v.rotate(); }, "a strided view must lie within the address space (first and last element from its data), got -288230376151711744 and 7"},
     {"view of y, strides out of the address space", Fault::negative, [](Views& v) { v.to.strides = {-two_to_40 * 65536}; v.rotate(); }, "a strided view must lie within the address space (first and last element from its data), got -144115188075855872 and 7"},
@@ -82,7 +82,7 @@ const Cell<Views> views[] = {
     {"view, elements", Fault::huge, [](Views& v) { v.in_place({8, two_to_40, two_to_40}, {8, 8}); }, "the number of elements must fit a 64-bit count, got 8796093022208 x 1099511627776"},
     {"view, elements that wrap to 0", Fault::huge, [](Views& v) { v.in_place({8, two_to_62}, {8}); }, "the number of elements must fit a 64-bit count, got 8 x 4611686018427387904"},
     {"view without elements, strides", Fault::huge, [](Views& v) { v.in_place({8, 0, 3}, {int64_max, int64_min}); }, nullptr, "they lead nowhere"},
-    {"view without elements, data", Fault::null, [](Views& v) { rotate_inplace(View{nullptr, Shape{8, 0}, {8}}, v.table, half); }, nullptr, "there is nothing to read"},
+    {"view without elements, data", Fault::null, [](Views& v) { rotate_inplace(View{nullptr, Shape{8, 0}, {8}}, v.table, split_half); }, nullptr, "there is nothing to read"},
     {"view, stride of an axis of one row", Fault::huge, [](Views& v) { v.in_place({8, 1}, {int64_max}); }, nullptr, "it leads nowhere"},
     {"x", Fault::null, [](Views& v) { v.from.data = nullptr; v.rotate(); }, no_data},
     {"y", Fault::null, [](Views& v) { v.to.data = nullptr; v.rotate(); }, no_data},
@@ -100,8 +100,8 @@ const Cell<Views> views[] = {
     {"y and sin", Fault::overlapping, [](Views& v) { v.table.sin = v.y - 3; v.rotate(); }, on_table},
     {"y in place and sin", Fault::overlapping, [](Views& v) { v.table.sin = v.x + 23; v.in_place({8, 3}, {8}); }, on_table},
     {"y between rows and sin", Fault::overlapping, [](Views& v) { v.table.sin = v.y + 9; v.both({8, 3}, {16}); }, on_table, "memory between rows counts as touched: an exact answer costs a search"},
-    {"rotary dims", Fault::odd, [](Views& v) { v.rotate(half.with_rotary_dims(5)); }, "rotary dims must be even, got 5"},
-    {"window offset", Fault::huge, [](Views& v) { v.rotate(half.with_offset(two_to_62)); }, "window offset must be at most the head size 8, got 4611686018427387904"},
+    {"rotary dims", Fault::odd, [](Views& v) { v.rotate(split_half.with_rotary_dims(5)); }, "rotary dims must be even, got 5"},
+    {"window offset", Fault::huge, [](Views& v) { v.rotate(split_half.with_offset(two_to_62)); }, "window offset must be at most the head size 8, got 4611686018427387904"},
     {"table extents", Fault::huge, [](Views& v) { v.table.outer = {3, two_to_62}; v.rotate(); }, "the number of elements must fit a 64-bit count, got 3 x 4611686018427387904"},
     {"table extents", Fault::huge, [](Views& v) { v.table.outer = {3, two_to_40}; v.rotate(); }, "table must have 1 on axis 2 (counted outwards from the feature axis) for x with outer extents [3], got 1099511627776"},
 };
@@ -111,16 +111,16 @@ const Cell<Tangents> tangents[] = {
     {"tangent, log magnitudes", Fault::wrong_length, [](Tangents& t) { (void)tangent_of(t.table, std::vector<float>(4), std::vector<float>(5)); }, "log magnitude tangents must be one per table entry (4), got 5"},
     {"tangent, table", Fault::null, [](Tangents& t) { t.table.cos = nullptr; (void)tangent_of(t.table, std::vector<float>(4)); }, no_table},
     {"tangent, table whose entries wrap to 0", Fault::huge, [](Tangents& t) { t.table.outer = {two_to_62}; (void)tangent_of(t.table, std::vector<float>{}); }, "the number of entries in the table must fit a 64-bit count, got 4 x 4611686018427387904"},
-    {"rotation by a tangent, direction", Fault::unknown, [](Tangents& t) { t.turn(half, Direction::inverse); }, "a tangent has no inverse: direction must be forward or transpose, got inverse"},
+    {"rotation by a tangent, direction", Fault::unknown, [](Tangents& t) { t.turn(split_half, Direction::inverse); }, "a tangent has no inverse: direction must be forward or transpose, got inverse"},
     {"rotation by a tangent, x", Fault::null, [](Tangents& t) { t.from.data = nullptr; t.turn(); }, no_data},
     {"rotation by a tangent, y", Fault::null, [](Tangents& t) { t.to.data = nullptr; t.turn(); }, no_data},
     {"rotation by a tangent, x", Fault::wrong_rank, [](Tangents& t) { t.from = {t.x, Shape{}, {}}; t.turn(); }, no_rank},
     {"rotation by a tangent, y", Fault::wrong_shape, [](Tangents& t) { t.to.shape = {8, 2}; t.turn(); }, "the destination must have x's shape [8, 3], got [8, 2]"},
-    {"rotation by a tangent, rotary dims", Fault::odd, [](Tangents& t) { t.turn(half.with_rotary_dims(7)); }, "rotary dims must be even, got 7"},
-    {"rotation by a tangent, table width", Fault::wrong_length, [](Tangents& t) { t.turn(half.with_rotary_dims(6)); }, "table width must be 3 (one entry per pair) or 6 (one per rotated element), got 4"},
-    {"rotation by a tangent, strides over the window alone", Fault::overlapping, [](Tangents& t) { t.tangent = tangent_of(TableView<float>{t.cos, t.sin, 2, Shape{}}, std::vector<float>(2)); t.to.strides = {5}; t.turn(half.with_rotary_dims(4)); }, "strides must step over the 8 elements inside them, or rows share elements, got 5"},
-    {"rotation by a tangent, y and x beside the window", Fault::overlapping, [](Tangents& t) { t.tangent = tangent_of(TableView<float>{t.cos, t.sin, 2, Shape{}}, std::vector<float>(2)); t.to = {t.x - 4, Shape{8}, {}}; t.from = {t.x, Shape{8}, {}}; t.turn(half.with_rotary_dims(4).with_offset(4)); }, "x and the destination must be the same rows or not overlap at all (distance in bytes), got -16"},
-    {"rotation by a tangent, x without elements, window offset", Fault::huge, [](Tangents& t) { t.to = t.from = {t.x, Shape{two_to_62, 0}, {0}}; t.turn(half.with_rotary_dims(8).with_offset(two_to_62 - 8)); }, nullptr, "there is nothing to turn"},
+    {"rotation by a tangent, rotary dims", Fault::odd, [](Tangents& t) { t.turn(split_half.with_rotary_dims(7)); }, "rotary dims must be even, got 7"},
+    {"rotation by a tangent, table width", Fault::wrong_length, [](Tangents& t) { t.turn(split_half.with_rotary_dims(6)); }, "table width must be 3 (one entry per pair) or 6 (one per rotated element), got 4"},
+    {"rotation by a tangent, strides over the window alone", Fault::overlapping, [](Tangents& t) { t.tangent = tangent_of(TableView<float>{t.cos, t.sin, 2, Shape{}}, std::vector<float>(2)); t.to.strides = {5}; t.turn(split_half.with_rotary_dims(4)); }, "strides must step over the 8 elements inside them, or rows share elements, got 5"},
+    {"rotation by a tangent, y and x beside the window", Fault::overlapping, [](Tangents& t) { t.tangent = tangent_of(TableView<float>{t.cos, t.sin, 2, Shape{}}, std::vector<float>(2)); t.to = {t.x - 4, Shape{8}, {}}; t.from = {t.x, Shape{8}, {}}; t.turn(split_half.with_rotary_dims(4).with_offset(4)); }, "x and the destination must be the same rows or not overlap at all (distance in bytes), got -16"},
+    {"rotation by a tangent, x without elements, window offset", Fault::huge, [](Tangents& t) { t.to = t.from = {t.x, Shape{two_to_62, 0}, {0}}; t.turn(split_half.with_rotary_dims(8).with_offset(two_to_62 - 8)); }, nullptr, "there is nothing to turn"},
     {"derivative, y and x", Fault::aliasing, [](Tangents& t) { t.to = t.from; t.jvp(); }, "dy must not overlap x, which is read after dy is written"},
     {"derivative, y and x", Fault::overlapping, [](Tangents& t) { t.to.data = t.x + 23; t.jvp(); }, "dy must not overlap x, which is read after dy is written"},
     {"derivative, y and dx", Fault::aliasing, [](Tangents& t) { t.to = t.along; t.jvp(); }, nullptr, "the same rows: in place"},

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "eigen_rope/check/check_gradient.hpp"
 #include "support/error_of.hpp"
 #include "support/gradient_functions.hpp"
-#include "eigen_rope/check/check_gradient.hpp"
 
 namespace eigen_rope::test::check_gradient_faults_tests {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "support/gradient_functions.hpp"
 #include "eigen_rope/check/check_gradient.hpp"
+#include "support/gradient_functions.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <string>
 
-#include "support/gradient_functions.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/check/check_gradient.hpp"
-#include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/gradients/table_gradient.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/gradient_functions.hpp"
 
 namespace eigen_rope::test {
 namespace {
@@ -19,14 +19,18 @@ constexpr Index kHeadSize = 12;
 constexpr Index kHeads = 2;
 constexpr Index kTokens = 3;
 
-const Pairing every_pairing[] = {
-    half, interleaved, quarter, interleaved_to_half, half.with_rotary_dims(8).with_offset(2), interleaved_to_half.with_rotary_dims(4)};
+const Pairing every_pairing[] = {split_half,
+                                 interleaved,
+                                 quarter,
+                                 interleaved_to_split_half,
+                                 split_half.with_rotary_dims(8).with_offset(2),
+                                 interleaved_to_split_half.with_rotary_dims(4)};
 
 template <class Scalar>
-CosSinCache<Scalar> cache_for(Pairing pairing, double attention_factor) {
+Cache<Scalar> cache_for(Pairing pairing, double attention_factor) {
   Powers powers{pairing.rotary_dims(kHeadSize)};
   powers.attention_factor = attention_factor;
-  return CosSinCache<Scalar>(Frequencies::powers(powers), Positions::range(5, kTokens));
+  return Cache<Scalar>(Frequencies::powers(powers), Positions::range(5, kTokens));
 }
 
 template <class Scalar, int layout>
@@ -43,8 +47,8 @@ void expect_transpose_is_the_gradient() {
     const auto cache = cache_for<Scalar>(pairing, 1.25);
     const auto rotated = [&](const auto& t) { return rotate(t, cache, pairing); };
     const auto in_its_scalar = [&](const X& t) { return X(rotate(t, cache, pairing)); };
-    const auto gradient = [&](const X&, const X& g) { return transpose(g, cache, pairing); };
-    const auto forgotten_m2 = [&](const X&, const X& g) { return inverse(g, cache, pairing); };
+    const auto gradient = [&](const X&, const X& g) { return rotate_backward(g, cache, pairing); };
+    const auto forgotten_m2 = [&](const X&, const X& g) { return rotate_inverse(g, cache, pairing); };
     for (const Coverage coverage : {Coverage::every_entry, Coverage::projections}) {
       GradientCheckOptions options;
       options.coverage = coverage;
@@ -56,8 +60,8 @@ void expect_transpose_is_the_gradient() {
       EXPECT_EQ(check_gradient(rotated, forgotten_m2, x, options).verdict, Verdict::failed);
       EXPECT_EQ(check_gradient(in_its_scalar, forgotten_m2, x, options).verdict, Verdict::failed);
 
-      const auto adjoint = [&](const X& g) { return transpose(g, cache, pairing); };
-      const auto inverted = [&](const X& g) { return inverse(g, cache, pairing); };
+      const auto adjoint = [&](const X& g) { return rotate_backward(g, cache, pairing); };
+      const auto inverted = [&](const X& g) { return rotate_inverse(g, cache, pairing); };
       EXPECT_TRUE(check_adjoint(in_its_scalar, adjoint, x, options));
       EXPECT_EQ(check_adjoint(in_its_scalar, inverted, x, options).verdict, Verdict::failed);
     }
@@ -80,14 +84,14 @@ TEST(CheckGradientRope, TableGradient) {
   const Matrix sin = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 3);
   const Shape outer{1, kTokens};
   const auto view = [&](const Matrix& c, const Matrix& s) { return TableView<double>{c.data(), s.data(), kHeadSize / 2, outer}; };
-  const auto rotated = [&](const X& t, const Matrix& c, const Matrix& s) { return X(rotate(t, view(c, s), half)); };
+  const auto rotated = [&](const X& t, const Matrix& c, const Matrix& s) { return X(rotate(t, view(c, s), split_half)); };
   const auto strided = [&](const X& t) {
     return StridedView<const double>{t.data(), Shape{kHeadSize, kHeads, kTokens}, {kHeadSize, kHeadSize * kHeads}};
   };
   const auto vjp = [&](const X& t, const Matrix& c, const Matrix& s, const X& g) {
     Matrix dcos(c.dimensions()), dsin(s.dimensions());
-    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), kHeadSize / 2, outer}, strided(t), strided(g), half);
-    return std::make_tuple(X(transpose(g, view(c, s), half)), dcos, dsin);
+    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), kHeadSize / 2, outer}, strided(t), strided(g), split_half);
+    return std::make_tuple(X(rotate_backward(g, view(c, s), split_half)), dcos, dsin);
   };
   GradientCheckOptions options;
   options.names = {"x", "cos", "sin"};

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/dense_view.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/dense_view.hpp"
 
 namespace eigen_rope::axial_tests {
 namespace {
@@ -44,7 +44,7 @@ std::vector<Scalar> by_windows(Index axes, Pairing pairing) {
   const Frequencies frequencies = Frequencies::powers({width, 100.0});
   std::vector<Scalar> y = sample<Scalar>();
   for (Index axis = 0; axis < axes; ++axis) {
-    const CosSinCache<Scalar> cache(frequencies, Positions::ids(positions_on(axis)));
+    const Cache<Scalar> cache(frequencies, Positions::ids(positions_on(axis)));
     rotate_inplace(dense(y, shape), cache, pairing.with_offset(axis * width).with_rotary_dims(width));
   }
   return y;
@@ -52,7 +52,7 @@ std::vector<Scalar> by_windows(Index axes, Pairing pairing) {
 
 /// One table for all axes, each with the powers of its own width.
 template <class Scalar>
-CosSinCache<Scalar> axial_table(Index axes) {
+Cache<Scalar> axial_table(Index axes) {
   const Index width = features / axes;
   const Sections sections(SectionPattern::vision, std::vector<Index>(static_cast<std::size_t>(axes), width / 2));
   Powers powers{features, 100.0};
@@ -63,7 +63,7 @@ CosSinCache<Scalar> axial_table(Index axes) {
     const std::vector<int> own = positions_on(axis);
     ids.insert(ids.end(), own.begin(), own.end());
   }
-  return CosSinCache<Scalar>(Frequencies::powers(powers), Positions::multi_axis(ids, sections));
+  return Cache<Scalar>(Frequencies::powers(powers), Positions::multi_axis(ids, sections));
 }
 
 template <class Scalar>
@@ -85,15 +85,15 @@ TYPED_TEST(AxialWindows, AreOneRotationWithInterleavedPairs) {
 }
 
 TYPED_TEST(AxialWindows, OfHalfPairsAreTheQuarterPairsOfTheRow) {
-  EXPECT_EQ(by_windows<TypeParam>(2, half), by_sections<TypeParam>(2, quarter));
+  EXPECT_EQ(by_windows<TypeParam>(2, split_half), by_sections<TypeParam>(2, quarter));
   // Half pairs of the whole row reach across the windows.
-  EXPECT_NE(by_windows<TypeParam>(2, half), by_sections<TypeParam>(2, half));
+  EXPECT_NE(by_windows<TypeParam>(2, split_half), by_sections<TypeParam>(2, split_half));
 }
 
 TEST(AxialTable, IsHuggingFacesAxialType) {
   // sd = D/2, inv_freq = base^(-arange(0, sd, 2) / sd) for both axes; the first axis's angles, then the second's, twice over; rotate_half.
   const std::vector<double> x = sample<double>();
-  const std::vector<double> y = by_sections<double>(2, half);
+  const std::vector<double> y = by_sections<double>(2, split_half);
   constexpr Index P = features / 2;
   for (Index row = 0; row < heads * tokens; ++row) {
     const auto token = static_cast<std::size_t>(row / heads);

@@ -52,7 +52,7 @@ TEST(Layout, MayHaveSevenOuterAxes) {
   constexpr AxisRole other = AxisRole::other;
   const Layout layout{other, AxisRole::token, other, other, AxisRole::batch, other, other};
   EXPECT_EQ(layout.axes(), 7);
-  const CosSinCache<float> cache(Frequencies::powers({4}), Positions::per_batch(std::vector<int>(6), Batches{2}), layout);
+  const Cache<float> cache(Frequencies::powers({4}), Positions::per_batch(std::vector<int>(6), Batches{2}), layout);
   EXPECT_EQ(cache.outer(), (Shape{1, 3, 1, 1, 2, 1, 1}));
 }
 
@@ -60,9 +60,7 @@ TEST(Layout, TablesHaveXsExtentOnTokensAndBatchesAndOneElsewhere) {
   const Frequencies frequencies = Frequencies::powers({8});
   const Positions one = Positions::range(0, 5);
   const Positions two = Positions::per_batch(std::vector<int>(10), Batches{2});
-  const auto outer = [&](const Positions& positions, const Layout& layout) {
-    return CosSinCache<float>(frequencies, positions, layout).outer();
-  };
+  const auto outer = [&](const Positions& positions, const Layout& layout) { return Cache<float>(frequencies, positions, layout).outer(); };
   EXPECT_EQ(outer(one, Layout::bsnd()), (Shape{1, 5, 1}));
   EXPECT_EQ(outer(one, Layout::bnsd()), (Shape{5, 1, 1}));
   EXPECT_EQ(outer(one, Layout::sbnd()), (Shape{1, 1, 5}));

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/choices/frequencies.hpp"
 #include "support/error_of.hpp"
 #include "support/published_rates.hpp"
 #include "support/real_number.hpp"
 #include "support/real_rates.hpp"
-#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope::rates_tests {
 namespace {
@@ -47,12 +47,12 @@ std::vector<Powers> every_powers() {
   return {{64, 10000.0, 0.5}, {128, 500000.0, 1.5, 1.25}, {8, 0.75, 0.375}, full, vision};
 }
 
-const std::vector<Yarn> every_yarn{{1.0, 4096, 32.0, 1.0},
-                                   {0.75, 131072, 31.5, 1.125},
-                                   {-0.5, 64, 32.0, 1.0},
-                                   {1.0, 4096, 32.0, 1.0, RampEnds::exact},
-                                   {0.75, 131072, 31.5, 1.125, RampEnds::exact},
-                                   {-0.5, 64, 32.0, 1.0, RampEnds::exact}};
+const std::vector<GgmlYarn> every_yarn{{1.0, 4096, 32.0, 1.0},
+                                       {0.75, 131072, 31.5, 1.125},
+                                       {-0.5, 64, 32.0, 1.0},
+                                       {1.0, 4096, 32.0, 1.0, RampEnds::exact},
+                                       {0.75, 131072, 31.5, 1.125, RampEnds::exact},
+                                       {-0.5, 64, 32.0, 1.0, RampEnds::exact}};
 const std::vector<Llama3> every_llama3{{8.0, 1.0, 4.0, 8192}, {32.0, 0.25, 5.5, 4096}, {0.5, 1.0, 40.0, 8192}};
 
 // The stated bounds, in units of the roundoff and of f_k linear_scale.
@@ -62,7 +62,7 @@ double powers_roundings(const Powers& p, std::size_t k) {
   return 4 * std::abs(std::log(p.base)) * 2 * power / static_cast<double>(detail::exponent_dims(p)) + 4;
 }
 
-double yarn_roundings(const Powers& p, const Yarn& y, std::size_t k) {
+double yarn_roundings(const Powers& p, const GgmlYarn& y, std::size_t k) {
   const double ext_factor = std::abs(y.ext_factor);
   double roundings = powers_roundings(p, k);
   if (y.ends == RampEnds::exact) {
@@ -103,9 +103,10 @@ TYPED_TEST(RatesOf, AreThoseOfFrequenciesWithinTheBound) {
     SCOPED_TRACE(testing::Message() << p.rotary_dims << " dims, base " << p.base);
     const auto powers = p.cast<S>();
     expect_close(power_rates(powers), Frequencies::powers(p), p, [&](std::size_t k) { return powers_roundings(p, k); });
-    for (const Yarn& y : every_yarn) {
+    for (const GgmlYarn& y : every_yarn) {
       SCOPED_TRACE(testing::Message() << "yarn, ext factor " << y.ext_factor << ", ends " << static_cast<int>(y.ends));
-      expect_close(yarn_rates(powers, y.cast<S>()), Frequencies::yarn(p, y), p, [&](std::size_t k) { return yarn_roundings(p, y, k); });
+      expect_close(ggml_yarn_rates(powers, y.cast<S>()), Frequencies::ggml_yarn(p, y), p,
+                   [&](std::size_t k) { return yarn_roundings(p, y, k); });
     }
     for (const Llama3& l : every_llama3) {
       SCOPED_TRACE(testing::Message() << "llama3, factor " << l.factor);
@@ -116,7 +117,7 @@ TYPED_TEST(RatesOf, AreThoseOfFrequenciesWithinTheBound) {
 }
 
 /// Against formulas written independently, of which f_k max(1, scale)(1 + 2 |ext_factor|) or 1/factor is the largest part.
-void expect_real(const Frequencies& frequencies, Scaling scaling, const Powers& p, const Yarn& y, const Llama3& l) {
+void expect_real(const Frequencies& frequencies, Scaling scaling, const Powers& p, const GgmlYarn& y, const Llama3& l) {
   const BasicRates<Real> expected = real_rates(scaling, {p, y, l});
   Powers unscaled = p;
   unscaled.linear_scale = 1;
@@ -134,9 +135,9 @@ TEST(Rates, InDoubleDoubleAreThoseOfTheFormulas) {
   for (const Powers& p : every_powers()) {
     SCOPED_TRACE(testing::Message() << p.rotary_dims << " dims, base " << p.base);
     expect_real(Frequencies::powers(p), Scaling::powers, p, {}, {});
-    for (const Yarn& y : every_yarn) {
+    for (const GgmlYarn& y : every_yarn) {
       SCOPED_TRACE(testing::Message() << "yarn, ext factor " << y.ext_factor << ", ends " << static_cast<int>(y.ends));
-      expect_real(Frequencies::yarn(p, y), Scaling::yarn, p, y, {});
+      expect_real(Frequencies::ggml_yarn(p, y), Scaling::yarn, p, y, {});
     }
     for (const Llama3& l : every_llama3) expect_real(Frequencies::llama3(p, l), Scaling::llama3, p, {}, l);
   }
@@ -161,21 +162,21 @@ TEST(Rates, KeepTheirBits) {
                    {7, {0x1.79e3b1ec7daafp-9, 0x1.5556d6fcebc64p-63}},
                    {39, {0x1.3728a0559636p-26, -0x1.9138713f21d24p-81}}},
                   0x1.4cccccccccccdp+0);
-  Yarn yarn;
+  GgmlYarn yarn;
   yarn.original_context = 4096;
   const DoubleDouble magnitude(0x1.996e1691fc953p+0, -0x1.92fbeb2776eecp-54);
-  expect_recorded(Frequencies::yarn(powers, yarn),
+  expect_recorded(Frequencies::ggml_yarn(powers, yarn),
                   {{0, {0x1.1c71c71c71c72p+0, -0x1.61f9add3c0ca4p-54}},
                    {20, {0x1.1ddcbc24f966ep-16, 0x1.908a9bb9c401ap-71}},
                    {39, {0x1.3728a0559636p-26, -0x1.9138713f21d24p-81}}},
                   magnitude);
   yarn.ext_factor = -0.5;
-  expect_recorded(Frequencies::yarn(powers, yarn), {{0, {-0x1.8e38e38e38e39p-2, 0x1.cd6e9e06522c3p-56}}}, magnitude);
+  expect_recorded(Frequencies::ggml_yarn(powers, yarn), {{0, {-0x1.8e38e38e38e39p-2, 0x1.cd6e9e06522c3p-56}}}, magnitude);
   Powers vision{64, 1e4, 0.25};
   vision.exponent_dims = 32;
   for (Index k = 0; k < 32; ++k) vision.exponents.push_back(k % 16);
   yarn.ext_factor = 0.7465;
-  expect_recorded(Frequencies::yarn(vision, yarn),
+  expect_recorded(Frequencies::ggml_yarn(vision, yarn),
                   {{1, {0x1.d25b3da00e877p-2, 0x1.f5de99b0d563ap-57}},
                    {9, {0x1.692034bbebfefp-9, -0x1.b251439926006p-64}},
                    {31, {0x1.74eea61c12623p-15, 0x1.878ebd7ab2ca2p-69}}},
@@ -187,18 +188,18 @@ TEST(Rates, EveryScalarRoundsTheEndsOfTheRampToTheSamePair) {
   const Powers powers{16, 65536.0, 0.25};
   const double beta_at_two = 32768.0 / 16 / 6.283185307179586;
   for (const double beta : {beta_at_two, std::nextafter(beta_at_two, 0), std::nextafter(beta_at_two, infinity)}) {
-    const Yarn yarn{1.0, 32768, beta, 1.0};
-    const Frequencies expected = Frequencies::yarn(powers, yarn);
-    const BasicRates<double> actual = yarn_rates(powers, yarn);
+    const GgmlYarn yarn{1.0, 32768, beta, 1.0};
+    const Frequencies expected = Frequencies::ggml_yarn(powers, yarn);
+    const BasicRates<double> actual = ggml_yarn_rates(powers, yarn);
     for (std::size_t k = 0; k < 8; ++k) {
       EXPECT_NEAR(actual.rates[k], static_cast<double>(expected.rates()[k]), 40 * std::numeric_limits<double>::epsilon() * actual.rates[k]);
     }
   }
 }
 
-TEST(Yarn, ExactEndsAreThePublishedOnes) {
+TEST(GgmlYarn, ExactEndsAreThePublishedOnes) {
   // Hugging Face's gpt-oss: truncate = false.
-  Yarn yarn{1.0, 4096, 32.0, 1.0, RampEnds::exact};
+  GgmlYarn yarn{1.0, 4096, 32.0, 1.0, RampEnds::exact};
   const CorrectionDims gpt_oss = yarn_correction_dims(64, 150000, yarn);
   EXPECT_NEAR(gpt_oss.low, 8.092779115512402, 4e-15);
   EXPECT_NEAR(gpt_oss.high, 17.39802450158856, 8e-15);
@@ -216,14 +217,14 @@ void expect_rates(const Frequencies& frequencies, const std::vector<std::pair<st
   }
 }
 
-TEST(Yarn, ExactEndsGiveTheRatesOfGptOss) {
+TEST(GgmlYarn, ExactEndsGiveTheRatesOfGptOss) {
   // Computed with 50 digits.
-  expect_rates(Frequencies::yarn({64, 150000.0, 1.0 / 32}, {1.0, 4096, 32.0, 1.0, RampEnds::exact}), {{8, 0.0508132748155},
-                                                                                                      {9, 0.0317056961847},
-                                                                                                      {12, 0.00679495948973},
-                                                                                                      {17, 0.000129318701245},
-                                                                                                      {18, 3.83088123738e-5},
-                                                                                                      {31, 3.02351142812e-7}});
+  expect_rates(Frequencies::ggml_yarn({64, 150000.0, 1.0 / 32}, {1.0, 4096, 32.0, 1.0, RampEnds::exact}), {{8, 0.0508132748155},
+                                                                                                           {9, 0.0317056961847},
+                                                                                                           {12, 0.00679495948973},
+                                                                                                           {17, 0.000129318701245},
+                                                                                                           {18, 3.83088123738e-5},
+                                                                                                           {31, 3.02351142812e-7}});
 }
 
 TEST(Llama3, GivesTheRatesOfLlama) {
@@ -309,7 +310,7 @@ TEST(Rates, DerivativesOfDynamicSizePassThroughConstants) {
   BasicPowers<Dynamic> powers = Powers{16, 5e5, 0.25, 1.25}.cast<Dynamic>();
   powers.base = Dynamic(5e5, 1, 0);
   const BasicRates<Dynamic> power = power_rates(powers);
-  const BasicRates<Dynamic> yarn = yarn_rates(powers, Yarn{1.0, 4096}.cast<Dynamic>());
+  const BasicRates<Dynamic> yarn = ggml_yarn_rates(powers, GgmlYarn{1.0, 4096}.cast<Dynamic>());
   const BasicRates<Dynamic> llama3 = llama3_rates(powers, Llama3{}.cast<Dynamic>());
   for (std::size_t k = 0; k < 8; ++k) {
     const double slope = -2 * static_cast<double>(k) / 16 / 5e5;
@@ -320,10 +321,10 @@ TEST(Rates, DerivativesOfDynamicSizePassThroughConstants) {
     ASSERT_EQ(llama3.rates[k].derivatives().size(), 1);
   }
   // By the ends of the ramp alone.
-  BasicYarn<Dynamic> exact = Yarn{1.0, 4096, 32.0, 1.0, RampEnds::exact}.cast<Dynamic>();
+  BasicGgmlYarn<Dynamic> exact = GgmlYarn{1.0, 4096, 32.0, 1.0, RampEnds::exact}.cast<Dynamic>();
   exact.beta_slow = Dynamic(1, 1, 0);
   double moved = 0;
-  for (const Dynamic& rate : yarn_rates(Powers{16, 5e5, 0.25}.cast<Dynamic>(), exact).rates) {
+  for (const Dynamic& rate : ggml_yarn_rates(Powers{16, 5e5, 0.25}.cast<Dynamic>(), exact).rates) {
     if (rate.derivatives().size() == 1) moved += std::abs(rate.derivatives()[0]);
   }
   EXPECT_GT(moved, 0);
@@ -339,7 +340,7 @@ TEST(Rates, CastKeepsEveryParameterAndDropsDerivatives) {
   EXPECT_EQ(back.factors, powers.factors);
   EXPECT_EQ(back.exponents, powers.exponents);
   EXPECT_EQ(back.exponent_dims, 4);
-  const Yarn yarn = Yarn{0.5, 7, 3.0, 2.0, RampEnds::exact}.cast<DoubleDouble>().cast<double>();
+  const GgmlYarn yarn = GgmlYarn{0.5, 7, 3.0, 2.0, RampEnds::exact}.cast<DoubleDouble>().cast<double>();
   EXPECT_EQ(yarn.ext_factor, 0.5);
   EXPECT_EQ(yarn.original_context, 7);
   EXPECT_EQ(yarn.beta_fast, 3);
@@ -357,7 +358,7 @@ TEST(Rates, ChecksLookAtValuesOfAnyScalar) {
   powers.base = Dynamic(-1, 1, 0);
   const std::string message = "[rope] base must be finite and greater than 0, got -1";
   EXPECT_EQ(error_of([&] { (void)power_rates(powers); }), message);
-  EXPECT_EQ(error_of([&] { (void)yarn_rates(powers, BasicYarn<Dynamic>{}); }), message);
+  EXPECT_EQ(error_of([&] { (void)ggml_yarn_rates(powers, BasicGgmlYarn<Dynamic>{}); }), message);
   EXPECT_EQ(error_of([&] { (void)llama3_rates(powers, BasicLlama3<Dynamic>{}); }), message);
   EXPECT_EQ(error_of([&] { (void)ntk_base(Index{8}, powers.base, powers.base); }), message);
   EXPECT_EQ(error_of([&] { (void)ntk_base(Index{2}, powers.base, powers.base); }),

@@ -29,8 +29,8 @@ TEST(ScalingChoice, GivesWhatTheFactoryGives) {
   expect_same(frequencies(powers, Proportional{2.0, 3}), Frequencies::proportional(powers, {2.0, 3}));
   expect_same(frequencies(powers, DynamicNtkScaling{2.0, 100}, 300), Frequencies::dynamic_ntk(powers, {2.0, 100}, 300));
   expect_same(frequencies(powers, NtkScaling{4, 0.5}), Frequencies::ntk(powers, {4, 0.5}));
-  expect_same(frequencies(powers, HfYarn{4.0, 100}), Frequencies::hf_yarn(powers, {4.0, 100}));
-  expect_same(frequencies(powers, Yarn{1.0, 100}), Frequencies::yarn(powers, {1.0, 100}));
+  expect_same(frequencies(powers, Yarn{4.0, 100}), Frequencies::yarn(powers, {4.0, 100}));
+  expect_same(frequencies(powers, GgmlYarn{1.0, 100}), Frequencies::ggml_yarn(powers, {1.0, 100}));
   expect_same(frequencies(powers, Llama3{8.0, 1.0, 4.0, 100}), Frequencies::llama3(powers, {8.0, 1.0, 4.0, 100}));
   expect_same(frequencies(powers, longrope, 100), Frequencies::longrope(powers, longrope, 100));
   expect_same(frequencies(powers, longrope, 101), Frequencies::longrope(powers, longrope, 101));
@@ -38,14 +38,14 @@ TEST(ScalingChoice, GivesWhatTheFactoryGives) {
 
 TEST(ScalingChoice, KnowsNameContextAndWhetherLengthMatters) {
   EXPECT_STREQ(scaling_name(Unscaled{}), "default");
-  EXPECT_STREQ(scaling_name(HfYarn{}), "yarn");
   EXPECT_STREQ(scaling_name(Yarn{}), "yarn");
+  EXPECT_STREQ(scaling_name(GgmlYarn{}), "yarn");
   EXPECT_STREQ(scaling_name(DynamicNtkScaling{}), "dynamic");
   EXPECT_EQ(original_context(Llama3{}), 8192);
   EXPECT_EQ(original_context(Linear{2}), std::nullopt);
   EXPECT_TRUE(depends_on_length(LongRope{}));
   EXPECT_TRUE(depends_on_length(DynamicNtkScaling{}));
-  EXPECT_FALSE(depends_on_length(HfYarn{}));
+  EXPECT_FALSE(depends_on_length(Yarn{}));
 }
 
 TEST(ScalingChoice, RefusesWhatTheFactoryRefuses) {

@@ -11,16 +11,16 @@
 #include <unsupported/Eigen/AutoDiff>
 #include <utility>
 
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/numbers/double_double.hpp"
-#include "eigen_rope/tables/float_recurrence.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
-#include "eigen_rope/gradients/gradients.hpp"
-#include "eigen_rope/machine/kernel_target.hpp"
-#include "eigen_rope/forms/reference.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/tangent.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/float_recurrence.hpp"
 #include "eigen_rope/tables/token_row.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
@@ -180,7 +180,7 @@ std::vector<X> by_definition(const std::vector<X>& x, const Entries<TableScalar>
       }
       const Wide a = wide(x, begin + slots.A);
       const Wide b = wide(x, begin + slots.B);
-      if (direction == Direction::transpose) {
+      if (direction == Direction::backward) {
         put(slots.a, sum_by_definition<X, Wide>(cos_a, a, sin_b, b));
         put(slots.b, sum_by_definition<X, Wide>(cos_b, b, -sin_a, a));
         continue;
@@ -198,9 +198,9 @@ void rotations(Results& results) {
   constexpr Reach reach = reach_of<X, TableScalar>;
   const std::string scalars = std::string(name_of<X>) + " by " + name_of<TableScalar>;
   std::uint64_t seed = 0;
-  for (const PairKind kind : {PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half}) {
+  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half}) {
     const Pairing pairing = Pairing(kind).with_offset(2).with_rotary_dims(kDims);
-    for (const Direction direction : {Direction::forward, Direction::transpose, Direction::inverse}) {
+    for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse}) {
       for (const Index width : {kDims / 2, kDims}) {
         std::vector<X> x = Numbers(++seed).some<X>(kLength * kHeads * kTokens);
         const Entries<TableScalar> table = entries<TableScalar>(width, ++seed);
@@ -224,9 +224,9 @@ void differentiable(Results& results) {
   for (Scalar& element : x) element = Scalar(numbers.next<double>(), Eigen::Matrix<double, 1, 1>(numbers.next<double>()));
   const Entries<double> table = entries<double>(kDims / 2, 501);
   std::vector<double> values;
-  for (const Direction direction : {Direction::forward, Direction::transpose, Direction::inverse}) {
+  for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse}) {
     rotate_to(StridedView<Scalar>{y.data(), Shape{kDims}, {}}, StridedView<Scalar>{x.data(), Shape{kDims}, {}},
-              TableView<double>{table.cos.data(), table.sin.data(), table.width, Shape()}, half, direction);
+              TableView<double>{table.cos.data(), table.sin.data(), table.width, Shape()}, split_half, direction);
     for (const Scalar& element : y) values.insert(values.end(), {element.value(), element.derivatives()(0)});
   }
   results.add("rotation of differentiable double", Reach::near, values);
@@ -243,7 +243,7 @@ void gradients_of(Results& results) {
     results.add(name + ": cos", reach, gradient.cos);
     results.add(name + ": sin", reach, gradient.sin);
   };
-  for (const PairKind kind : {PairKind::half, PairKind::interleaved}) {
+  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved}) {
     const Pairing pairing = Pairing(kind).with_offset(2).with_rotary_dims(kDims);
     std::vector<U> u = Numbers(++seed).some<U>(kLength * kHeads * kTokens);
     std::vector<G> g = Numbers(++seed).some<G>(kLength * kHeads * kTokens);
@@ -273,7 +273,7 @@ void tangents(Results& results) {
   std::vector<Scalar> x = numbers.some<Scalar>(kLength * kHeads * kTokens);
   std::vector<Scalar> dx = numbers.some<Scalar>(kLength * kHeads * kTokens);
   std::vector<Scalar> dy(x.size());
-  jvp_to(rows_of(dy), rows_of(x), rows_of(dx), table, tangent, half.with_offset(2).with_rotary_dims(kDims));
+  jvp_to(rows_of(dy), rows_of(x), rows_of(dx), table, tangent, split_half.with_offset(2).with_rotary_dims(kDims));
   results.add(std::string("derivative of ") + name_of<Scalar>, reach, dy);
 }
 
@@ -283,9 +283,9 @@ void tables(Results& results) {
   const std::string name = std::string("table of ") + name_of<Scalar>;
   Powers powers{kDims};
   powers.linear_scale = 0.25;
-  const Frequencies yarn = Frequencies::yarn(powers, {1.0, 4096});
-  results.add(name, reach, CosSinCache<Scalar>(yarn, Positions::range(123456, 40)).view());
-  results.add(name + ", fractions", reach, CosSinCache<Scalar>(yarn, Positions::ids(Numbers(3000).some<double>(40))).view());
+  const Frequencies yarn = Frequencies::ggml_yarn(powers, {1.0, 4096});
+  results.add(name, reach, Cache<Scalar>(yarn, Positions::range(123456, 40)).view());
+  results.add(name + ", fractions", reach, Cache<Scalar>(yarn, Positions::ids(Numbers(3000).some<double>(40))).view());
   TokenRow<Scalar> row(yarn);
   results.add(name + ", one token", reach, row.at(-987654321).view());
   results.add(name + ", xPos", reach, xpos_cache<Scalar>(yarn, Positions::range(100, 40), {}, XposSide::query).view());
@@ -311,18 +311,18 @@ void rates(Results& results, const char* name) {
   powers.linear_scale = S(0.3);
   powers.attention_factor = S(1.1);
   add("powers", power_rates(powers));
-  BasicYarn<S> yarn;
+  BasicGgmlYarn<S> yarn;
   yarn.ext_factor = S(0.7);
   yarn.original_context = 4096;
-  add("YaRN's rates", yarn_rates(powers, yarn));
+  add("YaRN's rates", ggml_yarn_rates(powers, yarn));
   yarn.ends = RampEnds::exact;
-  add("YaRN's rates between exact ends", yarn_rates(powers, yarn));
+  add("YaRN's rates between exact ends", ggml_yarn_rates(powers, yarn));
   add("Llama 3's rates", llama3_rates(powers, BasicLlama3<S>{}));
-  BasicHfYarn<S> hf_yarn;
+  BasicYarn<S> hf_yarn;
   hf_yarn.factor = S(3.7);
   hf_yarn.original_context = 4096;
   hf_yarn.extrapolation = S(0.9);
-  add("Hugging Face's YaRN", hf_yarn_rates(powers, hf_yarn));
+  add("Hugging Face's YaRN", yarn_rates(powers, hf_yarn));
 }
 
 void double_doubles(Results& results) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table in stock tensor operations: every step against its formula, and the whole against CosSinCache, at positions small enough for
+// The table in stock tensor operations: every step against its formula, and the whole against Cache, at positions small enough for
 // plain double.
 #include "eigen_rope/forms/composed_table.hpp"
 
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "support/error_of.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::composed_table_tests {
 namespace {
@@ -33,7 +33,7 @@ constexpr double entry_tolerance = 2 * 63 * rate_tolerance;
 struct Case {
   std::string name;
   Powers powers;
-  std::optional<Yarn> yarn;
+  std::optional<GgmlYarn> yarn;
 };
 
 std::vector<Case> cases() {
@@ -42,11 +42,11 @@ std::vector<Case> cases() {
   for (int k = 0; k < 20; ++k) factors.push_back(0.9 + 0.05 * k);
   Powers vision_dims{16, 10000.0};
   vision_dims.exponent_dims = 8;
-  Yarn yarn;
+  GgmlYarn yarn;
   yarn.original_context = 4096;
-  Yarn partial = yarn;
+  GgmlYarn partial = yarn;
   partial.ext_factor = 0.7465;
-  Yarn off = yarn;
+  GgmlYarn off = yarn;
   off.ext_factor = 0;
   const Powers everything{32, 5e5, 0.25, 1.4245, factors, {}, 0};
   return {
@@ -62,13 +62,13 @@ std::vector<Case> cases() {
   };
 }
 
-const std::vector<PairKind> kinds{PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half};
+const std::vector<PairKind> kinds{PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half};
 
-Frequencies frequencies_of(const Case& c) { return c.yarn ? Frequencies::yarn(c.powers, *c.yarn) : Frequencies::powers(c.powers); }
+Frequencies frequencies_of(const Case& c) { return c.yarn ? Frequencies::ggml_yarn(c.powers, *c.yarn) : Frequencies::powers(c.powers); }
 
 TEST(ComposedTable, RatesAreThoseOfFrequencies) {
   for (const Case& c : cases()) {
-    const TableSteps steps = composed::table_steps(c.powers, c.yarn, positions, PairKind::half);
+    const TableSteps steps = composed::table_steps(c.powers, c.yarn, positions, PairKind::split_half);
     const Frequencies frequencies = frequencies_of(c);
     ASSERT_EQ(steps.rates.size(), frequencies.pairs()) << c.name;
     for (Index k = 0; k < frequencies.pairs(); ++k) {
@@ -80,7 +80,7 @@ TEST(ComposedTable, RatesAreThoseOfFrequencies) {
 
 TEST(ComposedTable, FullWidthEntriesStandAtTheOutputSlotsOfTheirPairs) {
   for (const Case& c : cases()) {
-    const CosSinCache<double> cache(frequencies_of(c), Positions::ids(positions), Layout::sd());
+    const Cache<double> cache(frequencies_of(c), Positions::ids(positions), Layout::sd());
     const double magnitude = std::abs(static_cast<double>(frequencies_of(c).attention_factor()));
     for (const PairKind kind : kinds) {
       SCOPED_TRACE(testing::Message() << c.name << ", kind " << static_cast<int>(kind));
@@ -132,7 +132,7 @@ TEST(ComposedTable, StepsFollowEachOther) {
 
 TEST(ComposedTable, RotatesLikeTheHalfWidthTable) {
   const Powers powers{16, 10000.0};
-  const CosSinCache<double> cache(Frequencies::powers(powers), Positions::ids(positions), Layout::sd());
+  const Cache<double> cache(Frequencies::powers(powers), Positions::ids(positions), Layout::sd());
   const Shape shape{16, static_cast<Index>(positions.size())};
   std::vector<double> x(static_cast<std::size_t>(shape.size()));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i * i % 101));  // within [-1, 1]
@@ -148,23 +148,24 @@ TEST(ComposedTable, RotatesLikeTheHalfWidthTable) {
 }
 
 TEST(ComposedTable, MayHaveNoTokens) {
-  const TableSteps steps = composed::table_steps({8}, std::nullopt, {}, PairKind::half);
+  const TableSteps steps = composed::table_steps({8}, std::nullopt, {}, PairKind::split_half);
   EXPECT_EQ(steps.cos.dimension(0), 8);
   EXPECT_EQ(steps.cos.dimension(1), 0);
 }
 
 TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
-  const auto error = [](const Powers& powers, PairKind kind, const std::optional<Yarn>& yarn = std::nullopt) {
+  const auto error = [](const Powers& powers, PairKind kind, const std::optional<GgmlYarn>& yarn = std::nullopt) {
     return test::error_of([&] { (void)composed::table_steps(powers, yarn, positions, kind); });
   };
   Powers with_exponents{8};
   with_exponents.exponents = {0, 0, 1, 1};
-  Yarn bad_yarn;
+  GgmlYarn bad_yarn;
   bad_yarn.beta_fast = -1;
-  EXPECT_EQ(error(with_exponents, PairKind::half), "[rope] the composed table takes exponents 0, 1, 2, ... only, got a list of its own");
+  EXPECT_EQ(error(with_exponents, PairKind::split_half),
+            "[rope] the composed table takes exponents 0, 1, 2, ... only, got a list of its own");
   EXPECT_EQ(error({6}, PairKind::quarter), "[rope] rotary dims must be divisible by 4 for quarter pairing, got 6");
-  EXPECT_EQ(error({7}, PairKind::half), "[rope] rotary dims must be even, got 7");
-  EXPECT_EQ(error({8}, PairKind::half, bad_yarn), "[rope] beta fast must be finite and not negative, got -1");
+  EXPECT_EQ(error({7}, PairKind::split_half), "[rope] rotary dims must be even, got 7");
+  EXPECT_EQ(error({8}, PairKind::split_half, bad_yarn), "[rope] beta fast must be finite and not negative, got -1");
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// eigen_rope::composed::rotate, stock Eigen operations only, equals eigen_rope::reference for each kind of scalar, at ranks 1 to 6 and in both layouts:
-// to the bit where both round every product and sum by itself, to one unit in the last place for 16-bit scalars, which reference fuses;
-// eigen_rope::composed::rotate_complex equals interleaved pairs.
+// eigen_rope::composed::rotate, stock Eigen operations only, equals eigen_rope::reference for each kind of scalar, at ranks 1 to 6 and in
+// both layouts: to the bit where both round every product and sum by itself, to one unit in the last place for 16-bit scalars, which
+// reference fuses; eigen_rope::composed::rotate_complex equals interleaved pairs.
 #include "eigen_rope/forms/composed.hpp"
 
 #include <gtest/gtest.h>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/forms/composed_complex.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "support/error_of.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -66,7 +66,7 @@ TEST(ComposedEqualsReference, Bfloat16Rank6) { compare<Eigen::bfloat16, Eigen::b
 TEST(Composed, EmptyTensorsGiveEmptyTensors) {
   const auto table = random_table<double>(4, Shape{}, 1);
   const Eigen::Tensor<double, 3, RowMajor> no_rows(2, 0, 8);
-  EXPECT_EQ(composed::rotate(no_rows, table, half).dimensions(), no_rows.dimensions());
+  EXPECT_EQ(composed::rotate(no_rows, table, split_half).dimensions(), no_rows.dimensions());
   const TableView<double> no_entries{};
   const Eigen::Tensor<double, 3, RowMajor> no_features(2, 3, 0);
   EXPECT_EQ(composed::rotate(no_features, no_entries, interleaved).dimensions(), no_features.dimensions());
@@ -75,15 +75,15 @@ TEST(Composed, EmptyTensorsGiveEmptyTensors) {
 TEST(Composed, RefusesWhatRotateRefuses) {
   const auto x = random_tensor<double, 3, RowMajor>(Shape{8, 3, 2}, 1);
   const auto table = random_table<double>(4, Shape{3}, 2);
-  EXPECT_EQ(error_of([&] { composed::rotate(x, table, half.with_rotary_dims(7)); }), "[rope] rotary dims must be even, got 7");
-  EXPECT_EQ(error_of([&] { composed::rotate(x, random_table<double>(3, Shape{3}, 2), half); }),
+  EXPECT_EQ(error_of([&] { composed::rotate(x, table, split_half.with_rotary_dims(7)); }), "[rope] rotary dims must be even, got 7");
+  EXPECT_EQ(error_of([&] { composed::rotate(x, random_table<double>(3, Shape{3}, 2), split_half); }),
             "[rope] table width must be 4 (one entry per pair) or 8 (one per rotated element), got 3");
-  EXPECT_EQ(error_of([&] { composed::rotate(x, random_table<double>(4, Shape{2}, 2), half); }),
+  EXPECT_EQ(error_of([&] { composed::rotate(x, random_table<double>(4, Shape{2}, 2), split_half); }),
             "[rope] table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3, 2], got 2 "
             "(a cache made for Layout::bsnd() instead of Layout::sd() fits this x)");
   Table<double> zero = table;
   zero.cos[5] = zero.sin[5] = 0;
-  EXPECT_EQ(error_of([&] { composed::rotate(x, zero, half, Direction::inverse); }),
+  EXPECT_EQ(error_of([&] { composed::rotate(x, zero, split_half, Direction::inverse); }),
             "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
 }
 

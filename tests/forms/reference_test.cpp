@@ -38,10 +38,10 @@ struct Golden {
 /// Ascend's operator (aclnnRotaryPositionEmbedding) with full-width tables in its four modes; dx verified by finite differences.
 /// Mode 0, slot 0, by hand: pair (x_0, x_4) = (1, 5), y_0 = 2*1 - 1*5 = -3, and slot 4: y_4 = 11*5 + 3*1 = 58.
 const std::vector<Golden> golden{
-    {half, {-3, 12, 1, 44, 58, 72, 131, 136}, {17, -21, 62, -63, 54, 105, 217, 405}},
+    {split_half, {-3, 12, 1, 44, 58, 72, 131, 136}, {17, -21, 62, -63, 54, 105, 217, 405}},
     {interleaved, {0, 5, 7, 22, 37, 63, 87, 124}, {1, 2, 4, 17, 31, 89, 137, 347}},
     {quarter, {-1, 10, 17, 24, 34, 102, 139, 128}, {6, -3, 9, 22, 107, 20, 206, 423}},
-    {interleaved_to_half, {0, 13, 13, 65, 25, 43, 122, 124}, {17, 54, -21, 105, 62, 217, -63, 405}},
+    {interleaved_to_split_half, {0, 13, 13, 65, 25, 43, 122, 124}, {17, 54, -21, 105, 62, 217, -63, 405}},
 };
 const std::vector<float> golden_x{1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<float> golden_dy{1, 1, 2, 3, 5, 8, 13, 21};
@@ -50,7 +50,7 @@ const Row<float> golden_table{{2, 3, 5, 7, 11, 13, 17, 19}, {1, -1, 2, -2, 3, -3
 TEST(Reference, FullWidthTablesGiveAscendsResultsInEveryMode) {
   for (const Golden& mode : golden) {
     EXPECT_THAT(rotated(golden_x, golden_table, mode.pairing, Direction::forward), ElementsAreArray(mode.y));
-    EXPECT_THAT(rotated(golden_dy, golden_table, mode.pairing, Direction::transpose), ElementsAreArray(mode.dx));
+    EXPECT_THAT(rotated(golden_dy, golden_table, mode.pairing, Direction::backward), ElementsAreArray(mode.dx));
   }
 }
 
@@ -71,19 +71,19 @@ TEST(Reference, InverseUndoesForwardWithFullWidthTables) {
   // half, pairs (0, 2) and (1, 3): c_A c_B + s_A s_B = 3*2 + 1*2 = 8 and 1*2 + 2*1 = 4.
   const Row<double> table{{3, 1, 2, 2}, {1, 2, 2, 1}};
   const std::vector<double> x{1, 2, 3, 4};
-  EXPECT_THAT(rotated(rotated(x, table, half, Direction::forward), table, half, Direction::inverse), ElementsAreArray(x));
+  EXPECT_THAT(rotated(rotated(x, table, split_half, Direction::forward), table, split_half, Direction::inverse), ElementsAreArray(x));
 }
 
 TEST(Reference, AQuarterTurnSwapsTheMembersOfEachPair) {
   // c = 0, s = 1: (a, b) -> (-b, a).
   const Row<double> turn{{0, 0}, {1, 1}};
   const std::vector<double> x{1, 2, 3, 4};
-  EXPECT_THAT(rotated(x, turn, half, Direction::forward), ElementsAre(-3, -4, 1, 2));
+  EXPECT_THAT(rotated(x, turn, split_half, Direction::forward), ElementsAre(-3, -4, 1, 2));
   EXPECT_THAT(rotated(x, turn, interleaved, Direction::forward), ElementsAre(-2, 1, -4, 3));
   EXPECT_THAT(rotated(x, turn, quarter, Direction::forward), ElementsAre(-2, 1, -4, 3));
-  EXPECT_THAT(rotated(x, turn, interleaved_to_half, Direction::forward), ElementsAre(-2, -4, 1, 3));
-  for (const Pairing pairing : {half, interleaved, quarter, interleaved_to_half}) {
-    for (const Direction back : {Direction::transpose, Direction::inverse}) {
+  EXPECT_THAT(rotated(x, turn, interleaved_to_split_half, Direction::forward), ElementsAre(-2, -4, 1, 3));
+  for (const Pairing pairing : {split_half, interleaved, quarter, interleaved_to_split_half}) {
+    for (const Direction back : {Direction::backward, Direction::inverse}) {
       EXPECT_THAT(rotated(rotated(x, turn, pairing, Direction::forward), turn, pairing, back), ElementsAreArray(x));
     }
   }
@@ -93,18 +93,18 @@ TEST(Reference, TransposeAndInverseDifferByTheMagnitudeSquared) {
   // c = 0, s = 2: m = 2.
   const Row<double> table{{0}, {2}};
   const std::vector<double> x{3, 5};
-  const std::vector<double> y = rotated(x, table, half, Direction::forward);
+  const std::vector<double> y = rotated(x, table, split_half, Direction::forward);
   EXPECT_THAT(y, ElementsAre(-10, 6));
-  EXPECT_THAT(rotated(y, table, half, Direction::transpose), ElementsAre(12, 20));
-  EXPECT_THAT(rotated(y, table, half, Direction::inverse), ElementsAre(3, 5));
+  EXPECT_THAT(rotated(y, table, split_half, Direction::backward), ElementsAre(12, 20));
+  EXPECT_THAT(rotated(y, table, split_half, Direction::inverse), ElementsAre(3, 5));
 }
 
 TEST(Reference, OnlyTheWindowTurns) {
   const Row<double> turn{{0, 0}, {1, 1}};
   const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_THAT(rotated(x, turn, half.with_rotary_dims(4).with_offset(2), Direction::forward), ElementsAre(1, 2, -5, -6, 3, 4, 7, 8));
+  EXPECT_THAT(rotated(x, turn, split_half.with_rotary_dims(4).with_offset(2), Direction::forward), ElementsAre(1, 2, -5, -6, 3, 4, 7, 8));
   EXPECT_THAT(rotated(x, turn, interleaved.with_rotary_dims(4), Direction::forward), ElementsAre(-2, 1, -4, 3, 5, 6, 7, 8));
-  EXPECT_THAT(rotated(x, turn, half.with_offset(4), Direction::forward), ElementsAre(1, 2, 3, 4, -7, -8, 5, 6));
+  EXPECT_THAT(rotated(x, turn, split_half.with_offset(4), Direction::forward), ElementsAre(1, 2, 3, 4, -7, -8, 5, 6));
 }
 
 TEST(Reference, RowsFindTheirTableRow) {
@@ -115,7 +115,7 @@ TEST(Reference, RowsFindTheirTableRow) {
   const std::vector<double> sin(6, 0);
   const auto row_scales = [&](const Shape& outer) {
     std::vector<double> y(24);
-    reference::rotate(x.data(), y.data(), shape, TableView<double>{cos.data(), sin.data(), 1, outer}, half);
+    reference::rotate(x.data(), y.data(), shape, TableView<double>{cos.data(), sin.data(), 1, outer}, split_half);
     std::vector<double> scales;
     for (std::size_t row = 0; row < 12; ++row) scales.push_back(y[2 * row]);
     return scales;
@@ -135,17 +135,17 @@ TEST(Reference, SixteenBitTypesAreRoundedOnce) {
   const Row<float> table{{1.5F}, {0.25F}};
   const std::vector<Eigen::half> x{Eigen::half(1367.0F), Eigen::half(-3.0F)};
   std::vector<Eigen::half> y(2);
-  reference::rotate(x.data(), y.data(), Shape{2}, table.view(), half);
+  reference::rotate(x.data(), y.data(), Shape{2}, table.view(), split_half);
   EXPECT_EQ(static_cast<float>(y[0]), 2052.0F);
   EXPECT_EQ(static_cast<float>(y[1]), 337.25F);
 }
 
 TEST(Reference, EmptyRowsAndNoRowsAreLeftAlone) {
   const Row<double> none{{}, {}};
-  EXPECT_THAT(rotated(std::vector<double>{}, none, half, Direction::forward), testing::IsEmpty());
+  EXPECT_THAT(rotated(std::vector<double>{}, none, split_half, Direction::forward), testing::IsEmpty());
   const Row<double> turn{{0}, {1}};
   std::vector<double> untouched{7, 7};
-  reference::rotate(untouched.data(), untouched.data(), Shape{2, 0}, turn.view(), half);
+  reference::rotate(untouched.data(), untouched.data(), Shape{2, 0}, turn.view(), split_half);
   EXPECT_THAT(untouched, ElementsAre(7, 7));
 }
 

@@ -3,9 +3,9 @@
 // Ascend's operators, their gradient, and the two-step calls: shapes, strides, modes, layouts, types.
 #include <functional>
 
+#include "eigen_rope/operators/aclnn_calls.hpp"
 #include "operand.hpp"
 #include "promise.hpp"
-#include "eigen_rope/operators/aclnn_calls.hpp"
 #include "take.hpp"
 
 namespace eigen_rope::fuzz {

@@ -3,9 +3,9 @@
 // config.json. What strict reading takes, lenient reading takes as well, to the same rates.
 #include <algorithm>
 
+#include "eigen_rope/models/hugging_face.hpp"
 #include "inspected.hpp"
 #include "promise.hpp"
-#include "eigen_rope/models/hugging_face.hpp"
 #include "targets.hpp"
 
 namespace eigen_rope::fuzz {

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "support/file_bytes.hpp"
 #include "promise.hpp"
+#include "support/file_bytes.hpp"
 #include "targets.hpp"
 
 namespace eigen_rope::fuzz {

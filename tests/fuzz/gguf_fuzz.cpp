@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GGUF files.
+#include "eigen_rope/models/gguf.hpp"
 #include "inspected.hpp"
 #include "memory_file.hpp"
 #include "promise.hpp"
-#include "eigen_rope/models/gguf.hpp"
 #include "targets.hpp"
 
 namespace eigen_rope::fuzz {

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <system_error>
 
-#include "support/file_bytes.hpp"
-#include "tool/verify/golden_files.hpp"
 #include "promise.hpp"
-#include "targets.hpp"
+#include "support/file_bytes.hpp"
 #include "support/temporary_folder.hpp"
-#include "tool/verify/verify.hpp"
+#include "targets.hpp"
+#include "tool/verify/golden_files.hpp"
 #include "tool/verify/scaling.hpp"
+#include "tool/verify/verify.hpp"
 
 namespace eigen_rope::fuzz {
 

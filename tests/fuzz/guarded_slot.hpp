@@ -15,8 +15,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "promise.hpp"
 #include "eigen_rope/operators/scalar_type.hpp"
+#include "promise.hpp"
 
 namespace eigen_rope::fuzz {
 

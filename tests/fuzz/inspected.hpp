@@ -3,9 +3,9 @@
 // What a reader let pass goes through `eigen-rope inspect`, which must neither fail nor hang on it.
 #pragma once
 
+#include "promise.hpp"
 #include "tool/inspect/inspect.hpp"
 #include "tool/inspect/report.hpp"
-#include "promise.hpp"
 
 namespace eigen_rope::fuzz {
 

@@ -3,9 +3,9 @@
 // ONNX's operators and their gradients, by struct and as nodes of a graph: shapes, attributes, types, positions.
 #include <functional>
 
+#include "eigen_rope/operators/onnx_node.hpp"
 #include "operand.hpp"
 #include "promise.hpp"
-#include "eigen_rope/operators/onnx_node.hpp"
 #include "take.hpp"
 
 namespace eigen_rope::fuzz {

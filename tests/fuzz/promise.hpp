@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/model_rope.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::fuzz {
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Headers of safetensors files, indexes of folders of them, and what `eigen-rope convert` plans for them. The first bytes are the options, the
-// rest is the file, or where it begins with a brace, the index of a folder with two files.
+// Headers of safetensors files, indexes of folders of them, and what `eigen-rope convert` plans for them. The first bytes are the options,
+// the rest is the file, or where it begins with a brace, the index of a folder with two files.
 #include <fmt/format.h>
 
-#include "tool/convert/plan.hpp"
-#include "support/file_bytes.hpp"
-#include "tool/io/file_error.hpp"
 #include "memory_file.hpp"
 #include "promise.hpp"
+#include "support/file_bytes.hpp"
 #include "support/safetensors_bytes.hpp"
-#include "take.hpp"
 #include "support/temporary_folder.hpp"
+#include "take.hpp"
+#include "tool/convert/plan.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::fuzz {
 namespace {
 
-constexpr std::array<PairKind, 4> kinds{PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half};
+constexpr std::array<PairKind, 4> kinds{PairKind::split_half, PairKind::interleaved, PairKind::quarter,
+                                        PairKind::interleaved_to_split_half};
 
 tool::ConvertOptions options_of(Take& take) {
   tool::ConvertOptions options;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scalings in one word, as the command line has them; two, with a line end between them, for `eigen-rope compare`.
-#include "tool/compare/compare.hpp"
-#include "tool/compare/report.hpp"
 #include "inspected.hpp"
 #include "promise.hpp"
-#include "tool/inspect/scaling_text.hpp"
 #include "targets.hpp"
+#include "tool/compare/compare.hpp"
+#include "tool/compare/report.hpp"
+#include "tool/inspect/scaling_text.hpp"
 
 namespace eigen_rope::fuzz {
 namespace {

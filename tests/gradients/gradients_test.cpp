@@ -9,13 +9,13 @@
 
 #include <vector>
 
+#include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/numbers/detail/aligned.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/rotation/tensor_view.hpp"
 #include "support/dense_view.hpp"
 #include "support/error_of.hpp"
 #include "support/only_target.hpp"
-#include "eigen_rope/numbers/detail/aligned.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
-#include "eigen_rope/machine/streaming.hpp"
-#include "eigen_rope/rotation/tensor_view.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -118,7 +118,7 @@ template <class Scalar, class TableScalar>
 void compare_every_case(const Shape& shape, const Device& device = Device()) {
   const auto x = random_values<Scalar>(shape.size(), 1);
   const auto g = random_values<Scalar>(shape.size(), 2);
-  for (const Pairing base : {half, interleaved, quarter, interleaved_to_half}) {
+  for (const Pairing base : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     for (const Pairing pairing : {base, base.with_rotary_dims(shape[0] - 6).with_offset(3)}) {
       const Index dims = pairing.rotary_dims(shape[0]);
       if (dims % 4 != 0 && base.kind() == PairKind::quarter) continue;
@@ -137,7 +137,7 @@ void compare_every_case(const Shape& shape, const Device& device = Device()) {
           expect_near(from_x.angle, expected.angle, expected.angle_size, kFromInput, "angle");
           expect_near(from_x.log_magnitude, expected.log_magnitude, expected.log_size, kFromInput, "log magnitude");
           std::vector<Scalar> transposed(x.size());
-          rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, pairing, Direction::transpose);
+          rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, pairing, Direction::backward);
           ASSERT_TRUE(same_bits(transposed.data(), dx.data(), shape.size()));
           if (width == dims) continue;
 
@@ -193,7 +193,7 @@ TEST(Gradients, HaveTheSameBitsOnEveryTargetAndForAnyNumberOfThreads) {
   const auto table = random_table<float>(44, Shape{1, 37}, 7);
   for (const Wanted wanted : {Wanted::angle, everything}) {
     const auto pass = [&](const Device& device) {
-      return gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, half, wanted, {}, device);
+      return gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, split_half, wanted, {}, device);
     };
     const auto expected = pass(Device());
     for (const int threads : {1, 2, 5}) {
@@ -220,7 +220,7 @@ void compare_streamed() {
   const auto g = random_values<Scalar>(shape.size(), 18);
   const auto table = random_table<float>(64, Shape{1, 6}, 19);
   detail::AlignedVector<Scalar> cached(y.size()), streamed(y.size());
-  for (const Pairing pairing : {half, interleaved, quarter, interleaved_to_half}) {
+  for (const Pairing pairing : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     const auto pass = [&](detail::AlignedVector<Scalar>& dx) {
       return gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, pairing, Wanted::angle, dense(dx.data(), shape));
     };
@@ -252,7 +252,7 @@ TEST(Gradients, TakeRowsAnywhere) {
   const Shape shape{D, H, S};
   std::vector<float> dx(y.size());
   const auto expected =
-      gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, half, Wanted::angle, dense(dx.data(), shape));
+      gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, split_half, Wanted::angle, dense(dx.data(), shape));
   // The same tensors with heads outside tokens, tokens backwards for g.
   std::vector<float> y2(y.size()), g2(y.size()), dx2(y.size());
   for (Index s = 0; s < S; ++s) {
@@ -266,7 +266,7 @@ TEST(Gradients, TakeRowsAnywhere) {
   const StridedView<const float> y_view{y2.data(), shape, {S * D, D}};
   const StridedView<const float> g_view{g2.data() + (S - 1) * D, shape, {S * D, -D}};
   const StridedView<float> dx_view{dx2.data(), shape, {S * D, D}};
-  const auto again = gradients(output(y_view), g_view, table, half, Wanted::angle, dx_view);
+  const auto again = gradients(output(y_view), g_view, table, split_half, Wanted::angle, dx_view);
   EXPECT_EQ(again.angle, expected.angle);
   for (Index s = 0; s < S; ++s) {
     for (Index h = 0; h < H; ++h) {
@@ -286,7 +286,7 @@ TEST(Gradients, SumOverScatteredAxes) {
   std::vector<double> dx(y.size()), transposed(y.size());
   const auto d =
       gradients(output(dense(y.data(), shape)), dense(g.data(), shape), table, interleaved, Wanted::angle, dense(dx.data(), shape));
-  rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, interleaved, Direction::transpose);
+  rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, interleaved, Direction::backward);
   EXPECT_EQ(dx, transposed);
   std::vector<double> expected(d.angle.size());
   for (std::size_t row = 0; row < y.size() / 6; ++row) {
@@ -318,9 +318,9 @@ TEST(Gradients, ReuseTheirMemory) {
   const auto table = random_table<float>(4, Shape{6}, 13);
   const auto v = dense(y.data(), Shape{8, 6});
   Gradients<double> d;
-  gradients_into(d, output(v), v, table, half, everything);
+  gradients_into(d, output(v), v, table, split_half, everything);
   const double* memory = d.angle.data();
-  gradients_into(d, output(v), v, table, half, Wanted::angle);
+  gradients_into(d, output(v), v, table, split_half, Wanted::angle);
   EXPECT_EQ(d.angle.data(), memory);
   EXPECT_TRUE(d.cos.empty());
 }
@@ -328,7 +328,7 @@ TEST(Gradients, ReuseTheirMemory) {
 TEST(Gradients, OfNoRowsAreZero) {
   const auto table = random_table<float>(2, Shape{1, 3}, 14);
   const StridedView<const float> nothing{nullptr, Shape{4, 0, 3}, {4, 0}};
-  const auto d = gradients(input(nothing), nothing, table, half, everything);
+  const auto d = gradients(input(nothing), nothing, table, split_half, everything);
   EXPECT_EQ(d.angle, std::vector<double>(6, 0.0));
   EXPECT_EQ(d.cos, std::vector<double>(6, 0.0));
 }
@@ -341,21 +341,22 @@ TEST(Gradients, RefuseWhatCannotWork) {
   const auto table = random_table<float>(2, Shape{3}, 15);
   const auto full = random_table<float>(4, Shape{3}, 16);
   EXPECT_EQ(error_of([&] {
-              gradients(output(x), dense(memory.data(), Shape{4, 2}), table, half, Wanted::angle);
+              gradients(output(x), dense(memory.data(), Shape{4, 2}), table, split_half, Wanted::angle);
             }),
             "[rope] g must have y's shape [4, 3], got [4, 2]");
-  EXPECT_EQ(error_of([&] { gradients(output(x), g, full, half, Wanted::angle); }),
-            "[rope] full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4");
-  EXPECT_EQ(error_of([&] { gradients(output(x), g, table, half, Wanted::angle, dense(memory.data() + 1, shape)); }),
+  EXPECT_EQ(
+      error_of([&] { gradients(output(x), g, full, split_half, Wanted::angle); }),
+      "[rope] full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4");
+  EXPECT_EQ(error_of([&] { gradients(output(x), g, table, split_half, Wanted::angle, dense(memory.data() + 1, shape)); }),
             "[rope] dx must be the same rows as y or not overlap them");
-  EXPECT_EQ(error_of([&] { gradients(input(x), g, table, half, Wanted::angle, dense(memory.data() + 17, shape)); }),
+  EXPECT_EQ(error_of([&] { gradients(input(x), g, table, split_half, Wanted::angle, dense(memory.data() + 17, shape)); }),
             "[rope] dx must be the same rows as g or not overlap them");
-  EXPECT_EQ(error_of([&] { gradients(output(x), g, random_table<float>(3, Shape{3}, 1), half, Wanted::angle); }),
+  EXPECT_EQ(error_of([&] { gradients(output(x), g, random_table<float>(3, Shape{3}, 1), split_half, Wanted::angle); }),
             "[rope] table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3");
   Table<float> zero = table;
   std::fill(zero.cos.begin(), zero.cos.end(), 0.0F);
   std::fill(zero.sin.begin(), zero.sin.end(), 0.0F);
-  EXPECT_EQ(error_of([&] { gradients(output(x), g, zero, half, Wanted::table); }),
+  EXPECT_EQ(error_of([&] { gradients(output(x), g, zero, split_half, Wanted::table); }),
             "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
   EXPECT_EQ(memory, std::vector<float>(64, 1.0F)) << "nothing is written";
 }

@@ -54,8 +54,8 @@ std::vector<Powers> every_powers() {
   return {{16, 1e4, 0.5}, {24, 5e5, 1.4245, 1.2}, {8, 0.7, 0.3}, full, vision};
 }
 
-std::vector<Yarn> every_yarn() {
-  std::vector<Yarn> result;
+std::vector<GgmlYarn> every_yarn() {
+  std::vector<GgmlYarn> result;
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
     for (const double ext_factor : {1.0, 0.7465, -0.5}) {
       for (const Index context : {Index{64}, Index{4096}, Index{131072}}) result.push_back({ext_factor, context, 31.3, 1.1, ends});
@@ -108,11 +108,11 @@ TEST(ScalingGradients, OfPowersAreThoseOfDifferences) {
 
 TEST(ScalingGradients, OfYarnAreThoseOfDifferences) {
   for (const Powers& powers : every_powers()) {
-    for (const Yarn& yarn : every_yarn()) {
+    for (const GgmlYarn& yarn : every_yarn()) {
       SCOPED_TRACE(testing::Message() << powers.rotary_dims << " dims, base " << powers.base << ", ext factor " << yarn.ext_factor
                                       << ", context " << yarn.original_context << ", ends " << static_cast<int>(yarn.ends));
       const RateGradients gradients = gradients_for(powers);
-      const YarnGradients actual = yarn_gradients(powers, yarn, gradients);
+      const GgmlYarnGradients actual = ggml_yarn_gradients(powers, yarn, gradients);
       expect_gradients(Scaling::yarn, {powers, yarn, {}}, actual.powers, gradients,
                        {{"ext factor", actual.ext_factor, [](RealParameters& p) -> Real& { return p.ext_factor; }},
                         {"beta fast", actual.beta_fast, [](RealParameters& p) -> Real& { return p.beta_fast; }},
@@ -183,10 +183,10 @@ TEST(ScalingGradients, AreThoseOfTheComplexStep) {
   step.expect_powers(powers_gradients(powers, gradients), [&] { return power_rates(step.powers()); });
 
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
-    const Yarn yarn{0.75, 4096, 31.3, 1.1, ends};
+    const GgmlYarn yarn{0.75, 4096, 31.3, 1.1, ends};
     auto scaling = yarn.cast<Complex>();
-    const YarnGradients actual = yarn_gradients(powers, yarn, gradients);
-    const auto rates = [&] { return yarn_rates(step.powers(), scaling); };
+    const GgmlYarnGradients actual = ggml_yarn_gradients(powers, yarn, gradients);
+    const auto rates = [&] { return ggml_yarn_rates(step.powers(), scaling); };
     step.expect_powers(actual.powers, rates);
     step.expect(actual.ext_factor, "ext factor", scaling.ext_factor, rates);
     step.expect(actual.beta_fast, "beta fast", scaling.beta_fast, rates);
@@ -217,10 +217,10 @@ TEST(ScalingGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
   expect_powers(powers_gradients(values, gradients), [&] { return power_rates(powers); });
 
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
-    const Yarn yarn{0.75, 4096, 31.3, 1.1, ends};
+    const GgmlYarn yarn{0.75, 4096, 31.3, 1.1, ends};
     auto scaling = yarn.cast<Dynamic>();
-    const YarnGradients actual = yarn_gradients(values, yarn, gradients);
-    const auto rates = [&] { return yarn_rates(powers, scaling); };
+    const GgmlYarnGradients actual = ggml_yarn_gradients(values, yarn, gradients);
+    const auto rates = [&] { return ggml_yarn_rates(powers, scaling); };
     expect_powers(actual.powers, rates);
     expect_autodiff(actual.ext_factor, "ext factor", scaling.ext_factor, gradients, rates, chain_roundings);
     expect_autodiff(actual.beta_fast, "beta fast", scaling.beta_fast, gradients, rates, chain_roundings);
@@ -262,12 +262,12 @@ TEST(ScalingGradients, FactorsThatAreNotThereCountAsOne) {
 TEST(ScalingGradients, RoundedEndsDoNotMove) {
   const Powers powers{32, 5e5, 0.25};
   const RateGradients gradients = gradients_for(powers);
-  const Yarn yarn{1.0, 4096, 31.3, 1.1};
-  const YarnGradients actual = yarn_gradients(powers, yarn, gradients);
+  const GgmlYarn yarn{1.0, 4096, 31.3, 1.1};
+  const GgmlYarnGradients actual = ggml_yarn_gradients(powers, yarn, gradients);
   EXPECT_EQ(actual.beta_fast, 0);
   EXPECT_EQ(actual.beta_slow, 0);
   // All that is left of the base are the powers: drate_k = -2 k rate_k / (d base).
-  const BasicRates<double> rates = yarn_rates(powers, yarn);
+  const BasicRates<double> rates = ggml_yarn_rates(powers, yarn);
   double base = 0;
   double size = 0;
   for (std::size_t k = 0; k < 16; ++k) {
@@ -283,10 +283,10 @@ TEST(ScalingGradients, EndsAtTheirClampsDoNotMove) {
   const Powers powers{32, 1e4, 0.25};
   const RateGradients gradients = gradients_for(powers);
   // c(32) < 0 for 64 tokens; c(1e-9) > 31.
-  const YarnGradients actual = yarn_gradients(powers, {1.0, 64, 32.0, 1e-9, RampEnds::exact}, gradients);
+  const GgmlYarnGradients actual = ggml_yarn_gradients(powers, {1.0, 64, 32.0, 1e-9, RampEnds::exact}, gradients);
   EXPECT_EQ(actual.beta_fast, 0);
   EXPECT_EQ(actual.beta_slow, 0);
-  const YarnGradients free = yarn_gradients(powers, {1.0, 4096, 32.0, 1.0, RampEnds::exact}, gradients);
+  const GgmlYarnGradients free = ggml_yarn_gradients(powers, {1.0, 4096, 32.0, 1.0, RampEnds::exact}, gradients);
   EXPECT_NE(free.beta_fast, 0);
   EXPECT_NE(free.beta_slow, 0);
 }
@@ -297,7 +297,7 @@ TEST(ScalingGradients, BetasAndContextsOfZeroAreFinite) {
   for (const Index context : {Index{0}, Index{1}, std::numeric_limits<Index>::max()}) {
     for (const double beta_fast : {0.0, 5e-324, 1.7e308}) {
       for (const double beta_slow : {0.0, 5e-324, 1.7e308}) {
-        const YarnGradients actual = yarn_gradients(powers, {1.0, context, beta_fast, beta_slow, RampEnds::exact}, gradients);
+        const GgmlYarnGradients actual = ggml_yarn_gradients(powers, {1.0, context, beta_fast, beta_slow, RampEnds::exact}, gradients);
         for (const double g : {actual.powers.base, actual.powers.linear_scale, actual.ext_factor, actual.beta_fast, actual.beta_slow}) {
           EXPECT_TRUE(std::isfinite(g)) << context << ' ' << beta_fast << ' ' << beta_slow;
         }
@@ -309,14 +309,14 @@ TEST(ScalingGradients, BetasAndContextsOfZeroAreFinite) {
 TEST(ScalingGradients, AtExtFactorZeroTheJumpOfTheMagnitudeIsLeftOut) {
   const Powers powers{32, 1e4, 0.25, 1.5};
   const RateGradients gradients = gradients_for(powers);
-  const YarnGradients at_zero = yarn_gradients(powers, {0.0, 4096, 32.0, 1.0}, gradients);
+  const GgmlYarnGradients at_zero = ggml_yarn_gradients(powers, {0.0, 4096, 32.0, 1.0}, gradients);
   const PowersGradients plain = powers_gradients(powers, gradients);
   EXPECT_EQ(at_zero.powers.base, plain.base);
   EXPECT_EQ(at_zero.powers.linear_scale, plain.linear_scale);
   EXPECT_EQ(at_zero.powers.attention_factor, plain.attention_factor);
   EXPECT_EQ(at_zero.powers.factors, plain.factors);
   // The rates are linear in ext_factor, so its gradient is the same everywhere.
-  EXPECT_EQ(at_zero.ext_factor, yarn_gradients(powers, {0.5, 4096, 32.0, 1.0}, gradients).ext_factor);
+  EXPECT_EQ(at_zero.ext_factor, ggml_yarn_gradients(powers, {0.5, 4096, 32.0, 1.0}, gradients).ext_factor);
   EXPECT_NE(at_zero.ext_factor, 0);
 }
 
@@ -361,14 +361,14 @@ TEST(ScalingGradients, RefuseWhatTheRatesRefuseAndOtherCounts) {
   const RateGradients three{{1, 2, 3}, 0};
   const std::string message = "[rope] the gradients of the rates must be one per pair (4), got 3";
   EXPECT_EQ(error_of([&] { (void)powers_gradients(powers, three); }), message);
-  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, {}, three); }), message);
+  EXPECT_EQ(error_of([&] { (void)ggml_yarn_gradients(powers, {}, three); }), message);
   EXPECT_EQ(error_of([&] { (void)llama3_gradients(powers, {}, three); }), message);
   EXPECT_EQ(error_of([&] { (void)powers_gradients({7}, three); }), "[rope] rotary dims must be even, got 7");
   EXPECT_EQ(error_of([&] {
               (void)powers_gradients({8, 1e4, 1, 1, {1}}, three);
             }),
             "[rope] frequency factors must be at least one per pair (4), got 1");
-  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, {1.0, -1}, three); }), "[rope] original context must not be negative, got -1");
+  EXPECT_EQ(error_of([&] { (void)ggml_yarn_gradients(powers, {1.0, -1}, three); }), "[rope] original context must not be negative, got -1");
   EXPECT_EQ(error_of([&] { (void)llama3_gradients(powers, {0.0}, three); }),
             "[rope] llama3 factor must be finite and greater than 0, got 0");
 }

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/gradients/scaling_gradients.hpp"
 #include "support/active_parameter.hpp"
 #include "support/error_of.hpp"
 #include "support/real_number.hpp"
-#include "eigen_rope/gradients/scaling_gradients.hpp"
 
 namespace eigen_rope::scalings_gradients_tests {
 namespace {
@@ -164,7 +164,7 @@ TEST(ScalingsGradients, OfFixedAndMixedNtk) {
 }
 
 /// own: factor, beta fast, beta slow, mscale, mscale all dim, extrapolation
-BasicRates<Real> real_yarn(const Powers& powers, const HfYarn& yarn, const Values& v) {
+BasicRates<Real> real_yarn(const Powers& powers, const Yarn& yarn, const Values& v) {
   const Real dims = powers.rotary_dims;
   const auto correction = [&](const Real& beta) {
     return Real(dims * log(yarn.original_context / (2 * boost::math::constants::pi<Real>() * beta)) / (2 * log(v[0])));
@@ -200,12 +200,12 @@ TEST(ScalingsGradients, OfYarn) {
         for (const Index context : {Index{5}, Index{64}, Index{4096}, Index{131072}}) {
           for (const bool mscales : {true, false}) {
             for (const double factor : {4.4, 0.8}) {
-              HfYarn yarn{factor, context, 31.3, 1.1, ends, rule, std::nullopt, 0, 0.9};
+              Yarn yarn{factor, context, 31.3, 1.1, ends, rule, std::nullopt, 0, 0.9};
               if (mscales) yarn.mscale = 0.707;
               if (mscales) yarn.mscale_all_dim = 0.3;
               SCOPED_TRACE(testing::Message() << "dims " << powers.rotary_dims << ", ends " << static_cast<int>(ends) << ", rule "
                                               << static_cast<int>(rule) << ", context " << context << ", factor " << factor);
-              const HfYarnGradients actual = hf_yarn_gradients(powers, yarn, gradients);
+              const YarnGradients actual = yarn_gradients(powers, yarn, gradients);
               expect_all(powers, actual.powers, {factor, 31.3, 1.1, yarn.mscale.value_or(1), yarn.mscale_all_dim, 0.9},
                          {actual.factor, actual.beta_fast, actual.beta_slow, actual.mscale, actual.mscale_all_dim, actual.extrapolation},
                          gradients, [&](const Values& v) { return real_yarn(powers, yarn, v); });
@@ -266,17 +266,17 @@ TEST(ScalingsGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
   expect_autodiff(
       of_ntk.mixed_b, "mixed_b", mixed.mixed_b, gradients, [&] { return ntk_rates(powers, mixed); }, autodiff_roundings);
 
-  const HfYarn yarn{4.4, 4096, 31.3, 1.1, RampEnds::exact, YarnMagnitude::deepseek, 0.7, 0.3, 0.9};
+  const Yarn yarn{4.4, 4096, 31.3, 1.1, RampEnds::exact, YarnMagnitude::deepseek, 0.7, 0.3, 0.9};
   auto ramp = yarn.cast<Dynamic>();
-  const auto yarn_rates = [&] { return hf_yarn_rates(powers, ramp); };
-  const HfYarnGradients of_yarn = hf_yarn_gradients(values, yarn, gradients);
-  expect_autodiff(of_yarn.powers.base, "powers.base", powers.base, gradients, yarn_rates, autodiff_roundings);
-  expect_autodiff(of_yarn.factor, "factor", ramp.factor, gradients, yarn_rates, autodiff_roundings);
-  expect_autodiff(of_yarn.beta_fast, "beta_fast", ramp.beta_fast, gradients, yarn_rates, autodiff_roundings);
-  expect_autodiff(of_yarn.beta_slow, "beta_slow", ramp.beta_slow, gradients, yarn_rates, autodiff_roundings);
-  expect_autodiff(of_yarn.mscale, "mscale", *ramp.mscale, gradients, yarn_rates, autodiff_roundings);
-  expect_autodiff(of_yarn.mscale_all_dim, "mscale_all_dim", ramp.mscale_all_dim, gradients, yarn_rates, autodiff_roundings);
-  expect_autodiff(of_yarn.extrapolation, "extrapolation", ramp.extrapolation, gradients, yarn_rates, autodiff_roundings);
+  const auto ggml_yarn_rates = [&] { return yarn_rates(powers, ramp); };
+  const YarnGradients of_yarn = yarn_gradients(values, yarn, gradients);
+  expect_autodiff(of_yarn.powers.base, "powers.base", powers.base, gradients, ggml_yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.factor, "factor", ramp.factor, gradients, ggml_yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.beta_fast, "beta_fast", ramp.beta_fast, gradients, ggml_yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.beta_slow, "beta_slow", ramp.beta_slow, gradients, ggml_yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.mscale, "mscale", *ramp.mscale, gradients, ggml_yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.mscale_all_dim, "mscale_all_dim", ramp.mscale_all_dim, gradients, ggml_yarn_rates, autodiff_roundings);
+  expect_autodiff(of_yarn.extrapolation, "extrapolation", ramp.extrapolation, gradients, ggml_yarn_rates, autodiff_roundings);
 
   const LongRope longrope{std::vector<double>(8, 1.1), std::vector<double>(8, 2.2), 4096, 32.0};
   auto lists = longrope.cast<Dynamic>();
@@ -296,7 +296,7 @@ TEST(ScalingsGradients, AreOnePerPair) {
   EXPECT_EQ(error_of([&] { (void)linear_gradients(powers, 1, three); }), message);
   EXPECT_EQ(error_of([&] { (void)dynamic_ntk_gradients(powers, {}, 1, three); }), message);
   EXPECT_EQ(error_of([&] { (void)ntk_gradients(powers, {}, three); }), message);
-  EXPECT_EQ(error_of([&] { (void)hf_yarn_gradients(powers, {}, three); }), message);
+  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, {}, three); }), message);
   EXPECT_EQ(error_of([&] { (void)longrope_gradients(powers, {ones, ones}, 1, three); }), message);
   EXPECT_EQ(error_of([&] {
               (void)longrope_gradients(powers, {{1}, ones}, 1, three);

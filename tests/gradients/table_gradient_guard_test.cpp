@@ -4,9 +4,9 @@
 // row by row. Every scalar of the sums and of the result, every pairing, width and kernel target, every number of pairs up to four vectors.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/gradients/table_gradient.hpp"
 #include "support/guarded.hpp"
 #include "support/only_target.hpp"
-#include "eigen_rope/gradients/table_gradient.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

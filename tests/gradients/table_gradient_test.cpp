@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "support/dense_view.hpp"
 #include "support/error_of.hpp"
 #include "support/only_target.hpp"
-#include "eigen_rope/rotation/detail/tensor.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -39,10 +39,10 @@ TEST(TableGradient, PublishedIntegers) {
     Pairing pairing;
     std::vector<double> dcos, dsin;
   };
-  const Answer answers[] = {{half, {1, 2, 6, 12, 25, 48, 91, 168}, {-5, -6, -14, -24, 5, 16, 39, 84}},
+  const Answer answers[] = {{split_half, {1, 2, 6, 12, 25, 48, 91, 168}, {-5, -6, -14, -24, 5, 16, 39, 84}},
                             {interleaved, {1, 2, 6, 12, 25, 48, 91, 168}, {-2, 1, -8, 9, -30, 40, -104, 147}},
                             {quarter, {1, 2, 6, 12, 25, 48, 91, 168}, {-3, -4, 2, 6, -35, -64, 65, 126}},
-                            {interleaved_to_half, {1, 3, 10, 21, 10, 32, 78, 168}, {-2, -4, -12, -24, 5, 24, 65, 147}}};
+                            {interleaved_to_split_half, {1, 3, 10, 21, 10, 32, 78, 168}, {-2, -4, -12, -24, 5, 24, 65, 147}}};
   for (const Answer& answer : answers) {
     std::vector<double> dcos(8), dsin(8);
     table_gradient(TableGradient<double>{dcos.data(), dsin.data(), 8, Shape{1}}, dense(x, {8, 1}), dense(dy, {8, 1}), answer.pairing);
@@ -80,7 +80,7 @@ TEST(TableGradient, EqualsPlainLoopsForEveryPairingWidthAndBroadcast) {
   const std::vector<double> x = random_values(size, 1);
   const std::vector<double> g = random_values(size, 2);
   constexpr double rounding = 24 * 4 * 0x1p-53;  // at most 48 terms below 1, in either sum
-  for (const Pairing base : {half, interleaved, quarter, interleaved_to_half}) {
+  for (const Pairing base : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     const Pairing pairing = base.with_rotary_dims(8).with_offset(3);
     for (const Index width : {Index{4}, Index{8}}) {
       for (unsigned mask = 0; mask < 8; ++mask) {
@@ -106,12 +106,13 @@ TEST(TableGradient, ThreadsGiveTheSameBits) {
   const std::vector<float> g(values.begin() + static_cast<std::ptrdiff_t>(size), values.end());
   const Shape outer{1, 16};
   std::vector<float> dcos(32 * 16), dsin(32 * 16);
-  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 32, outer}, dense(x, shape), dense(g, shape), half);
+  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 32, outer}, dense(x, shape), dense(g, shape), split_half);
   for (const int threads : {1, 2, 5}) {
     Eigen::ThreadPool pool(threads);
     const Eigen::ThreadPoolDevice device(&pool, threads);
     std::vector<float> again_cos(32 * 16), again_sin(32 * 16);
-    table_gradient(TableGradient<float>{again_cos.data(), again_sin.data(), 32, outer}, dense(x, shape), dense(g, shape), half, device);
+    table_gradient(TableGradient<float>{again_cos.data(), again_sin.data(), 32, outer}, dense(x, shape), dense(g, shape), split_half,
+                   device);
     EXPECT_EQ(again_cos, dcos);
     EXPECT_EQ(again_sin, dsin);
   }
@@ -123,14 +124,14 @@ TEST(TableGradient, LongSumsKeepTheirDigits) {
   const Shape shape{2, rows};
   const std::vector<float> x(static_cast<std::size_t>(2 * rows), 0.1F);
   std::vector<float> dcos(1), dsin(1);
-  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 1, Shape{1}}, dense(x, shape), dense(x, shape), half);
+  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 1, Shape{1}}, dense(x, shape), dense(x, shape), split_half);
   const double tenth = static_cast<double>(0.1F);
   EXPECT_EQ(dcos[0], static_cast<float>(2.0 * rows * (tenth * tenth)));
   EXPECT_EQ(dsin[0], 0.0F);
 
   const std::vector<double> wide(static_cast<std::size_t>(2 * rows), 0.1);
   std::vector<double> wide_cos(1), wide_sin(1);
-  table_gradient(TableGradient<double>{wide_cos.data(), wide_sin.data(), 1, Shape{1}}, dense(wide, shape), dense(wide, shape), half);
+  table_gradient(TableGradient<double>{wide_cos.data(), wide_sin.data(), 1, Shape{1}}, dense(wide, shape), dense(wide, shape), split_half);
   EXPECT_EQ(wide_cos[0], 2.0 * rows * (0.1 * 0.1));
 }
 
@@ -141,7 +142,7 @@ TEST(TableGradient, LongSumsOfWideRowsKeepTheirDigitsOnEveryTarget) {
   const std::vector<double> x(static_cast<std::size_t>(2 * pairs * rows), 0.1);
   for (const std::string& target : kernel_targets()) {
     const OnlyTarget only(target);
-    for (const Pairing pairing : {half, interleaved, interleaved_to_half}) {
+    for (const Pairing pairing : {split_half, interleaved, interleaved_to_split_half}) {
       for (const Index width : {pairs, 2 * pairs}) {
         SCOPED_TRACE(target + ", kind " + std::to_string(static_cast<int>(pairing.kind())) + ", width " + std::to_string(width));
         std::vector<double> dcos(static_cast<std::size_t>(width)), dsin(dcos.size());
@@ -163,7 +164,7 @@ TEST(TableGradient, SixteenBitsAreRoundedOnce) {
     const std::vector<Eigen::half> x{Eigen::half(1.0F), Eigen::half(0x1p-6F), Eigen::half(tiny), Eigen::half(0.0F)};
     const std::vector<Eigen::half> g{Eigen::half(1.0F), Eigen::half(0x1p-5F), Eigen::half(0x1p-14F), Eigen::half(0.0F)};
     std::vector<Eigen::half> dcos(1), dsin(1);
-    table_gradient(TableGradient<Eigen::half>{dcos.data(), dsin.data(), 1, Shape{1}}, dense(x, {2, 2}), dense(g, {2, 2}), half);
+    table_gradient(TableGradient<Eigen::half>{dcos.data(), dsin.data(), 1, Shape{1}}, dense(x, {2, 2}), dense(g, {2, 2}), split_half);
     return static_cast<float>(dcos[0]);
   };
   EXPECT_EQ(gradient_of(0.0F), 1.0F);  // a tie, to even
@@ -175,7 +176,7 @@ TEST(TableGradient, NoRowsGiveZero) {
   const std::vector<double> nothing;
   std::vector<double> dcos(2, 77), dsin(2, 77);
   table_gradient(TableGradient<double>{dcos.data(), dsin.data(), 2, Shape{1}}, StridedView<const double>{nothing.data(), {4, 0}, {4}},
-                 StridedView<const double>{nothing.data(), {4, 0}, {4}}, half);
+                 StridedView<const double>{nothing.data(), {4, 0}, {4}}, split_half);
   EXPECT_EQ(dcos, (std::vector<double>{0, 0}));
   EXPECT_EQ(dsin, (std::vector<double>{0, 0}));
 }
@@ -185,7 +186,7 @@ TEST(TableGradient, RefusesWhatDoesNotFitAndWritesNothing) {
   const Shape shape{4, 2};
   const auto view = dense(std::as_const(x), shape);
   const auto error = [&](const TableGradient<double>& to, const StridedView<const double>& from, const StridedView<const double>& g) {
-    return test::error_of([&] { table_gradient(to, from, g, half); });
+    return test::error_of([&] { table_gradient(to, from, g, split_half); });
   };
   EXPECT_EQ(error({dcos.data(), dsin.data(), 2, {1}}, view, dense(std::as_const(x), {2, 4})),
             "[rope] g must have x's shape [4, 2], got [2, 4]");

@@ -8,9 +8,9 @@
 
 #include <complex>
 
+#include "eigen_rope/gradients/gradients.hpp"
 #include "support/dense_view.hpp"
 #include "support/error_of.hpp"
-#include "eigen_rope/gradients/gradients.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test::tangent_tests {
@@ -68,7 +68,7 @@ struct MovedTable {
 
 template <class Compare>
 void for_every_case(const Compare& compare) {
-  for (const Pairing base : {half, interleaved, quarter, interleaved_to_half}) {
+  for (const Pairing base : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     for (const Pairing pairing : {base.with_rotary_dims(12), base.with_rotary_dims(8).with_offset(3)}) {
       const Index dims = pairing.rotary_dims(kShape[0]);
       for (const Index width : {dims / 2, dims}) {
@@ -129,7 +129,7 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
     const auto tangent = tangent_of(table, w);
     std::vector<double> of_g(x.size()), of_x(x.size());
     jvp_to(dense(of_g, kShape), dense(x, kShape), dense(v, kShape), table, tangent, pairing);
-    rotate_tangent_to(dense(of_x, kShape), dense(g, kShape), tangent, pairing, Direction::transpose);
+    rotate_tangent_to(dense(of_x, kShape), dense(g, kShape), tangent, pairing, Direction::backward);
     const auto at_v = gradients(input(dense(v, kShape)), dense(g, kShape), table, pairing, Wanted::angle);
     const auto at_x = gradients(input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::log_magnitude);
     std::vector<double> of_t(w.size());
@@ -162,11 +162,11 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
 }
 
 TEST(Tangent, IsZeroOutsideTheWindow) {
-  const Pairing pairing = half.with_rotary_dims(6).with_offset(3);
+  const Pairing pairing = split_half.with_rotary_dims(6).with_offset(3);
   const auto table = random_table<double>(3, Shape{1, kShape[2]}, 31);
   const auto tangent = tangent_of(table, random_values<double>(9, 32));
   const auto x = random_values<double>(kShape.size(), 33, 1, 2);
-  for (const Direction direction : {Direction::forward, Direction::transpose}) {
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
     std::vector<double> y(x.size(), 77);
     rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, pairing, direction);
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -183,9 +183,9 @@ TEST(Tangent, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_of([&] { tangent_of(table, std::vector<double>(20)); }),
             "[rope] angle tangents must be one per table entry (21), got 20");
   const auto tangent = tangent_of(table, std::vector<double>(21, 1.0));
-  EXPECT_EQ(error_of([&] { rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, half, Direction::inverse); }),
+  EXPECT_EQ(error_of([&] { rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, split_half, Direction::inverse); }),
             "[rope] a tangent has no inverse: direction must be forward or transpose, got inverse");
-  EXPECT_EQ(error_of([&] { jvp_to(dense(x, kShape), dense(x, kShape), dense(y, kShape), table, tangent, half); }),
+  EXPECT_EQ(error_of([&] { jvp_to(dense(x, kShape), dense(x, kShape), dense(y, kShape), table, tangent, split_half); }),
             "[rope] dy must not overlap x, which is read after dy is written");
   EXPECT_EQ(x, y) << "nothing is written";
 }

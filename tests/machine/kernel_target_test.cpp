@@ -8,8 +8,8 @@
 
 #include <cstdlib>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::test {
 namespace {
@@ -62,7 +62,8 @@ TEST(KernelTarget, UnknownNamesAreRefusedAndNothingChanges) {
 
 TEST(KernelTarget, AWrongEnvironmentIsNamed) {
   const Forced forced("fast");
-  EXPECT_THAT(error_of([] { set_kernel_target(""); }), AllOf(StartsWith("[rope] EIGEN_ROPE_KERNEL_TARGET must be one of "), HasSubstr("fast")));
+  EXPECT_THAT(error_of([] { set_kernel_target(""); }),
+              AllOf(StartsWith("[rope] EIGEN_ROPE_KERNEL_TARGET must be one of "), HasSubstr("fast")));
 }
 
 }  // namespace

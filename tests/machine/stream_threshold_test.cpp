@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the number of eigen_rope/machine/streaming.hpp comes from: set, given by the environment, or measured once; and that small rotations never wait.
+// Where the number of eigen_rope/machine/streaming.hpp comes from: set, given by the environment, or measured once; and that small
+// rotations never wait.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -11,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 
+#include "eigen_rope/models/gguf.hpp"
 #include "support/error_of.hpp"
 #include "support/gguf_writer.hpp"
-#include "eigen_rope/models/gguf.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 
-#include "support/gguf_recording.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/gguf.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "support/gguf_recording.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test::gguf_llama_cpp_tests {

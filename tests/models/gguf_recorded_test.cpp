@@ -54,7 +54,7 @@ void expect_layer(const LayerRope& layer, const Json& expected, Index context) {
   EXPECT_EQ(scaling_name(layer.scaling), expected["scaling"]["type"].get<std::string>());
   EXPECT_EQ(original_context(layer.scaling).value_or(0), expected["scaling"].value("original_context", Index{0}));
   ASSERT_TRUE(layer.pairing);
-  EXPECT_EQ(layer.pairing->kind() == PairKind::half ? "half" : "interleaved", expected["pairing"].get<std::string>());
+  EXPECT_EQ(layer.pairing->kind() == PairKind::split_half ? "half" : "interleaved", expected["pairing"].get<std::string>());
   EXPECT_EQ(layer.sections.has_value(), expected.contains("sections"));
   if (layer.sections) {
     EXPECT_EQ(layer.sections->lengths(), expected["sections"]["lengths"].get<std::vector<Index>>());
@@ -112,18 +112,18 @@ TEST(GgufRecordedFiles, DivisorsOfLlama31AreItsScaling) {
 
 TEST(GgufRecordedFiles, YarnIsHuggingFacesOfTheSameModel) {
   const Frequencies got = recorded("qwen2_yarn").layers[0].frequencies();
-  const Frequencies expected = Frequencies::hf_yarn({64, 1000000.0}, {4.0, 32768});
+  const Frequencies expected = Frequencies::yarn({64, 1000000.0}, {4.0, 32768});
   EXPECT_LE(worst_difference(got, expected), kTolerance);
   expect_near(got.attention_factor().high, expected.attention_factor().high, "attention_factor");
 }
 
 TEST(GgufRecordedFiles, DeepSeeksYarnIsItsOwnRule) {
   const LayerRope got = recorded("deepseek2_yarn").layers[0];
-  HfYarn yarn{40.0, 4096};
+  Yarn yarn{40.0, 4096};
   yarn.magnitude = YarnMagnitude::deepseek;
   yarn.mscale = 0.707;
   yarn.mscale_all_dim = 0.707;
-  const Frequencies expected = Frequencies::hf_yarn({64, 10000.0}, yarn);
+  const Frequencies expected = Frequencies::yarn({64, 10000.0}, yarn);
   EXPECT_LE(worst_difference(got.frequencies(), expected), kTolerance);
   expect_near(got.frequencies().attention_factor().high, expected.attention_factor().high, "attention_factor");
   EXPECT_NEAR(got.softmax_multiplier, yarn_softmax_multiplier(40.0, 0.707), 2 * kFloat32Rounding);

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/gguf_writer.hpp"
 #include "eigen_rope/models/gguf.hpp"
+#include "support/gguf_writer.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace eigen_rope::test::gguf_rope_tests {
@@ -144,7 +144,7 @@ TEST(GgufRope, Phi3HasLongRope) {
   const ModelRope got = read(w);
   EXPECT_THAT(got.warnings, IsEmpty());
   const LayerRope& layer = got.layers[0];
-  expect_pairing(layer, PairKind::half, 6, 0);
+  expect_pairing(layer, PairKind::split_half, 6, 0);
   EXPECT_STREQ(scaling_name(layer.scaling), "longrope");
   const double long_factors[] = {1.0, 4.0, 16.0};
   const double short_factors[] = {1.0, 1.5, 2.0};
@@ -170,7 +170,7 @@ TEST(GgufRope, Qwen2HasYarnWithItsMagnitude) {
   const ModelRope got = read(w);
   EXPECT_THAT(got.warnings, IsEmpty());
   const LayerRope& layer = got.layers[0];
-  expect_pairing(layer, PairKind::half, 128, 0);
+  expect_pairing(layer, PairKind::split_half, 128, 0);
   EXPECT_EQ(layer.powers.linear_scale, 0.25);
   expect_rates(layer.frequencies(), [](Index k) { return yarn_rate(1e6, k, 128, 4, 1024); });
   const double magnitude = 1 + std::log(4.0) / 10;
@@ -200,7 +200,7 @@ TEST(GgufRope, Qwen2VlHasSectionsOneAfterTheOther) {
   ASSERT_TRUE(layer.sections);
   EXPECT_EQ(layer.sections->pattern(), SectionPattern::contiguous);
   EXPECT_THAT(layer.sections->lengths(), ElementsAre(16, 24, 24, 0));
-  expect_pairing(layer, PairKind::half, 128, 0);
+  expect_pairing(layer, PairKind::split_half, 128, 0);
 }
 
 TEST(GgufRope, Qwen3VlTakesSectionsInTurn) {
@@ -215,7 +215,7 @@ TEST(GgufRope, SectionsDecideGlm4sPairs) {
   GgufWriter vision = model("glm4", 64, 10000.0F);
   vision.int32s("glm4.rope.dimension_sections", {8, 12, 12, 0});
   const ModelRope got = read(vision);
-  expect_pairing(got.layers[0], PairKind::half, 64, 0);
+  expect_pairing(got.layers[0], PairKind::split_half, 64, 0);
   EXPECT_TRUE(got.layers[0].sections);
 }
 
@@ -240,7 +240,7 @@ TEST(GgufRope, Gemma3sSlidingLayersHaveTheirOwnBase) {
   EXPECT_EQ(got.layers[1].layer_type, "sliding_attention");
   EXPECT_THAT(got.layers[1].layers, ElementsAre(0, 1, 2, 3, 4, 6, 7));
   expect_rates(got.layers[1].frequencies(), [](Index k) { return power(1e4, k, 256); });
-  expect_pairing(got.layers[1], PairKind::half, 256, 0);
+  expect_pairing(got.layers[1], PairKind::split_half, 256, 0);
 }
 
 TEST(GgufRope, Gemma4sSlidingLayersHaveTheirOwnRowsAndNoFactors) {

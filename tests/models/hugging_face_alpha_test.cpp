@@ -8,8 +8,8 @@
 #include <cmath>
 #include <string>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::models {
 namespace {
@@ -85,7 +85,7 @@ TEST(HuggingFaceAlpha, HunyuanOcrIsReadAsText) {
   const ModelRope model = parse_hugging_face(ocr());
   expect_base(model, base_of(1000, 128));
   EXPECT_EQ(model.layers[0].head_dims, 128);
-  EXPECT_EQ(model.layers[0].pairing->kind(), PairKind::half);
+  EXPECT_EQ(model.layers[0].pairing->kind(), PairKind::split_half);
   EXPECT_FALSE(model.layers[0].sections);
   EXPECT_THAT(model.warnings, Contains(HasSubstr("rope_scaling.xdrope_section gives the two elements of a pair different positions")));
 }

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/models/hugging_face.hpp"
 #include "support/error_of.hpp"
 #include "support/file_bytes.hpp"
-#include "eigen_rope/models/hugging_face.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace eigen_rope::models {

@@ -73,7 +73,7 @@ const std::vector<Rate> base_1e6{{1, 0.805842187761481817}, {32, 0.001}, {63, 1.
 std::vector<Fixture> fixtures() {
   const std::string full = "full_attention";
   const std::string sliding = "sliding_attention";
-  constexpr auto half = PairKind::half;
+  constexpr auto half = PairKind::split_half;
   constexpr auto interleaved = PairKind::interleaved;
   return {
       {"llama_2", "llama", 4096, 32, 32, 32, 0, {{"", 0, 128, 128, 1e4, "default", half, "default_d128_b1e4"}}},
@@ -207,7 +207,7 @@ std::vector<Fixture> fixtures() {
        128,
        128,
        0,
-       {{"", 0, 64, 64, 1e4, "yarn", PairKind::interleaved_to_half, "yarn_deepseek_v3_d64_f40_o4096_m1_a1", {}, 1, softmax_1}}},
+       {{"", 0, 64, 64, 1e4, "yarn", PairKind::interleaved_to_split_half, "yarn_deepseek_v3_d64_f40_o4096_m1_a1", {}, 1, softmax_1}}},
       {"gemma_3",
        "gemma3_text",
        131072,
@@ -376,12 +376,12 @@ TEST(HuggingFaceFixtures, EverySixthLayerOfGemmaHasFullAttention) {
 }
 
 TEST(HuggingFaceFixtures, ParametersAreThoseOfTheFile) {
-  const auto yarn = std::get<HfYarn>(fixture("gpt_oss").layers.front().scaling);
+  const auto yarn = std::get<Yarn>(fixture("gpt_oss").layers.front().scaling);
   EXPECT_EQ(yarn.ends, RampEnds::exact);
   EXPECT_EQ(yarn.magnitude, YarnMagnitude::hugging_face);
   EXPECT_FALSE(yarn.mscale.has_value());
   EXPECT_EQ(yarn.original_context, 4096);
-  const auto deepseek = std::get<HfYarn>(fixture("deepseek_v2_lite").layers.front().scaling);
+  const auto deepseek = std::get<Yarn>(fixture("deepseek_v2_lite").layers.front().scaling);
   EXPECT_EQ(deepseek.mscale, 0.707);
   EXPECT_EQ(deepseek.mscale_all_dim, 0.707);
   EXPECT_EQ(deepseek.ends, RampEnds::rounded);

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::models {
 namespace {
@@ -30,12 +30,12 @@ TEST(HuggingFaceLenient, AFactorBelowOneIsUsed) {
 }
 
 TEST(HuggingFaceLenient, ABetaOfZeroIsTheDefault) {
-  EXPECT_EQ(std::get<HfYarn>(scaled(yarn + R"(, "beta_fast": 0)").scaling).beta_fast, 32);
-  EXPECT_EQ(std::get<HfYarn>(scaled(yarn + R"(, "beta_slow": 0.0)").scaling).beta_slow, 1);
+  EXPECT_EQ(std::get<Yarn>(scaled(yarn + R"(, "beta_fast": 0)").scaling).beta_fast, 32);
+  EXPECT_EQ(std::get<Yarn>(scaled(yarn + R"(, "beta_slow": 0.0)").scaling).beta_slow, 1);
 }
 
 TEST(HuggingFaceLenient, BetasInTheWrongOrderStay) {
-  const auto turned = std::get<HfYarn>(scaled(yarn + R"(, "beta_fast": 1, "beta_slow": 32)").scaling);
+  const auto turned = std::get<Yarn>(scaled(yarn + R"(, "beta_fast": 1, "beta_slow": 32)").scaling);
   EXPECT_EQ(turned.beta_fast, 1);
   EXPECT_EQ(turned.beta_slow, 32);
 }
@@ -46,7 +46,7 @@ TEST(HuggingFaceLenient, AMissingOriginalContextIsTheContext) {
 }
 
 TEST(HuggingFaceLenient, AMissingFactorOfYarnIsTheRatio) {
-  EXPECT_EQ(std::get<HfYarn>(scaled(R"("type": "yarn", "original_max_position_embeddings": 1024)").scaling).factor, 8);
+  EXPECT_EQ(std::get<Yarn>(scaled(R"("type": "yarn", "original_max_position_embeddings": 1024)").scaling).factor, 8);
 }
 
 TEST(HuggingFaceLenient, RopeTypeWinsOverType) {

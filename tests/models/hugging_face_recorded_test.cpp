@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "models/families.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "models/families.hpp"
 
 namespace eigen_rope::models {
 namespace {
@@ -42,8 +42,8 @@ const Json& recording() {
 bool is_rotating(const Json& record) { return record.value("rotates", false); }
 
 PairKind kind_of(const std::string& name) {
-  if (name == "half") return PairKind::half;
-  return name == "interleaved" ? PairKind::interleaved : PairKind::interleaved_to_half;
+  if (name == "half") return PairKind::split_half;
+  return name == "interleaved" ? PairKind::interleaved : PairKind::interleaved_to_split_half;
 }
 
 Json patched(Json config, const Json& patch) {
@@ -147,7 +147,7 @@ std::string compare(const ModelRope& model, const Json& record, const std::strin
     if (!layer.pairing || layer.pairing->kind() != kind_of(other ? record["pairings"][label] : record["pairing"])) return "pairing";
     if (layer.pairing->rotary_dims(layer.head_dims) != 2 * layer.frequencies().pairs()) return "window";
     const bool scaled = label == "new_yarn_mscale" || label == "old_yarn_mscale";
-    if (scaled && record["softmax"].is_number() && std::get_if<HfYarn>(&layer.scaling) != nullptr &&
+    if (scaled && record["softmax"].is_number() && std::get_if<Yarn>(&layer.scaling) != nullptr &&
         std::abs(layer.softmax_multiplier / record["softmax"].get<double>() - 1) > 1e-6) {
       return "softmax multiplier";
     }

@@ -43,8 +43,8 @@ int main() {
   const __gnu_cxx::crope line("hawser");
   Eigen::Tensor<float, 2> x(2, 2);
   x.setConstant(1.0F);
-  const er::CosSinCache<float> cache(er::Frequencies::powers({2}), er::Positions::range(0, 2), er::Layout::tnd());
-  const Eigen::Tensor<float, 3> y = er::rotate(x.reshape(Eigen::array<Eigen::Index, 3>{2, 1, 2}), cache, er::half);
+  const er::Cache<float> cache(er::Frequencies::powers({2}), er::Positions::range(0, 2), er::Layout::tnd());
+  const Eigen::Tensor<float, 3> y = er::rotate(x.reshape(Eigen::array<Eigen::Index, 3>{2, 1, 2}), cache, er::split_half);
   float mine[2] = {1.0F, 1.0F};
   hand_written::rotate_pair(mine);
   constexpr float tolerance = 4 * 0x1p-24F;  // two products, a sum, and their cosine

@@ -4,7 +4,9 @@
 // compiles so cannot catch what it throws.
 #include <cmath>
 #include <cstdio>
+#include <eigen_rope/eigen_rope.hpp>
 #include <eigen_rope/forms/composed.hpp>
+#include <eigen_rope/forms/reference.hpp>
 #include <eigen_rope/models/gguf.hpp>
 #include <eigen_rope/models/hugging_face.hpp>
 #include <eigen_rope/operators/aclnn.hpp>
@@ -12,8 +14,6 @@
 #include <eigen_rope/operators/ggml.hpp>
 #include <eigen_rope/operators/onnx.hpp>
 #include <eigen_rope/operators/onnx_node.hpp>
-#include <eigen_rope/forms/reference.hpp>
-#include <eigen_rope/eigen_rope.hpp>
 #include <eigen_rope/tables/xpos.hpp>
 #include <vector>
 
@@ -28,14 +28,15 @@ template <class Scalar>
 double there_and_back(eigen_rope::Index tokens) {
   const eigen_rope::Index D = 64;
   // Small tables and large ones are allocated in different ways.
-  const eigen_rope::CosSinCache<Scalar> cache(eigen_rope::Frequencies::powers({D}), eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::Cache<Scalar> cache(eigen_rope::Frequencies::powers({D}), eigen_rope::Positions::range(0, tokens));
   const eigen_rope::GrowingCache<Scalar> growing(eigen_rope::Frequencies::powers({D}));
   Eigen::Tensor<Scalar, 3> x(D, 2, tokens);
   x.setRandom();
-  const Eigen::Tensor<Scalar, 3> y = -eigen_rope::rotate(x, cache, eigen_rope::half);
-  Eigen::Tensor<Scalar, 3> back = eigen_rope::inverse(y, growing.rows(0, tokens), eigen_rope::half);
+  const Eigen::Tensor<Scalar, 3> y = -eigen_rope::rotate(x, cache, eigen_rope::split_half);
+  Eigen::Tensor<Scalar, 3> back = eigen_rope::rotate_inverse(y, growing.rows(0, tokens), eigen_rope::split_half);
   const Eigen::Tensor<Scalar, 0> worst = (back + x).abs().maximum();
-  const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(x), cache, eigen_rope::half, eigen_rope::Wanted::angle);
+  const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(x), cache, eigen_rope::split_half,
+                                       eigen_rope::Wanted::angle);
   return static_cast<double>(worst()) + (d.angle.size() == static_cast<std::size_t>(D / 2 * tokens) ? 0 : 1);
 }
 

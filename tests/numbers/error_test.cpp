@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "support/error_of.hpp"
-#include "support/extremes.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "support/error_of.hpp"
+#include "support/extremes.hpp"
 
 namespace eigen_rope {
 namespace {

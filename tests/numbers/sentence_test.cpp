@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::detail {
 namespace {

@@ -3,8 +3,8 @@
 // device_check() just inside and just outside each limit of the operators' pages.
 #include <gmock/gmock.h>
 
-#include "support/error_of.hpp"
 #include "support/aclnn_cases.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "support/aclnn_cases.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
+#include "support/aclnn_cases.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -5,9 +5,9 @@
 // calls as well.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/operators/aclnn_calls.hpp"
 #include "support/guarded.hpp"
 #include "support/kernel_paths.hpp"
-#include "eigen_rope/operators/aclnn_calls.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::aclnn {

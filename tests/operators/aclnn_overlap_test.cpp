@@ -4,8 +4,8 @@
 // What else the operators refuse is bad_input/aclnn_test.cpp.
 #include <gmock/gmock.h>
 
-#include "support/error_of.hpp"
 #include "support/aclnn_cases.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "support/golden_ggml_formula.hpp"
 #include "eigen_rope/operators/ggml.hpp"
+#include "support/golden_ggml_formula.hpp"
 
 namespace eigen_rope::ggml {
 namespace {

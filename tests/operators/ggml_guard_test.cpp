@@ -4,9 +4,9 @@
 // each alone between pages that cannot be touched, positions of either width likewise. Every type, mode, direction, precision and window.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/operators/ggml.hpp"
 #include "support/guarded.hpp"
 #include "support/kernel_paths.hpp"
-#include "eigen_rope/operators/ggml.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::ggml {

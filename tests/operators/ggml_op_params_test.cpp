@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/operators/ggml.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::ggml {
 namespace {

@@ -11,9 +11,9 @@
 #include <random>
 #include <vector>
 
-#include "support/golden_ggml_formula.hpp"
-#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/operators/ggml.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
+#include "support/golden_ggml_formula.hpp"
 
 namespace eigen_rope::ggml {
 namespace {
@@ -248,7 +248,7 @@ TEST(GgmlViews, TranslationGivesTheCoresOwnPieces) {
   EXPECT_EQ(frequencies(params, 32).pairs(), 10);
   EXPECT_EQ(static_cast<double>(frequencies(params, 32).attention_factor()), 1.25);
   EXPECT_EQ(positions(params, ids, 4).tokens(), 4);
-  EXPECT_EQ(pairing(params, 32).kind(), PairKind::half);
+  EXPECT_EQ(pairing(params, 32).kind(), PairKind::split_half);
   EXPECT_EQ(pairing(params, 32).offset(), 6);
   EXPECT_EQ(pairing(params, 32).rotary_dims(32), 20);
   EXPECT_EQ((cos_sin_cache<double>(params, ids, 32, 4).outer()), (Shape{1, 4, 1}));

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/operators/ggml.hpp"
 #include "support/golden_ggml.hpp"
 #include "support/golden_ggml_formula.hpp"
-#include "eigen_rope/operators/ggml.hpp"
 
 namespace eigen_rope {
 namespace {

@@ -70,7 +70,8 @@ OnnxCase call_of(const nlohmann::json& entry) {
 
 std::vector<EdgeCall> edge_calls() {
   std::vector<EdgeCall> calls;
-  for (const nlohmann::json& entry : nlohmann::json::parse(test::file_bytes(std::string(EIGEN_ROPE_TEST_DATA) + "/golden/onnx/errors.json"))) {
+  for (const nlohmann::json& entry :
+       nlohmann::json::parse(test::file_bytes(std::string(EIGEN_ROPE_TEST_DATA) + "/golden/onnx/errors.json"))) {
     OnnxCase c = call_of(entry);
     const std::string key = c.node.domain + " " + c.node.op_type + ": " + c.name;
     calls.push_back({std::move(c), key, should_work(entry, key)});

@@ -5,9 +5,9 @@
 // rank, kind of positions and width of caches.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/operators/onnx.hpp"
 #include "support/guarded.hpp"
 #include "support/kernel_paths.hpp"
-#include "eigen_rope/operators/onnx.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::onnx {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope verify`: the recordings under data/golden, small recordings computed here by plain loops in double, and every way a folder can be
-// damaged.
+// `eigen-rope verify`: the recordings under data/golden, small recordings computed here by plain loops in double, and every way a folder
+// can be damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include <string>
 #include <utility>
 
-#include "support/verify_recordings.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
+#include "support/verify_recordings.hpp"
 #include "tool/verify/verify.hpp"
 
 namespace eigen_rope::tool {

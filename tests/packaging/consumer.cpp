@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program outside the project: reads a configuration, rotates, goes back, and catches what the library throws.
+#include <eigen_rope/eigen_rope.hpp>
 #include <eigen_rope/models/gguf.hpp>
 #include <eigen_rope/models/hugging_face.hpp>
-#include <eigen_rope/eigen_rope.hpp>
 
 #include <cstdio>
 #include <string>
@@ -14,11 +14,11 @@ constexpr eigen_rope::Index dims = 64, heads = 4, tokens = 16;
 
 template <class Scalar>
 double there_and_back(const eigen_rope::Frequencies& frequencies) {
-  const eigen_rope::CosSinCache<Scalar> cache(frequencies, eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::Cache<Scalar> cache(frequencies, eigen_rope::Positions::range(0, tokens));
   Eigen::Tensor<Scalar, 4> x(dims, heads, tokens, 2);
   x.setRandom();
-  const Eigen::Tensor<Scalar, 4> y = eigen_rope::rotate(x, cache, eigen_rope::half);
-  const Eigen::Tensor<Scalar, 4> back = eigen_rope::inverse(y, cache, eigen_rope::half);
+  const Eigen::Tensor<Scalar, 4> y = eigen_rope::rotate(x, cache, eigen_rope::split_half);
+  const Eigen::Tensor<Scalar, 4> back = eigen_rope::rotate_inverse(y, cache, eigen_rope::split_half);
   const Eigen::Tensor<Scalar, 0> worst = (back - x).abs().maximum();
   return static_cast<double>(worst());
 }
@@ -26,14 +26,15 @@ double there_and_back(const eigen_rope::Frequencies& frequencies) {
 /// The largest difference between a growing table's rotation and a fixed one's, and of the gradient from the transpose.
 double other_ways(const eigen_rope::Frequencies& frequencies) {
   const eigen_rope::GrowingCache<float> growing(frequencies);
-  const eigen_rope::CosSinCache<float> fixed(frequencies, eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::Cache<float> fixed(frequencies, eigen_rope::Positions::range(0, tokens));
   Eigen::Tensor<float, 3> x(dims, heads, tokens);
   x.setRandom();
   const Eigen::Tensor<float, 3> y = eigen_rope::rotate(x, growing.rows(0, tokens), eigen_rope::interleaved);
   const Eigen::Tensor<float, 3> same = eigen_rope::rotate(x, fixed, eigen_rope::interleaved);
   Eigen::Tensor<float, 3> dx = x;
-  (void)eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(dx), fixed, eigen_rope::interleaved, eigen_rope::Wanted::angle, eigen_rope::view(dx));
-  const Eigen::Tensor<float, 3> transposed = eigen_rope::transpose(x, fixed, eigen_rope::interleaved);
+  (void)eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(dx), fixed, eigen_rope::interleaved,
+                              eigen_rope::Wanted::angle, eigen_rope::view(dx));
+  const Eigen::Tensor<float, 3> transposed = eigen_rope::rotate_backward(x, fixed, eigen_rope::interleaved);
   const Eigen::Tensor<float, 0> worst = ((y - same).abs() + (dx - transposed).abs()).maximum();
   return static_cast<double>(worst());
 }
@@ -42,12 +43,12 @@ double other_ways(const eigen_rope::Frequencies& frequencies) {
 template <class Scalar>
 bool tables_agree(const eigen_rope::Frequencies& frequencies) {
   const eigen_rope::Positions positions = eigen_rope::Positions::range(0, 2);
-  const eigen_rope::CosSinCache<Scalar> cache(frequencies, positions);
+  const eigen_rope::Cache<Scalar> cache(frequencies, positions);
   const eigen_rope::GrowingCache<Scalar> growing(frequencies);
   eigen_rope::TokenRow<Scalar> row(frequencies);
-  const eigen_rope::CosSinCache<Scalar> xpos = eigen_rope::xpos_cache<Scalar>(frequencies, positions, {}, eigen_rope::XposSide::query);
-  const eigen_rope::CosSinCache<Scalar> moved =
-      eigen_rope::rerotation_cache<Scalar>({frequencies, eigen_rope::Positions::range(0, 2)}, {frequencies, eigen_rope::Positions::range(1, 2)});
+  const eigen_rope::Cache<Scalar> xpos = eigen_rope::xpos_cache<Scalar>(frequencies, positions, {}, eigen_rope::XposSide::query);
+  const eigen_rope::Cache<Scalar> moved = eigen_rope::rerotation_cache<Scalar>({frequencies, eigen_rope::Positions::range(0, 2)},
+                                                                               {frequencies, eigen_rope::Positions::range(1, 2)});
   const eigen_rope::Index second = cache.pairs();
   return growing.rows(1, 1).cos[0] == cache.cos()[second] && row.at(1).view().cos[0] == cache.cos()[second] && xpos.cos()[0] == Scalar(1) &&
          moved.sin()[0] == cache.sin()[second];

@@ -7,10 +7,10 @@
 // After GoogleTest, which it needs.
 #include <rapidcheck/gtest.h>
 
-#include "support/rotation_problem.hpp"
 #include "eigen_rope/forms/composed.hpp"
 #include "eigen_rope/forms/reference.hpp"
 #include "support/rotation_cases.hpp"
+#include "support/rotation_problem.hpp"
 
 namespace eigen_rope::test {
 namespace {

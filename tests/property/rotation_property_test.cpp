@@ -8,12 +8,12 @@
 
 #include <cstring>
 
-#include "support/only_target.hpp"
-#include "support/rotation_problem.hpp"
 #include "eigen_rope/forms/reference.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/only_target.hpp"
 #include "support/rotation_cases.hpp"
+#include "support/rotation_problem.hpp"
 
 namespace eigen_rope::test {
 namespace {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever rates, positions and magnitude are drawn, every entry of a table keeps the bound that eigen_rope/tables/cache.hpp states, against 200 bits,
-// and tables that are made in other ways hold the same bits.
+// Whatever rates, positions and magnitude are drawn, every entry of a table keeps the bound that eigen_rope/tables/cache.hpp states,
+// against 200 bits, and tables that are made in other ways hold the same bits.
 #include <gtest/gtest.h>
 // After GoogleTest, which it needs.
 #include <rapidcheck/gtest.h>
 
 #include <boost/math/constants/constants.hpp>
 
-#include "support/real_number.hpp"
 #include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/tables/growing_cache.hpp"
 #include "eigen_rope/tables/token_row.hpp"
+#include "support/real_number.hpp"
 
 namespace eigen_rope::test {
 
@@ -93,7 +93,7 @@ std::vector<double> positions_of(const TableProblem& p) {
 template <class Scalar>
 void keeps_its_bound(const TableProblem& p) {
   const std::vector<double> positions = positions_of(p);
-  const CosSinCache<Scalar> cache(frequencies_of(p), Positions::ids(positions), Layout::sd());
+  const Cache<Scalar> cache(frequencies_of(p), Positions::ids(positions), Layout::sd());
   const TableView<Scalar> view = cache.view();
   const Real m(p.magnitude.value());
   const Real largest = std::max(Real(1), Real(abs(m)));
@@ -122,8 +122,8 @@ RC_GTEST_PROP(TableProperty, EveryWayToARowIsTheSame, (const TableProblem& p)) {
   TokenRow<double> row(frequencies);
   for (const TableProblem::Number& position : p.positions) {
     if (position.exponent != 0) continue;
-    const CosSinCache<double> by_id(frequencies, Positions::ids(std::vector<std::int64_t>{position.mantissa}), Layout::sd());
-    const CosSinCache<double> by_range(frequencies, Positions::range(position.mantissa - 3, 8), Layout::sd());
+    const Cache<double> by_id(frequencies, Positions::ids(std::vector<std::int64_t>{position.mantissa}), Layout::sd());
+    const Cache<double> by_range(frequencies, Positions::range(position.mantissa - 3, 8), Layout::sd());
     row.at(position.mantissa);
     for (std::size_t k = 0; k < p.rates.size(); ++k) {
       const std::size_t in_range = 3 * p.rates.size() + k;

@@ -8,15 +8,16 @@
 
 namespace {
 
-[[maybe_unused]] void rotates(const eigen_rope::CosSinCache<float>& cache, const Eigen::ThreadPoolDevice& threads) {
+[[maybe_unused]] void rotates(const eigen_rope::Cache<float>& cache, const Eigen::ThreadPoolDevice& threads) {
   const Eigen::Tensor<float, 3> x(8, 2, 3);
   const Eigen::Tensor<Eigen::half, 3> halves(8, 2, 3);
-  const Eigen::Tensor<WRONG(double, float), 3> y = eigen_rope::rotate(x, cache, eigen_rope::half);  // refused: the destination must have
+  const Eigen::Tensor<WRONG(double, float), 3> y =
+      eigen_rope::rotate(x, cache, eigen_rope::split_half);  // refused: the destination must have
   Eigen::Tensor<WRONG(long double, float), 3> z(8, 2, 3);
-  z = eigen_rope::transpose(x, cache, eigen_rope::half);  // refused: the destination must have
+  z = eigen_rope::rotate_backward(x, cache, eigen_rope::split_half);  // refused: the destination must have
   Eigen::Tensor<WRONG(float, Eigen::half), 3> w(8, 2, 3);
-  w.device(threads) = eigen_rope::rotate(halves, cache, eigen_rope::half);  // refused: the destination must have
-  const Eigen::Tensor<double, 3> cast = eigen_rope::rotate(x, cache, eigen_rope::half).cast<double>();
+  w.device(threads) = eigen_rope::rotate(halves, cache, eigen_rope::split_half);  // refused: the destination must have
+  const Eigen::Tensor<double, 3> cast = eigen_rope::rotate(x, cache, eigen_rope::split_half).cast<double>();
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 // each end, or begin, against a page that cannot be touched, exactly the rows of the view are read and written.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/rotation/rerotate.hpp"
+#include "eigen_rope/tables/growing_cache.hpp"
+#include "eigen_rope/tables/token_row.hpp"
 #include "support/guarded.hpp"
 #include "support/kernel_paths.hpp"
-#include "eigen_rope/tables/growing_cache.hpp"
-#include "eigen_rope/rotation/rerotate.hpp"
-#include "eigen_rope/tables/token_row.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -79,7 +79,7 @@ void decode_guarded() {
   using TableScalar = detail::Widened<Scalar>;
   Combinations combinations;
   for (const Case& c : ways_to_move<Scalar>()) {
-    if (c.pairing.kind() == PairKind::interleaved_to_half) continue;
+    if (c.pairing.kind() == PairKind::interleaved_to_split_half) continue;
     SCOPED_TRACE(c.text());
     const Frequencies f = frequencies_of_dims(c.row.dims);
     TokenRow<TableScalar> row(f);

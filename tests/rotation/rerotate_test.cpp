@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moved keys against the promises of eigen_rope/rotation/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved once, there and
-// back, by way of a third place, and a thousand times, against keys rotated once.
+// Moved keys against the promises of eigen_rope/rotation/rerotate.hpp: every entry of the table against 200-bit arithmetic; keys moved
+// once, there and back, by way of a third place, and a thousand times, against keys rotated once.
 #include "eigen_rope/rotation/rerotate.hpp"
 
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
 #include "support/only_target.hpp"
 #include "support/real_formula.hpp"
 #include "support/real_number.hpp"
-#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -36,8 +36,8 @@ struct Turning {
   RealFrequencies real;
 };
 
-Turning turning(const Powers& powers, const std::optional<Yarn>& yarn = std::nullopt) {
-  return {yarn ? Frequencies::yarn(powers, *yarn) : Frequencies::powers(powers), real_frequencies(powers, yarn)};
+Turning turning(const Powers& powers, const std::optional<GgmlYarn>& yarn = std::nullopt) {
+  return {yarn ? Frequencies::ggml_yarn(powers, *yarn) : Frequencies::powers(powers), real_frequencies(powers, yarn)};
 }
 
 Turning trained() { return turning({kDims, 1e4}); }
@@ -45,7 +45,7 @@ Turning trained_louder() { return turning({kDims, 1e4, 1, 1.3}); }
 Turning ntk() { return turning({kDims, 37000.5, 1, -0.7}); }
 /// YaRN for four times the context, with a magnitude m of 1.2.
 Turning yarn() {
-  Yarn yarn;
+  GgmlYarn yarn;
   yarn.original_context = 2048;
   return turning({kDims, 1e4, 0.25, 1.2 / (1 + 0.1 * std::log(4.0))}, yarn);
 }
@@ -143,7 +143,7 @@ TYPED_TEST(RerotationCacheOf, FromTheOriginIsCosSinCache) {
   const Positions there = Positions::range(100, 6);
   for (const Turning& after : {trained(), yarn()}) {
     const auto table = rerotation_cache<TypeParam>({trained().frequencies, zero}, {after.frequencies, there});
-    const CosSinCache<TypeParam> expected(after.frequencies, there);
+    const Cache<TypeParam> expected(after.frequencies, there);
     ASSERT_EQ(table.outer(), expected.outer());
     EXPECT_EQ(bits_of(table.cos(), 6 * kPairs), bits_of(expected.cos(), 6 * kPairs));
     EXPECT_EQ(bits_of(table.sin(), 6 * kPairs), bits_of(expected.sin(), 6 * kPairs));
@@ -256,7 +256,7 @@ TYPED_TEST_SUITE(RerotateOf, Scalars);
 
 TYPED_TEST(RerotateOf, KeysMovedAreKeysRecomputedForEveryPairing) {
   using Tensor = Eigen::Tensor<TypeParam, 3>;
-  using Table = CosSinCache<detail::Widened<TypeParam>>;
+  using Table = Cache<detail::Widened<TypeParam>>;
   constexpr Index tokens = 5;
   const Positions near = Positions::range(700, tokens);
   const std::vector<Placement> targets{{trained().frequencies, Positions::range(188, tokens)},
@@ -264,7 +264,7 @@ TYPED_TEST(RerotateOf, KeysMovedAreKeysRecomputedForEveryPairing) {
                                        {yarn().frequencies, near},
                                        {ntk().frequencies, Positions::range(0, tokens)}};
   std::uint64_t seed = 1;
-  for (const Pairing whole : {half, interleaved, quarter, interleaved_to_half}) {
+  for (const Pairing whole : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     for (const Pairing& pairing : {whole, whole.with_offset(6).with_rotary_dims(kDims)}) {
       const Placement from{trained_louder().frequencies, near};
       for (const Placement& to : targets) {
@@ -283,32 +283,32 @@ TYPED_TEST(RerotateOf, KeysMovedAreKeysRecomputedForEveryPairing) {
 
 TYPED_TEST(RerotateOf, ThereAndBackAndByWayOfAThirdPlace) {
   using Tensor = Eigen::Tensor<TypeParam, 3>;
-  using Table = CosSinCache<detail::Widened<TypeParam>>;
+  using Table = Cache<detail::Widened<TypeParam>>;
   constexpr Index tokens = 6;
   const Placement a{trained().frequencies, Positions::range(1000, tokens)};
   const Placement b{yarn().frequencies, Positions::range(1000, tokens)};
   const Placement c{ntk().frequencies, Positions::ids(std::vector<int>{0, 1, 2, 3, 300, 301})};
   const Tensor x = some_keys<TypeParam>(kDims, tokens, 7);
-  const Tensor at_a = rotate(x, Table(a.frequencies, a.positions), half);
-  const Tensor at_b = rotate(x, Table(b.frequencies, b.positions), half);
+  const Tensor at_a = rotate(x, Table(a.frequencies, a.positions), split_half);
+  const Tensor at_b = rotate(x, Table(b.frequencies, b.positions), split_half);
 
   Tensor k = at_a;
-  rerotate(k, a, b, half);
-  EXPECT_TRUE(within_moves(k, at_b, half, 3, 2010));
-  EXPECT_FALSE(within_moves(k, at_a, half, 30, 2010));
+  rerotate(k, a, b, split_half);
+  EXPECT_TRUE(within_moves(k, at_b, split_half, 3, 2010));
+  EXPECT_FALSE(within_moves(k, at_a, split_half, 30, 2010));
   Tensor by_way = k;
-  rerotate(k, b, a, half);
-  EXPECT_TRUE(within_moves(k, at_a, half, 2, 2010));
+  rerotate(k, b, a, split_half);
+  EXPECT_TRUE(within_moves(k, at_a, split_half, 2, 2010));
 
-  rerotate(by_way, b, c, half);
+  rerotate(by_way, b, c, split_half);
   Tensor straight = at_a;
-  rerotate(straight, a, c, half);
-  EXPECT_TRUE(within_moves(by_way, straight, half, 3, 2010));
+  rerotate(straight, a, c, split_half);
+  EXPECT_TRUE(within_moves(by_way, straight, split_half, 3, 2010));
 }
 
 TYPED_TEST(RerotateOf, AThousandMovesStayWithinTheBound) {
   using Tensor = Eigen::Tensor<TypeParam, 3>;
-  using Table = CosSinCache<detail::Widened<TypeParam>>;
+  using Table = Cache<detail::Widened<TypeParam>>;
   constexpr Index tokens = 3;
   constexpr int moves = 1000;
   const std::vector<Frequencies> frequencies{trained().frequencies, yarn().frequencies, ntk().frequencies};
@@ -347,11 +347,11 @@ TEST(Rerotate, AWiderTableLeavesOnlyTheRoundingOfKeys) {
   const Frequencies f = trained().frequencies;
   const Eigen::Tensor<float, 3> x = some_keys<float>(kDims, 4, 3);
   const auto step = rerotation_cache<double>({f, Positions::range(0, 4)}, {f, Positions::range(1, 4)});
-  Eigen::Tensor<float, 3> k = rotate(x, CosSinCache<double>(f, Positions::range(0, 4)), half);
-  for (int i = 0; i < moves; ++i) rotate_inplace(k, step, half);
-  const Eigen::Tensor<float, 3> expected = rotate(x, CosSinCache<double>(f, Positions::range(moves, 4)), half);
+  Eigen::Tensor<float, 3> k = rotate(x, Cache<double>(f, Positions::range(0, 4)), split_half);
+  for (int i = 0; i < moves; ++i) rotate_inplace(k, step, split_half);
+  const Eigen::Tensor<float, 3> expected = rotate(x, Cache<double>(f, Positions::range(moves, 4)), split_half);
   // Half an eps a move instead of 1.75.
-  EXPECT_TRUE(within_moves(k, expected, half, (moves + 2) * 0.51L / 1.75L, 1));
+  EXPECT_TRUE(within_moves(k, expected, split_half, (moves + 2) * 0.51L / 1.75L, 1));
 }
 
 // -------------------------------------------------------------------------------------------------------- layouts, views and devices
@@ -378,17 +378,17 @@ TEST(Rerotate, EveryLayoutMovesTheSameTokens) {
     for (Index token = 0; token < tokens; ++token) {
       const auto one = [&](const Positions& p) { return Positions::ids(std::vector<double>{static_cast<double>(p.at(0, batch, token))}); };
       Eigen::TensorMap<Eigen::Tensor<float, 2>> k(&expected(0, 0, token, batch), kDims, heads);
-      rerotate(k, {a.frequencies, one(from)}, {b.frequencies, one(to)}, half, Layout::tnd());
+      rerotate(k, {a.frequencies, one(from)}, {b.frequencies, one(to)}, split_half, Layout::tnd());
     }
   }
   const auto expect_same = [&](const float* actual) { EXPECT_EQ(bits_of(actual, bsnd.size()), bits_of(expected.data(), bsnd.size())); };
-  rerotate(bsnd, a, b, half);
+  rerotate(bsnd, a, b, split_half);
   expect_same(bsnd.data());
-  rerotate(row_major, a, b, half);
+  rerotate(row_major, a, b, split_half);
   expect_same(row_major.data());
-  rerotate(bnsd, a, b, half, Layout::bnsd());
+  rerotate(bnsd, a, b, split_half, Layout::bnsd());
   expect_same(shuffled(bnsd, {0, 2, 1, 3}).data());
-  rerotate(sbnd, a, b, half, Layout::sbnd());
+  rerotate(sbnd, a, b, split_half, Layout::sbnd());
   expect_same(shuffled(sbnd, {0, 1, 3, 2}).data());
 }
 
@@ -396,8 +396,8 @@ TEST(Rerotate, OnePositionServesAllTokens) {
   const Frequencies f = trained().frequencies;
   Eigen::Tensor<float, 3> k = some_keys<float>(kDims, 9, 5);
   Eigen::Tensor<float, 3> expected = k;
-  rerotate(k, {f, Positions::range(512, 1)}, {f, Positions::range(0, 1)}, half);
-  rerotate(expected, {f, Positions::range(700, 9)}, {f, Positions::range(188, 9)}, half);
+  rerotate(k, {f, Positions::range(512, 1)}, {f, Positions::range(0, 1)}, split_half);
+  rerotate(expected, {f, Positions::range(700, 9)}, {f, Positions::range(188, 9)}, split_half);
   EXPECT_EQ(bits_of(k.data(), k.size()), bits_of(expected.data(), k.size()));
 }
 
@@ -410,7 +410,7 @@ TEST(Rerotate, Refusals) {
   k.setRandom();
   const Eigen::Tensor<float, 4> before = k;
   const auto error = [&](const Placement& from, const Placement& to, const Layout& layout = Layout::bsnd()) {
-    return error_of([&] { rerotate(k, from, to, half, layout); });
+    return error_of([&] { rerotate(k, from, to, split_half, layout); });
   };
   EXPECT_EQ(error(four, {Frequencies::powers({64}), Positions::range(0, 4)}),
             "[rope] from and to must have the same number of pairs, got 16 and 32");

@@ -258,7 +258,7 @@ TYPED_TEST(Conversion, WidensTablesExactly) {
     set_kernel_target(target);
     std::vector<float> y(x.size());
     rotate_to(StridedView<float>{y.data(), {2 * pairs}}, StridedView<const float>{x.data(), {2 * pairs}},
-              TableView<TypeParam>{cos.data(), sin.data(), pairs}, half);
+              TableView<TypeParam>{cos.data(), sin.data(), pairs}, split_half);
     set_kernel_target("");
     for (Index k = 0; k < pairs; ++k) {
       const double expected = meaning<TypeParam>(bits_of(cos[static_cast<std::size_t>(k)]));

@@ -40,7 +40,7 @@ template <class Scalar, class TableScalar, class Bits, std::size_t count>
 void expect_bits_kept(const std::array<Bits, count>& values) {
   static_assert(sizeof(Bits) == sizeof(Scalar));
   using Tensor = Eigen::Tensor<Scalar, 2>;
-  using Node = decltype(rotation(std::declval<const Tensor&>(), std::declval<const Table<TableScalar>&>(), half, Direction::forward));
+  using Node = decltype(rotation(std::declval<const Tensor&>(), std::declval<const Table<TableScalar>&>(), split_half, Direction::forward));
   for (const Case& c : cases_of(std::array<Row, 1>{row})) {
     SCOPED_TRACE(c.text());
     const auto table = random_table<TableScalar>(c.width(), Shape{kRows}, 1);

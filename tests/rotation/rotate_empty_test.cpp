@@ -3,9 +3,9 @@
 // Tensors without elements, whichever axis is 0: every way to rotate does nothing, and gives a result of the same shape.
 #include <gtest/gtest.h>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_to.hpp"
+#include "support/error_of.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -58,7 +58,7 @@ TEST(RotateEmpty, Half) { expect_nothing_anywhere<Eigen::half, Eigen::ColMajor>(
 TEST(RotateEmpty, WithoutFeaturesNoTableOfSomeFits) {
   const Eigen::Tensor<float, 3> x(0, 2, 3);
   const Table<float> table = random_table<float>(4, Shape{1, 3}, 2);
-  EXPECT_EQ(error_of([&] { (void)eigen_rope::rotate(x, table, eigen_rope::half); }),
+  EXPECT_EQ(error_of([&] { (void)eigen_rope::rotate(x, table, eigen_rope::split_half); }),
             "[rope] table width must be 0 for an x without features (head size 0), got 4");
 }
 

@@ -5,10 +5,10 @@
 // every kind, a table that varies on either axis or on none. For every length of what vectors leave over see rotate_tail_guard_test.cpp.
 #include <gtest/gtest.h>
 
-#include "support/guarded_table.hpp"
-#include "support/kernel_paths.hpp"
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/guarded_table.hpp"
+#include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

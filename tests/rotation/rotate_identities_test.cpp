@@ -39,7 +39,7 @@ double of_table(double ulps) {
 }
 
 template <class TableScalar>
-CosSinCache<TableScalar> cache_for(Index dims, std::int64_t start, Index tokens, double attention_factor) {
+Cache<TableScalar> cache_for(Index dims, std::int64_t start, Index tokens, double attention_factor) {
   return {Frequencies::powers({dims, 10000.0, 1.0, attention_factor}), Positions::range(start, tokens), Layout::sd()};
 }
 
@@ -68,7 +68,7 @@ std::vector<Case> forward_cases() {
 
 /// Magnitudes where a result of the transposed directions lies: the slots x is read from.
 Case backward(Case c) {
-  c.direction = Direction::transpose;
+  c.direction = Direction::backward;
   return c;
 }
 
@@ -104,8 +104,8 @@ TYPED_TEST(Identities, InverseAndTransposeUndo) {
     const Tensor x = random_tensor<Scalar, 2>(shape, ++seed);
     const auto cache = cache_for<typename TypeParam::TableScalar>(c.row.dims, 100, 9, kAttentionFactor);
     const Tensor y = rotate(x, cache, c.pairing);
-    const Tensor undone = inverse(y, cache, c.pairing);
-    const Tensor transposed = transpose(y, cache, c.pairing);
+    const Tensor undone = rotate_inverse(y, cache, c.pairing);
+    const Tensor transposed = rotate_backward(y, cache, c.pairing);
 
     // Magnitudes stand at the slots that x came from.
     std::vector<long double> of_x(static_cast<std::size_t>(shape.size()), 0.0L);
@@ -128,6 +128,17 @@ TYPED_TEST(Identities, InverseAndTransposeUndo) {
   }
 }
 
+/// With m = 1 the backward pass is the inverse: backward(forward(x)) = x, for every pairing.
+TEST(RotateIdentities, BackwardOfForwardIsTheIdentity) {
+  constexpr double tolerance = 8 * 0x1p-52;  // of a pair's magnitude: the table's rounding and four products, twice
+  const auto cache = cache_for<double>(32, 1000, 9, 1.0);
+  const Eigen::Tensor<double, 2> x = random_tensor<double, 2>(Shape{32, 9}, 77);
+  for (const Pairing pairing : {split_half, interleaved, quarter, interleaved_to_split_half}) {
+    const Eigen::Tensor<double, 2> back = rotate_backward(rotate(x, cache, pairing), cache, pairing);
+    for (Index i = 0; i < x.size(); ++i) EXPECT_NEAR(back.data()[i], x.data()[i], 2 * tolerance) << "element " << i;
+  }
+}
+
 /// With m = 1 every pair keeps its norm.
 TYPED_TEST(Identities, NormOfEachPairIsKept) {
   using Scalar = typename TypeParam::XScalar;
@@ -141,7 +152,7 @@ TYPED_TEST(Identities, NormOfEachPairIsKept) {
     const Tensor y = rotate(x, cache, c.pairing);
     const auto before = pair_magnitudes(x.data(), shape, c);
     const auto after = pair_magnitudes(y.data(), shape, backward(c));
-    // Both hold a pair's norm at two slots; for interleaved_to_half not the same ones, so pair by pair.
+    // Both hold a pair's norm at two slots; for interleaved_to_split_half not the same ones, so pair by pair.
     for (Index begin = c.row.offset; begin < shape.size(); begin += c.row.length) {
       for (Index k = 0; k < c.row.dims / 2; ++k) {
         const Members m = members_of(c.pairing.kind(), k, c.row.dims);
@@ -161,10 +172,10 @@ TYPED_TEST(Identities, AnglesAdd) {
   using Tensor = Eigen::Tensor<Scalar, 2>;
   std::uint64_t seed = 30;
   for (const Case& c : forward_cases()) {
-    if (c.pairing.kind() == PairKind::interleaved_to_half) continue;
+    if (c.pairing.kind() == PairKind::interleaved_to_split_half) continue;
     SCOPED_TRACE(c.text());
     const Tensor x = random_tensor<Scalar, 2>(Shape{c.row.length, 5}, ++seed);
-    const CosSinCache<TableScalar> by_17(Frequencies::powers({c.row.dims}), Positions::ids(std::vector<int>(5, 17)), Layout::sd());
+    const Cache<TableScalar> by_17(Frequencies::powers({c.row.dims}), Positions::ids(std::vector<int>(5, 17)), Layout::sd());
     const auto by_s = cache_for<TableScalar>(c.row.dims, -2, 5, 1.0);
     const auto by_both = cache_for<TableScalar>(c.row.dims, 15, 5, 1.0);
     const Tensor once = rotate(x, by_s, c.pairing);
@@ -193,7 +204,7 @@ TYPED_TEST(Identities, TransposeIsTheAdjoint) {
     const Tensor y = random_tensor<Scalar, 2>(shape, ++seed);
     const auto table = random_table<typename TypeParam::TableScalar>(c.width(), Shape{6}, ++seed);
     const Tensor rotated = rotate(x, table, c.pairing);
-    const Tensor back = transpose(y, table, c.pairing);
+    const Tensor back = rotate_backward(y, table, c.pairing);
     constexpr double largest_coefficients = 1.35;  // sqrt(1.25^2 + 0.5^2)
     ASSERT_LE(std::abs(dot(rotated, y) - dot(x, back)), kAdjointUlps * epsilon<Scalar>() * largest_coefficients * magnitude_product(x, y));
   }

@@ -128,12 +128,12 @@ TEST(RotateStridedView, GapsAndAxesOfOne) {
 
 TEST(RotateStridedView, EmptyViewsNeedNoData) {
   const auto table = random_table<float>(4, Shape{}, 1);
-  rotate_inplace(StridedView<float>{nullptr, Shape{8, 0}, {8}}, table, eigen_rope::half);
-  rotate_inplace(StridedView<float>{nullptr, Shape{8, 3, 0}, {8, 0}}, table, eigen_rope::half);
+  rotate_inplace(StridedView<float>{nullptr, Shape{8, 0}, {8}}, table, eigen_rope::split_half);
+  rotate_inplace(StridedView<float>{nullptr, Shape{8, 3, 0}, {8, 0}}, table, eigen_rope::split_half);
   const TableView<float> no_entries{};
-  rotate_inplace(StridedView<float>{nullptr, Shape{0, 3}, {0}}, no_entries, eigen_rope::half);
+  rotate_inplace(StridedView<float>{nullptr, Shape{0, 3}, {0}}, no_entries, eigen_rope::split_half);
   float untouched = 5;
-  rotate_inplace(StridedView<float>{&untouched, Shape{8, 0}, {8}}, table, eigen_rope::half);
+  rotate_inplace(StridedView<float>{&untouched, Shape{8, 0}, {8}}, table, eigen_rope::split_half);
   EXPECT_EQ(untouched, 5);
 }
 

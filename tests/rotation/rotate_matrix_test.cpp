@@ -4,8 +4,8 @@
 // double, with nothing of the library but the class that turns rates and positions into a table.
 #include <gtest/gtest.h>
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/tables/cache.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test::rotate_matrix_tests {
@@ -67,7 +67,7 @@ void compare_with_matrix() {
     const Shape shape{c.row.length, tokens};
     const auto x = random_tensor<XScalar, 2>(shape, ++seed);
     const auto frequencies = Frequencies::powers({c.row.dims, kBase, 1.0, kAttentionFactor});
-    const CosSinCache<TableScalar> cache(frequencies, Positions::ids(kPositions), Layout::sd());
+    const Cache<TableScalar> cache(frequencies, Positions::ids(kPositions), Layout::sd());
     const Eigen::Tensor<XScalar, 2> by_node = rotation(x, cache, c.pairing, c.direction);
     Eigen::Tensor<XScalar, 2> by_reference(x.dimensions());
     reference::rotate(x.data(), by_reference.data(), shape, cache.view(), c.pairing, c.direction);
@@ -105,17 +105,17 @@ TEST(RotateEqualsMatrix, Bfloat16WithFloatTable) { compare_with_matrix<Eigen::bf
 /// By hand: one token at position 1, one pair that turns by pi/2 a token, and one that stands still.
 TEST(RotateEqualsMatrix, AQuarterTurnByHand) {
   const auto frequencies = Frequencies::explicit_rates(std::vector<double>{1.5707963267948966, 0.0});
-  const CosSinCache<double> cache(frequencies, Positions::range(1, 1), Layout::sd());
+  const Cache<double> cache(frequencies, Positions::range(1, 1), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 1);
   x.setValues({{1}, {2}, {3}, {4}});
   const auto expect = [&](Pairing pairing, std::array<double, 4> values) {
     const Eigen::Tensor<double, 2> y = rotate(x, cache, pairing);
     for (Eigen::Index d = 0; d < 4; ++d) EXPECT_NEAR(y(d, 0), values[static_cast<std::size_t>(d)], 1e-15);
   };
-  expect(eigen_rope::half, {-3, 2, 1, 4});
+  expect(eigen_rope::split_half, {-3, 2, 1, 4});
   expect(eigen_rope::interleaved, {-2, 1, 3, 4});
   expect(eigen_rope::quarter, {-2, 1, 3, 4});
-  expect(eigen_rope::interleaved_to_half, {-2, 3, 1, 4});
+  expect(eigen_rope::interleaved_to_split_half, {-2, 3, 1, 4});
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 // expressions, reads nothing outside x and the table and writes every element of the result and nothing else.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/forms/reference.hpp"
 #include "support/cache_sides.hpp"
 #include "support/guarded_table.hpp"
-#include "eigen_rope/forms/reference.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -5,8 +5,8 @@
 // Every operation of Eigen around one: rotate_parents_test.cpp. Both sides the same memory: rotate_same_region_test.cpp.
 #include <gtest/gtest.h>
 
-#include "support/cache_sides.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "support/cache_sides.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -136,8 +136,8 @@ TEST_P(RotateNested, OfAReversal) {
 TEST_P(RotateNested, OfARotation) {
   for_each_setting([](const Setting& s) {
     const Tensor once = s.rotated(s.x);
-    const Tensor expected = eigen_rope::transpose(once, s.table, s.c.pairing);
-    const Tensor actual = eigen_rope::transpose(s.rotated(s.x), s.table, s.c.pairing);
+    const Tensor expected = eigen_rope::rotate_backward(once, s.table, s.c.pairing);
+    const Tensor actual = eigen_rope::rotate_backward(s.rotated(s.x), s.table, s.c.pairing);
     ASSERT_TRUE(equal(expected, actual));
   });
 }

@@ -107,8 +107,8 @@ void for_each_size(const Argument& argument, const Check& check) {
     SCOPED_TRACE(shape.text());
     const Tensor x = random_tensor<float, 3>(shape, 35);
     const auto table = random_table<float>(shape[0] / 2, Shape{1, shape[2]}, 36);
-    const Tensor alone = eigen_rope::rotate(x, table, half);
-    ASSERT_NO_FATAL_FAILURE(check(eigen_rope::rotate(argument(x), table, half), alone));
+    const Tensor alone = eigen_rope::rotate(x, table, split_half);
+    ASSERT_NO_FATAL_FAILURE(check(eigen_rope::rotate(argument(x), table, split_half), alone));
   }
 }
 
@@ -153,8 +153,8 @@ TEST_P(RotateParents, OfArgumentsWithoutData) {
     const Tensor x = random_tensor<float, 3>(Shape{128, 8, tokens}, 38);
     const Table<float> identity = unit(x);
     const auto table = random_table<float>(64, Shape{1, tokens}, 39);
-    const Tensor alone = eigen_rope::rotate(x, table, half);
-    check(eigen_rope::rotate(eigen_rope::rotate(x, identity, half), table, half), alone);
+    const Tensor alone = eigen_rope::rotate(x, table, split_half);
+    check(eigen_rope::rotate(eigen_rope::rotate(x, identity, split_half), table, split_half), alone);
   }
 }
 

@@ -4,8 +4,8 @@
 // the temporary as coefficients, packets, data and blocks. All give the reference's bits.
 #include <gtest/gtest.h>
 
-#include "support/cache_sides.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "support/cache_sides.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

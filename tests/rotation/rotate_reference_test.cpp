@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// eigen_rope::rotate assigned directly equals eigen_rope::reference to the bit: every pairing, window, width of table, direction and broadcast, for
-// each kind of scalar, in both layouts and at every rank.
+// eigen_rope::rotate assigned directly equals eigen_rope::reference to the bit: every pairing, window, width of table, direction and
+// broadcast, for each kind of scalar, in both layouts and at every rank.
 #include "eigen_rope/forms/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(RotateEqualsReference, AxesOfOne) {
 
 /// A table may leave out outermost axes, and may carry more of extent 1 than x has.
 TEST(RotateEqualsReference, TablesOfAnotherRank) {
-  const Case c{{18, 0, 18}, eigen_rope::half, false, Direction::forward};
+  const Case c{{18, 0, 18}, eigen_rope::split_half, false, Direction::forward};
   const Shape shape{18, 5, 3};
   const auto x = random_tensor<float, 3>(shape, 3);
   for (const Shape& outer : {Shape{}, Shape{5}, Shape{5, 3, 1}, Shape{1, 3, 1, 1}, Shape{1, 1, 1, 1, 1, 1, 1}}) {

@@ -84,7 +84,7 @@ void every_form(const Row& row, const Shape& outer, const Device& device) {
   const Shape doubled{row.length, 2 * outer[0], outer[1]};
   const Scalar two(2);
   const bool is_long = row.length > 10000;
-  for (const PairKind kind : {PairKind::half, PairKind::interleaved, PairKind::interleaved_to_half}) {
+  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::interleaved_to_split_half}) {
     if (is_long && kind == PairKind::interleaved) continue;
     const Pairing pairing = Pairing(kind).with_offset(row.offset).with_rotary_dims(row.dims);
     SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(kind) << ", rows of " << row.length);
@@ -202,7 +202,7 @@ void select_and_concatenate(const Device& device, bool may_be_refused) {
   const Shape shape{row.length, 16, 40};
   const auto table = random_table<float>(32, Shape{1, 40}, 7);
   const Tensor<float> x = values<float>(shape, 1);
-  const Tensor<float> r = eigen_rope::rotate(x, table, half);
+  const Tensor<float> r = eigen_rope::rotate(x, table, split_half);
   Tensor<float> mask(x.dimensions());
   for (Index i = 0; i < mask.size(); ++i) mask.data()[i] = i < 100 || i % 3 == 0 ? 0.F : 1.F;
   const Sizes whole(0, 0, 0);
@@ -212,9 +212,9 @@ void select_and_concatenate(const Device& device, bool may_be_refused) {
   const Tensor<float> selected = (mask > 0.5F).select(r, x * 3.F);
   const Tensor<float> concatenated = (x.slice(whole, first) * 3.F).concatenate(r.slice(behind, rest), 2);
   Tensor<float> t = x;
-  const auto select = [&] { t.device(device) = (mask > 0.5F).select(eigen_rope::rotate(t, table, half), t * 3.F); };
+  const auto select = [&] { t.device(device) = (mask > 0.5F).select(eigen_rope::rotate(t, table, split_half), t * 3.F); };
   const auto concatenate = [&] {
-    t.device(device) = (t.slice(whole, first) * 3.F).concatenate(eigen_rope::rotate(t, table, half).slice(behind, rest), 2);
+    t.device(device) = (t.slice(whole, first) * 3.F).concatenate(eigen_rope::rotate(t, table, split_half).slice(behind, rest), 2);
   };
   const auto right_or_refused = [&](const auto& statement, const Tensor<float>& expected, const char* form) {
     t = x;
@@ -241,7 +241,7 @@ TEST_P(RotateSameRegion, OtherOverlapsAreRefused) {
   const Tensor<float> before = t;
   const auto table = random_table<float>(4, Shape{}, 5);
   const Sizes extents(8, 3, 4);
-  EXPECT_THROW(t.slice(Sizes(0, 0, 1), extents) = eigen_rope::rotate(t.slice(Sizes(0, 0, 0), extents), table, half), Error);
+  EXPECT_THROW(t.slice(Sizes(0, 0, 1), extents) = eigen_rope::rotate(t.slice(Sizes(0, 0, 0), extents), table, split_half), Error);
   expect_same(before, t, "refused");
 }
 

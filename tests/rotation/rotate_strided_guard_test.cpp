@@ -8,10 +8,10 @@
 
 #include <functional>
 
-#include "support/guarded_table.hpp"
-#include "support/kernel_paths.hpp"
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/guarded_table.hpp"
+#include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

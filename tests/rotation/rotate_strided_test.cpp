@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "support/error_of.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -19,9 +19,9 @@ constexpr Index H = 3;
 constexpr Index S = 4;
 constexpr float untouched = 77;
 const Shape shape{D, H, S};
-const Pairing window = half.with_rotary_dims(6).with_offset(2);
+const Pairing window = split_half.with_rotary_dims(6).with_offset(2);
 
-CosSinCache<float> cache() { return {Frequencies::powers({6}), Positions::range(3, S)}; }
+Cache<float> cache() { return {Frequencies::powers({6}), Positions::range(3, S)}; }
 
 float value(Index d, Index h, Index s) { return static_cast<float>(1 + d + 10 * h + 100 * s) / 64; }
 
@@ -44,8 +44,8 @@ std::vector<float> expected(Direction direction) {
 std::vector<Index> transposed_strides(Index gap) { return {(D + gap) * S, D + gap}; }
 
 TEST(RotateStrided, BetweenLayouts) {
-  const CosSinCache<float> table = cache();
-  for (const Direction direction : {Direction::forward, Direction::transpose, Direction::inverse}) {
+  const Cache<float> table = cache();
+  for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse}) {
     const std::vector<float> x = dense_values();
     constexpr Index gap = 5;
     std::vector<float> y((D + gap) * S * H, untouched);
@@ -65,7 +65,7 @@ TEST(RotateStrided, BetweenLayouts) {
 
 // Gaps behind every token, on one side only: with one table row for all, nothing else tells the axes of heads and tokens apart.
 TEST(RotateStrided, GapsOnEitherSideAlone) {
-  const CosSinCache<float> one_row(Frequencies::powers({6}), Positions::range(3, 1));
+  const Cache<float> one_row(Frequencies::powers({6}), Positions::range(3, 1));
   constexpr Index token = D * H + 4;
   const std::vector<float> x = dense_values();
   std::vector<float> dense(x.size());
@@ -88,7 +88,7 @@ TEST(RotateStrided, GapsOnEitherSideAlone) {
 }
 
 TEST(RotateStrided, NegativeStridesReadBackwards) {
-  const CosSinCache<float> table = cache();
+  const Cache<float> table = cache();
   std::vector<float> reversed;
   for (Index s = S - 1; s >= 0; --s)
     for (Index h = 0; h < H; ++h)
@@ -101,7 +101,7 @@ TEST(RotateStrided, NegativeStridesReadBackwards) {
 
 // One row read for every head: what a broadcast view is.
 TEST(RotateStrided, RowsOfTheSourceMayShareElements) {
-  const CosSinCache<float> table = cache();
+  const Cache<float> table = cache();
   const std::vector<float> x = dense_values();
   std::vector<float> shared(x.size());
   std::vector<float> copied;
@@ -116,17 +116,17 @@ TEST(RotateStrided, RowsOfTheSourceMayShareElements) {
 }
 
 TEST(RotateStrided, RefusesAWindowThatEndsOneElementBehindItsRow) {
-  const CosSinCache<float> table(Frequencies::powers({8}), Positions::range(0, 1));
+  const Cache<float> table(Frequencies::powers({8}), Positions::range(0, 1));
   std::vector<float> buffer(2 * D, untouched);
   EXPECT_EQ(test::error_of([&] {
-              rotate_inplace(StridedView<float>{buffer.data(), {D}}, table, half.with_rotary_dims(8).with_offset(3));
+              rotate_inplace(StridedView<float>{buffer.data(), {D}}, table, split_half.with_rotary_dims(8).with_offset(3));
             }),
             "[rope] rotary dims must be at most 7 (head size 10 less window offset 3), got 8");
   EXPECT_EQ(buffer, std::vector<float>(buffer.size(), untouched));
 }
 
 TEST(RotateStrided, RefusesAliasingAndShapesAndWritesNothing) {
-  const CosSinCache<float> table = cache();
+  const Cache<float> table = cache();
   std::vector<float> buffer(2 * D * H * S, untouched);
   const StridedView<float> y{buffer.data() + D, shape, {D, D * H}};
   const auto error = [&](const StridedView<const float>& x) { return test::error_of([&] { rotate_to(y, x, table, window); }); };

@@ -5,10 +5,10 @@
 // direction and kernel target. Rows lie one after another, or each alone between pages that cannot be touched; y begins as poison.
 #include <gtest/gtest.h>
 
-#include "support/guarded_table.hpp"
-#include "support/kernel_paths.hpp"
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/guarded_table.hpp"
+#include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

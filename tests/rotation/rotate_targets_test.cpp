@@ -3,11 +3,11 @@
 // Every instruction set that this machine has and the kernels were compiled for gives the reference's bits.
 #include <gtest/gtest.h>
 
-#include "support/only_target.hpp"
-#include "eigen_rope/numbers/detail/aligned.hpp"
 #include "eigen_rope/forms/reference.hpp"
-#include "eigen_rope/rotation/rotate_to.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/numbers/detail/aligned.hpp"
+#include "eigen_rope/rotation/rotate_to.hpp"
+#include "support/only_target.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {

@@ -9,9 +9,9 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "support/error_of.hpp"
 #include "eigen_rope/forms/composed.hpp"
 #include "eigen_rope/rotation/rotate_to.hpp"
+#include "support/error_of.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -26,11 +26,11 @@ constexpr Index kTokens = 64;
 std::vector<Case> some_cases() {
   const Row whole{128, 0, 128};
   const Row window{128, 16, 96};
-  return {{whole, half, false, Direction::forward},
-          {whole, interleaved, false, Direction::transpose},
+  return {{whole, split_half, false, Direction::forward},
+          {whole, interleaved, false, Direction::backward},
           {whole, quarter, true, Direction::inverse},
-          {window, interleaved_to_half.with_offset(16).with_rotary_dims(96), false, Direction::forward},
-          {window, half.with_offset(16).with_rotary_dims(96), true, Direction::transpose}};
+          {window, interleaved_to_split_half.with_offset(16).with_rotary_dims(96), false, Direction::forward},
+          {window, split_half.with_offset(16).with_rotary_dims(96), true, Direction::backward}};
 }
 
 /// Calls check(case, x, table, device) for each case and pool; x [128, 32, 64], one table row per token.
@@ -189,13 +189,13 @@ TEST(RotateThreads, Empty) {
   for (const Shape& shape : {Shape{8, 0, 3}, Shape{8, 3, 0}}) {
     const Tensor x(sizes_of<3, Eigen::ColMajor>(shape));
     Tensor y = x;
-    y.device(device) = rotate(x, table, half);
-    rotate_to(y, x, table, half, Direction::forward, device);
+    y.device(device) = rotate(x, table, split_half);
+    rotate_to(y, x, table, split_half, Direction::forward, device);
     Gate gate;
-    y.device(device, [&gate] { gate.open(); }) = rotate(x, table, half);
+    y.device(device, [&gate] { gate.open(); }) = rotate(x, table, split_half);
     gate.wait();
     EXPECT_EQ(y.dimensions(), x.dimensions());
-    rotate_inplace(StridedView<float>{nullptr, shape, {8, 8 * shape[1]}}, table, half, Direction::forward, device);
+    rotate_inplace(StridedView<float>{nullptr, shape, {8, 8 * shape[1]}}, table, split_half, Direction::forward, device);
   }
 }
 
@@ -208,7 +208,7 @@ TEST(RotateThreads, RefusesPartialOverlap) {
   const std::vector<float> before = buffer;
   const Eigen::TensorMap<const Eigen::Tensor<float, 2>> x(buffer.data(), 128, 64);
   Eigen::TensorMap<Eigen::Tensor<float, 2>> y(buffer.data() + 128, 128, 64);
-  EXPECT_EQ(error_of([&] { y.device(device) = rotate(x, table, half); }),
+  EXPECT_EQ(error_of([&] { y.device(device) = rotate(x, table, split_half); }),
             "[rope] x and the destination must be the same memory or not overlap at all (distance in bytes), got 512");
   EXPECT_TRUE(same_bits(before.data(), buffer.data(), static_cast<Index>(buffer.size())));
 }

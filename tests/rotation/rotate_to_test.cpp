@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// eigen_rope::rotate_to and direct assignment check what Eigen does not: shapes, and memory that x, the table and the destination share. What is
-// refused has written nothing.
+// eigen_rope::rotate_to and direct assignment check what Eigen does not: shapes, and memory that x, the table and the destination share.
+// What is refused has written nothing.
 #include "eigen_rope/rotation/rotate_to.hpp"
 
 #include <gtest/gtest.h>
@@ -41,12 +41,12 @@ TEST(RotateTo, EqualsAssignment) {
 TEST(RotateTo, ForwardIsTheDefault) {
   const Tensor x = random_tensor<float, 2>(Shape{8, 3}, 1);
   const auto table = random_table<float>(4, Shape{3}, 2);
-  const Tensor expected = rotate(x, table, half);
+  const Tensor expected = rotate(x, table, split_half);
   Tensor y(x.dimensions());
-  rotate_to(y, x, table, half);
+  rotate_to(y, x, table, split_half);
   EXPECT_TRUE(same_bits(expected, y));
   Tensor in_place = x;
-  rotate_inplace(in_place, table, half);
+  rotate_inplace(in_place, table, split_half);
   EXPECT_TRUE(same_bits(expected, in_place));
 }
 
@@ -57,7 +57,7 @@ TEST(RotateTo, RefusesAnotherShape) {
        {std::pair<Shape, const char*>{{8, 2}, "[8, 2]"}, {{8, 4}, "[8, 4]"}, {{6, 3}, "[6, 3]"}, {{3, 8}, "[3, 8]"}, {{0, 0}, "[0, 0]"}}) {
     Tensor y = random_tensor<float, 2>(shape, 3);
     const Tensor before = y;
-    EXPECT_EQ(error_of([&] { rotate_to(y, x, table, half); }),
+    EXPECT_EQ(error_of([&] { rotate_to(y, x, table, split_half); }),
               std::string("[rope] the destination must have x's shape [8, 3], got ") + text);
     EXPECT_TRUE(same_bits(before, y));
   }
@@ -97,11 +97,11 @@ TEST(RotateTo, RefusesPartialOverlapOfSlices) {
   Tensor x = random_tensor<float, 2>(Shape{8, 5}, 1);
   const Tensor before = x;
   const auto table = random_table<float>(4, Shape{}, 2);
-  EXPECT_EQ(error_of([&] { x.slice(Sizes(0, 1), Sizes(8, 3)) = rotate(x.slice(Sizes(0, 0), Sizes(8, 3)), table, half); }),
+  EXPECT_EQ(error_of([&] { x.slice(Sizes(0, 1), Sizes(8, 3)) = rotate(x.slice(Sizes(0, 0), Sizes(8, 3)), table, split_half); }),
             "[rope] x and the destination must be the same memory or not overlap at all (distance in bytes), got 32");
   EXPECT_TRUE(same_bits(before, x));
-  x.slice(Sizes(0, 1), Sizes(8, 3)) = rotate(x.slice(Sizes(0, 1), Sizes(8, 3)), table, half);
-  const Tensor all = rotate(before, table, half);
+  x.slice(Sizes(0, 1), Sizes(8, 3)) = rotate(x.slice(Sizes(0, 1), Sizes(8, 3)), table, split_half);
+  const Tensor all = rotate(before, table, split_half);
   Tensor expected = before;
   for (Index i = 8; i < 4 * 8; ++i) expected.data()[i] = all.data()[i];
   EXPECT_TRUE(same_bits(expected, x)) << "the same slice is in place";
@@ -120,17 +120,17 @@ TEST(RotateTo, RefusesADestinationInTheTable) {
   for (const Index start : {Index{1}, size / 2, size, size + 1, size + entries, size + 2 * entries - 1}) {
     SCOPED_TRACE(start);
     Map y(buffer.data() + start, 8, 3);
-    EXPECT_EQ(error_of([&] { rotate_to(y, x, table, half); }), message);
-    EXPECT_EQ(error_of([&] { y = rotate(x, table, half); }), message);
-    EXPECT_EQ(error_of([&] { y = rotate(x * 2.f, table, half); }), message);
-    EXPECT_EQ(error_of([&] { rotate_inplace(StridedView<float>{y.data(), Shape{8, 3}, {8}}, table, half); }), message);
+    EXPECT_EQ(error_of([&] { rotate_to(y, x, table, split_half); }), message);
+    EXPECT_EQ(error_of([&] { y = rotate(x, table, split_half); }), message);
+    EXPECT_EQ(error_of([&] { y = rotate(x * 2.f, table, split_half); }), message);
+    EXPECT_EQ(error_of([&] { rotate_inplace(StridedView<float>{y.data(), Shape{8, 3}, {8}}, table, split_half); }), message);
     ASSERT_TRUE(same_bits(before.data(), buffer.data(), static_cast<Index>(buffer.size())));
   }
   Map in_front(buffer.data(), 8, 3);
   Map behind(buffer.data() + size + 2 * entries, 8, 3);
-  const Tensor expected = rotate(x, table, half);
-  rotate_to(in_front, x, table, half);
-  rotate_to(behind, x, table, half);
+  const Tensor expected = rotate(x, table, split_half);
+  rotate_to(in_front, x, table, split_half);
+  rotate_to(behind, x, table, split_half);
   EXPECT_TRUE(same_bits(expected.data(), in_front.data(), size));
   EXPECT_TRUE(same_bits(expected.data(), behind.data(), size));
 }
@@ -141,11 +141,11 @@ TEST(RotateTo, RefusesABackwardViewIntoTheTable) {
   const std::vector<float> before = buffer;
   const TableView<float> table{buffer.data(), buffer.data() + 4, 4, Shape{}};
   EXPECT_EQ(error_of([&] {
-              rotate_inplace(StridedView<float>{buffer.data() + 24, Shape{8, 4}, {-8}}, table, half);
+              rotate_inplace(StridedView<float>{buffer.data() + 24, Shape{8, 4}, {-8}}, table, split_half);
             }),
             "[rope] the destination must not overlap the table");
   EXPECT_TRUE(same_bits(before.data(), buffer.data(), static_cast<Index>(buffer.size())));
-  rotate_inplace(StridedView<float>{buffer.data() + 24, Shape{8, 3}, {-8}}, table, half);
+  rotate_inplace(StridedView<float>{buffer.data() + 24, Shape{8, 3}, {-8}}, table, split_half);
   EXPECT_FALSE(same_bits(before.data(), buffer.data(), static_cast<Index>(buffer.size())));
   EXPECT_TRUE(same_bits(before.data(), buffer.data(), 8));
 }

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "support/error_of.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -21,21 +21,21 @@ using ::testing::HasSubstr;
 const Frequencies four_pairs = Frequencies::powers({8});
 
 /// What a rotation of an x of this shape by the cache is told.
-std::string told(const Shape& shape, const CosSinCache<float>& cache) {
+std::string told(const Shape& shape, const Cache<float>& cache) {
   std::vector<float> x(static_cast<std::size_t>(shape.size()));
   StridedView<float> view{x.data(), shape, {}};
   Index stride = shape[0];
   for (int axis = 1; axis < shape.rank(); stride *= shape[axis++]) view.strides.push_back(stride);
-  return test::error_of([&] { rotate_inplace(view, cache, half); });
+  return test::error_of([&] { rotate_inplace(view, cache, split_half); });
 }
 
-CosSinCache<float> cache_of(Index tokens, const Layout& layout = Layout::bsnd()) {
-  return CosSinCache<float>(four_pairs, Positions::range(0, tokens), layout);
+Cache<float> cache_of(Index tokens, const Layout& layout = Layout::bsnd()) {
+  return Cache<float>(four_pairs, Positions::range(0, tokens), layout);
 }
 
-CosSinCache<float> cache_of(Index tokens, Index batches, const Layout& layout) {
+Cache<float> cache_of(Index tokens, Index batches, const Layout& layout) {
   const std::vector<int> ids(static_cast<std::size_t>(tokens * batches));
-  return CosSinCache<float>(four_pairs, Positions::per_batch(ids, Batches{batches}), layout);
+  return Cache<float>(four_pairs, Positions::per_batch(ids, Batches{batches}), layout);
 }
 
 TEST(FittingLayout, OfHeadsOutsideTokens) {

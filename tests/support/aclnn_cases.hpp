@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "support/file_bytes.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
+#include "support/file_bytes.hpp"
 
 namespace eigen_rope::test {
 

@@ -31,6 +31,7 @@ inline std::string name_of(const ::testing::TestParamInfo<CacheSide>& side) {
 
 }  // namespace eigen_rope::test
 
-#define EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(Suite)               \
-  class Suite : public eigen_rope::test::OnBothSidesOfTheCaches {}; \
-  INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::Values(eigen_rope::test::CacheSide::within, eigen_rope::test::CacheSide::beyond), eigen_rope::test::name_of)
+#define EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(Suite)                                                                            \
+  class Suite : public eigen_rope::test::OnBothSidesOfTheCaches {};                                                              \
+  INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::Values(eigen_rope::test::CacheSide::within, eigen_rope::test::CacheSide::beyond), \
+                           eigen_rope::test::name_of)

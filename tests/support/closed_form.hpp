@@ -58,7 +58,7 @@ inline List exactly(const std::vector<double>& values) { return List(values.begi
 
 /// Which elements of x turn, and by which angles.
 struct Extents {
-  PairKind kind = PairKind::half;
+  PairKind kind = PairKind::split_half;
   Index features = 0;
   Index offset = 0;
   Index dims = 0;

@@ -119,7 +119,7 @@ struct RampEnd {
 
 inline Tracked two_pi() { return {8 * std::atan(1.0L), 1}; }
 
-inline RampEnd ramp_end(const Unscaled& u, double base, const Yarn& yarn, double beta) {
+inline RampEnd ramp_end(const Unscaled& u, double base, const GgmlYarn& yarn, double beta) {
   const Tracked log_base = log(base);
   const Tracked turns = log(static_cast<double>(yarn.original_context)) - log(two_pi()) - log(beta);
   const Tracked at = u.dims * turns / (log_base * 2.0);
@@ -128,7 +128,7 @@ inline RampEnd ramp_end(const Unscaled& u, double base, const Yarn& yarn, double
 
 inline RampEnd without_derivatives(double at) { return {at, 0.0, 0.0}; }
 
-inline ScaledRates yarn_by_hand(const Powers& powers, const Yarn& yarn) {
+inline ScaledRates yarn_by_hand(const Powers& powers, const GgmlYarn& yarn) {
   const Unscaled u(powers);
   const std::size_t pairs = u.rates.size();
   const Tracked scale = powers.linear_scale;

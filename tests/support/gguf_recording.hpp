@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "support/gguf_writer.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "support/gguf_writer.hpp"
 
 namespace eigen_rope::test {
 

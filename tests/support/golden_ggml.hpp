@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "support/file_bytes.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "support/file_bytes.hpp"
 
 namespace eigen_rope::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "support/only_target.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "support/only_target.hpp"
 
 namespace eigen_rope::test {
 

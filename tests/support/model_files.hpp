@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "eigen_rope/operators/scalar_type.hpp"
-#include "support/safetensors_bytes.hpp"
 #include "support/run_tool.hpp"
+#include "support/safetensors_bytes.hpp"
 
 namespace eigen_rope::tool::test {
 

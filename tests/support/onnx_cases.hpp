@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "support/file_bytes.hpp"
 #include "eigen_rope/operators/onnx_node.hpp"
+#include "support/file_bytes.hpp"
 
 namespace eigen_rope::test {
 

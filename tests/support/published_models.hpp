@@ -13,7 +13,7 @@ inline models::LayerRope layer_of(eigen_rope::Index dims, double base, const Sca
   layer.powers.rotary_dims = dims;
   layer.powers.base = base;
   layer.scaling = scaling;
-  layer.pairing = half;
+  layer.pairing = split_half;
   return layer;
 }
 
@@ -29,7 +29,7 @@ inline models::ModelRope llama2() { return model_of("llama", 4096, layer_of(128,
 inline models::ModelRope llama31() { return model_of("llama", 131072, layer_of(128, 5e5, Llama3{8.0, 1.0, 4.0, 8192})); }
 
 inline models::ModelRope gpt_oss(RampEnds ends) {
-  HfYarn yarn;
+  Yarn yarn;
   yarn.factor = 32;
   yarn.original_context = 4096;
   yarn.ends = ends;
@@ -37,7 +37,7 @@ inline models::ModelRope gpt_oss(RampEnds ends) {
 }
 
 inline models::ModelRope deepseek_v3() {
-  HfYarn yarn;
+  Yarn yarn;
   yarn.factor = 40;
   yarn.original_context = 4096;
   yarn.mscale = 1.0;

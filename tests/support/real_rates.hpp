@@ -2,8 +2,8 @@
 //
 // Rates and magnitude of every scaling in 200 bits, with parameters of 200 bits, so that they can be differentiated by differences.
 //
-// Written from the publications and independently of eigen_rope/choices/rates.hpp: YaRN as the blend of the scaled with the original rate, Llama 3.1's
-// scaling by wavelengths.
+// Written from the publications and independently of eigen_rope/choices/rates.hpp: YaRN as the blend of the scaled with the original rate,
+// Llama 3.1's scaling by wavelengths.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 #include <functional>
 #include <vector>
 
-#include "support/real_number.hpp"
 #include "eigen_rope/choices/rates.hpp"
+#include "support/real_number.hpp"
 
 namespace eigen_rope::test {
 
 enum class Scaling { powers, yarn, llama3 };
 
 struct RealParameters {
-  RealParameters(const Powers& p, const Yarn& y, const Llama3& l)
+  RealParameters(const Powers& p, const GgmlYarn& y, const Llama3& l)
       : rotary_dims(p.rotary_dims),
         dims(p.exponent_dims == 0 ? p.rotary_dims : p.exponent_dims),
         base(p.base),

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
-#include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
+#include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::test {
@@ -99,13 +99,13 @@ Eigen::Tensor<Scalar, rank, layout> random_tensor(const Shape& shape, std::uint6
 template <class X, class AnyTable>
 auto rotation(const X& x, const AnyTable& table, Pairing pairing, Direction direction) {
   if (direction == Direction::forward) return eigen_rope::rotate(x, table, pairing);
-  if (direction == Direction::transpose) return eigen_rope::transpose(x, table, pairing);
-  return eigen_rope::inverse(x, table, pairing);
+  if (direction == Direction::backward) return eigen_rope::rotate_backward(x, table, pairing);
+  return eigen_rope::rotate_inverse(x, table, pairing);
 }
 
-inline constexpr std::array<PairKind, 4> every_kind{PairKind::half, PairKind::interleaved, PairKind::quarter,
-                                                    PairKind::interleaved_to_half};
-inline constexpr std::array<Direction, 3> every_direction{Direction::forward, Direction::transpose, Direction::inverse};
+inline constexpr std::array<PairKind, 4> every_kind{PairKind::split_half, PairKind::interleaved, PairKind::quarter,
+                                                    PairKind::interleaved_to_split_half};
+inline constexpr std::array<Direction, 3> every_direction{Direction::forward, Direction::backward, Direction::inverse};
 
 /// A row and its window.
 struct Row {
@@ -216,9 +216,9 @@ struct Members {
 
 inline Members members_of(PairKind kind, Index k, Index dims) {
   switch (kind) {
-    case PairKind::half: return {k, k + dims / 2, k, k + dims / 2};
+    case PairKind::split_half: return {k, k + dims / 2, k, k + dims / 2};
     case PairKind::interleaved: return {2 * k, 2 * k + 1, 2 * k, 2 * k + 1};
-    case PairKind::interleaved_to_half: return {2 * k, 2 * k + 1, k, k + dims / 2};
+    case PairKind::interleaved_to_split_half: return {2 * k, 2 * k + 1, k, k + dims / 2};
     case PairKind::quarter: break;
   }
   // Half pairing within the window's first half, then within its second.

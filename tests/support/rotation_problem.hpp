@@ -25,7 +25,7 @@ enum class Place { apart, in_place };
 enum class Stores { through_the_cache, past_the_cache };
 
 struct RotationProblem {
-  PairKind kind = PairKind::half;
+  PairKind kind = PairKind::split_half;
   /// Pairs of the window; quarter has twice as many.
   Index pairs = 1;
   /// Elements of a row before and behind the window.
@@ -75,8 +75,8 @@ void write_list(std::ostream& out, const std::vector<T>& values) {
 inline void showValue(const RotationProblem& p, std::ostream& out) {
   static constexpr const char* kinds[] = {"half", "interleaved", "quarter", "interleaved_to_half"};
   static constexpr const char* directions[] = {"forward", "transpose", "inverse"};
-  out << "eigen_rope::test::RotationProblem p;\np.kind = eigen_rope::PairKind::" << kinds[static_cast<int>(p.kind)] << ";\np.pairs = " << p.pairs
-      << ";\np.offset = " << p.offset << ";\np.tail = " << p.tail
+  out << "eigen_rope::test::RotationProblem p;\np.kind = eigen_rope::PairKind::" << kinds[static_cast<int>(p.kind)]
+      << ";\np.pairs = " << p.pairs << ";\np.offset = " << p.offset << ";\np.tail = " << p.tail
       << ";\np.width = eigen_rope::test::Width::" << (p.width == Width::full ? "full" : "half")
       << ";\np.direction = eigen_rope::Direction::" << directions[static_cast<int>(p.direction)] << ";\np.outer = ";
   write_list(out, p.outer);
@@ -108,22 +108,24 @@ struct Arbitrary<eigen_rope::test::RotationProblem> {
     const auto extent = gen::weightedOneOf<Index>({{15, gen::inRange<Index>(1, 6)}, {1, gen::just<Index>(0)}});
     const auto gap = gen::inRange<Index>(0, 10);
     return gen::build<RotationProblem>(
-        gen::set(&RotationProblem::kind, gen::element(eigen_rope::PairKind::half, eigen_rope::PairKind::interleaved, eigen_rope::PairKind::quarter,
-                                                      eigen_rope::PairKind::interleaved_to_half)),
+        gen::set(&RotationProblem::kind, gen::element(eigen_rope::PairKind::split_half, eigen_rope::PairKind::interleaved,
+                                                      eigen_rope::PairKind::quarter, eigen_rope::PairKind::interleaved_to_split_half)),
         // Around every vector's length, and head sizes of models.
         gen::set(&RotationProblem::pairs,
                  gen::oneOf(gen::inRange<Index>(1, 20), gen::inRange<Index>(1, 80), gen::element<Index>(16, 32, 64))),
         gen::set(&RotationProblem::offset, gen::oneOf(gen::just<Index>(0), gen::inRange<Index>(0, 20))),
         gen::set(&RotationProblem::tail, gen::oneOf(gen::just<Index>(0), gen::inRange<Index>(0, 70))),
         gen::set(&RotationProblem::width, gen::element(eigen_rope::test::Width::half, eigen_rope::test::Width::full)),
-        gen::set(&RotationProblem::direction, gen::element(eigen_rope::Direction::forward, eigen_rope::Direction::transpose, eigen_rope::Direction::inverse)),
+        gen::set(&RotationProblem::direction,
+                 gen::element(eigen_rope::Direction::forward, eigen_rope::Direction::backward, eigen_rope::Direction::inverse)),
         gen::set(&RotationProblem::outer, list(extent)), gen::set(&RotationProblem::table_axes, gen::inRange<unsigned>(0, 1U << most_axes)),
         gen::set(&RotationProblem::x_gaps, list(gap)), gen::set(&RotationProblem::y_gaps, list(gap)),
         gen::set(&RotationProblem::backwards, gen::oneOf(gen::just(0U), gen::inRange<unsigned>(0, 1U << most_axes))),
         gen::set(&RotationProblem::x_shift, gen::inRange<Index>(0, 16)), gen::set(&RotationProblem::y_shift, gen::inRange<Index>(0, 16)),
         gen::set(&RotationProblem::place, gen::element(eigen_rope::test::Place::apart, eigen_rope::test::Place::in_place)),
         gen::set(&RotationProblem::target, gen::inRange<unsigned>(0, 6)),
-        gen::set(&RotationProblem::stores, gen::element(eigen_rope::test::Stores::through_the_cache, eigen_rope::test::Stores::past_the_cache)),
+        gen::set(&RotationProblem::stores,
+                 gen::element(eigen_rope::test::Stores::through_the_cache, eigen_rope::test::Stores::past_the_cache)),
         gen::set(&RotationProblem::threads, gen::inRange(1, 3)), gen::set(&RotationProblem::seed, gen::inRange<std::uint64_t>(1, 1000000)));
   }
 };

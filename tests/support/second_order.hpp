@@ -41,7 +41,7 @@ S bilinear_loss(const SecondOrderSetting& s, const std::vector<S>& inputs, const
   const std::vector<S> g = reader.many(s.size());
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, reader.many(s.size()));
   const std::vector<S> angles = reader.many(inputs.size() - 2 * s.size());
-  const auto table = CosSinCache<S>::from_angles(angles, m, s.extents.pairs(), Shape{1, s.extents.tokens, s.extents.batches});
+  const auto table = Cache<S>::from_angles(angles, m, s.extents.pairs(), Shape{1, s.extents.tokens, s.extents.batches});
   const Eigen::Tensor<S, 4> y = eigen_rope::rotate(x, table, pairing_of(s.extents));
   S loss = g[0] * y.data()[0];
   for (std::size_t i = 1; i < s.size(); ++i) loss += g[i] * y.data()[i];

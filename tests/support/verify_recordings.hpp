@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "tool/verify/golden_files.hpp"
 #include "support/run_tool.hpp"
+#include "tool/verify/golden_files.hpp"
 
 namespace eigen_rope::tool::test {
 

@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <string>
 
-#include "support/closed_form_rates.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/closed_form_rates.hpp"
 
 namespace eigen_rope::test::autodiff {
 
@@ -41,7 +41,7 @@ struct Setting {
   Evaluated evaluated;
   Extents extents;
   Powers powers;
-  Yarn yarn;
+  GgmlYarn yarn;
   Llama3 llama3;
   double ntk_factor = 0;
   std::vector<double> explicit_rates;
@@ -196,25 +196,25 @@ BasicRates<S> read_rates(const Setting& s, Reader<S>& inputs) {
     llama3.high_freq_factor = inputs.one();
     return llama3_rates(powers, llama3);
   }
-  BasicYarn<S> yarn;
+  BasicGgmlYarn<S> yarn;
   yarn.original_context = s.yarn.original_context;
   yarn.ends = s.yarn.ends;
   yarn.ext_factor = inputs.one();
   yarn.beta_fast = inputs.one();
   yarn.beta_slow = inputs.one();
-  return yarn_rates(powers, yarn);
+  return ggml_yarn_rates(powers, yarn);
 }
 
 /// The second: rates and positions to the table.
 template <class S>
-CosSinCache<S> make_table(const Setting& s, const BasicRates<S>& rates, Reader<S>& inputs) {
+Cache<S> make_table(const Setting& s, const BasicRates<S>& rates, Reader<S>& inputs) {
   const Extents& e = s.extents;
   if (s.positioned == Positioned::by_numbers) {
     const Batches batches{e.batches};
     const Sections sections(SectionPattern::contiguous, {5, 3});
     const Positions positions =
         e.axis_of_pair.empty() ? Positions::per_batch(s.positions, batches) : Positions::multi_axis(s.positions, sections, batches);
-    return CosSinCache<S>::from_rates(rates.rates, rates.attention_factor, positions, Layout::bsnd());
+    return Cache<S>::from_rates(rates.rates, rates.attention_factor, positions, Layout::bsnd());
   }
   const std::vector<S> positions = inputs.many(s.positions.size());
   std::vector<S> angles;
@@ -224,7 +224,7 @@ CosSinCache<S> make_table(const Setting& s, const BasicRates<S>& rates, Reader<S
       angles.push_back(angle);
     }
   }
-  return CosSinCache<S>::from_angles(angles, rates.attention_factor, e.pairs(), Shape{1, e.tokens, e.batches});
+  return Cache<S>::from_angles(angles, rates.attention_factor, e.pairs(), Shape{1, e.tokens, e.batches});
 }
 
 template <class S>
@@ -241,7 +241,7 @@ template <class S>
 Eigen::Tensor<S, 4> rotated(const Setting& s, const std::vector<S>& values) {
   Reader<S> inputs(values);
   const BasicRates<S> rates = read_rates(s, inputs);
-  const CosSinCache<S> table = make_table(s, rates, inputs);
+  const Cache<S> table = make_table(s, rates, inputs);
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, inputs.many(s.x.size()));
   if (s.evaluated == Evaluated::directly) return eigen_rope::rotate(x, table, pairing_of(s.extents));
   return -eigen_rope::rotate(-x, table, pairing_of(s.extents));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promise of eigen_rope/tables/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of the
-// real-number formula, in every scalar, for every kind of frequencies and positions. Checked against 200-bit arithmetic.
+// The promise of eigen_rope/tables/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of
+// the real-number formula, in every scalar, for every kind of frequencies and positions. Checked against 200-bit arithmetic.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/tables/cache.hpp"
 #include "support/real_formula.hpp"
 #include "support/real_number.hpp"
-#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -31,8 +31,8 @@ struct Case {
   RealFrequencies real;
 };
 
-Case powers_case(const std::string& name, const Powers& powers, const std::optional<Yarn>& yarn = std::nullopt) {
-  return {name, yarn ? Frequencies::yarn(powers, *yarn) : Frequencies::powers(powers), test::real_frequencies(powers, yarn)};
+Case powers_case(const std::string& name, const Powers& powers, const std::optional<GgmlYarn>& yarn = std::nullopt) {
+  return {name, yarn ? Frequencies::ggml_yarn(powers, *yarn) : Frequencies::powers(powers), test::real_frequencies(powers, yarn)};
 }
 
 Case explicit_case(const std::string& name, const std::vector<double>& rates, double m = 1) {
@@ -67,7 +67,7 @@ void expect_entry(const Scalar& actual, const Real& expected, const Real& allowe
 
 template <class Scalar>
 void expect_table(const Case& c, const Positions& positions, const RealTable& real) {
-  const CosSinCache<Scalar> cache(c.frequencies, positions, Layout::sd());
+  const Cache<Scalar> cache(c.frequencies, positions, Layout::sd());
   const Index pairs = c.frequencies.pairs();
   ASSERT_EQ(static_cast<std::size_t>(pairs * positions.tokens()), real.cos.size());
   const Real magnitude = abs(c.real.magnitude);
@@ -110,8 +110,8 @@ Positions fractional_positions() {
       std::vector<double>{0.5, 0.1, -0.1, 1e-9, -1e-300, 3.141592653589793, 1234.5678, -99999.999, 1048576.03125, 2147483647.9999998});
 }
 
-Yarn yarn_for(Index original_context, double ext_factor = 1) {
-  Yarn yarn;
+GgmlYarn yarn_for(Index original_context, double ext_factor = 1) {
+  GgmlYarn yarn;
   yarn.original_context = original_context;
   yarn.ext_factor = ext_factor;
   return yarn;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "support/error_of.hpp"
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
+#include "eigen_rope/tables/cache.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope::test {
 namespace {
@@ -37,15 +37,15 @@ struct Repeated {
       }
     }
   }
-  CosSinCache<Scalar> halves() const { return CosSinCache<Scalar>::from_halves(table_of(cos, sin)); }
+  Cache<Scalar> halves() const { return Cache<Scalar>::from_halves(table_of(cos, sin)); }
 };
 
 TEST(CacheFromHalves, TurnsPairsOfEveryKindByTheirAngle) {
   Eigen::Tensor<double, 3> x(D, heads, tokens);
   x.setRandom();
-  const CosSinCache<double> table = Repeated<double>().halves();
+  const Cache<double> table = Repeated<double>().halves();
   EXPECT_EQ(table.pairs(), P);
-  for (const PairKind kind : {PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half}) {
+  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half}) {
     const Eigen::Tensor<double, 3> y = rotate(x, table, Pairing(kind));
     for (Index s = 0; s < tokens; ++s) {
       for (Index h = 0; h < heads; ++h) {
@@ -66,7 +66,7 @@ TEST(CacheFromHalves, TurnsPairsOfEveryKindByTheirAngle) {
 
 TEST(CacheFromHalves, KeepsEntriesAndExtents) {
   const Repeated<Eigen::half> repeated;
-  const CosSinCache<Eigen::half> table = repeated.halves();
+  const Cache<Eigen::half> table = repeated.halves();
   ASSERT_EQ(table.outer(), (Shape{1, tokens}));
   for (Index s = 0; s < tokens; ++s) {
     for (Index k = 0; k < P; ++k) {
@@ -78,7 +78,7 @@ TEST(CacheFromHalves, KeepsEntriesAndExtents) {
 
 TEST(CacheFromHalves, OfNoTokens) {
   const Eigen::Tensor<float, 3> none(D, 1, 0);
-  const auto table = CosSinCache<float>::from_halves(table_of(none, none));
+  const auto table = Cache<float>::from_halves(table_of(none, none));
   EXPECT_EQ(table.pairs(), P);
   EXPECT_EQ(table.outer(), (Shape{1, 0}));
 }
@@ -109,12 +109,12 @@ TEST(CacheFromHalves, RefusesWidthsWithoutHalves) {
   const std::vector<float> entries(9, 1.0F);
   for (const Index width : {Index{9}, Index{0}}) {
     EXPECT_EQ(error_of([&] {
-                (void)CosSinCache<float>::from_halves({entries.data(), entries.data(), width, Shape{1}});
+                (void)Cache<float>::from_halves({entries.data(), entries.data(), width, Shape{1}});
               }),
               "[rope] the width of a table of two halves must be even and positive, got " + std::to_string(width));
   }
   EXPECT_EQ(error_of([] {
-              (void)CosSinCache<float>::from_halves({nullptr, nullptr, 8, Shape{1}});
+              (void)Cache<float>::from_halves({nullptr, nullptr, 8, Shape{1}});
             }),
             "[rope] the table must have cos and sin, got a null pointer");
 }

@@ -30,12 +30,12 @@ using testing::ElementsAre;
 constexpr double double_rounding = 8 * std::numeric_limits<double>::epsilon();
 
 template <class Scalar>
-std::vector<Scalar> entries(const Scalar* values, const CosSinCache<Scalar>& cache) {
+std::vector<Scalar> entries(const Scalar* values, const Cache<Scalar>& cache) {
   return std::vector<Scalar>(values, values + cache.pairs() * cache.outer().size());
 }
 
 template <class Scalar>
-void expect_same_table(const CosSinCache<Scalar>& a, const CosSinCache<Scalar>& b) {
+void expect_same_table(const Cache<Scalar>& a, const Cache<Scalar>& b) {
   ASSERT_EQ(a.pairs(), b.pairs());
   ASSERT_EQ(a.outer(), b.outer());
   EXPECT_EQ(entries(a.cos(), a), entries(b.cos(), b));
@@ -48,13 +48,13 @@ using Scalars = testing::Types<float, double, long double, Eigen::half, Eigen::b
 TYPED_TEST_SUITE(CacheOf, Scalars);
 
 TYPED_TEST(CacheOf, PositionZeroHoldsTheMagnitudeAndZero) {
-  const CosSinCache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, -1.5}), Positions::ids(std::vector<int>{0, 0}), Layout::sd());
+  const Cache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, -1.5}), Positions::ids(std::vector<int>{0, 0}), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), testing::Each(TypeParam(-1.5F)));
   EXPECT_THAT(entries(cache.sin(), cache), testing::Each(TypeParam(0.0F)));
 }
 
 TYPED_TEST(CacheOf, MagnitudeZeroMakesEveryEntryZero) {
-  const CosSinCache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, 0}), Positions::range(-3, 7), Layout::sd());
+  const Cache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, 0}), Positions::range(-3, 7), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), testing::Each(TypeParam(0.0F)));
   EXPECT_THAT(entries(cache.sin(), cache), testing::Each(TypeParam(0.0F)));
 }
@@ -64,9 +64,9 @@ TYPED_TEST(CacheOf, NegativePositionsAndNegativeRatesMirrorSin) {
   const std::vector<double> opposite{-1.0, -0.3, -2.5};
   const Positions forwards = Positions::ids(std::vector<int>{1, 17, 1000003});
   const Positions backwards = Positions::ids(std::vector<int>{-1, -17, -1000003});
-  const CosSinCache<TypeParam> cache(Frequencies::explicit_rates(rates, 1.2), forwards, Layout::sd());
-  const CosSinCache<TypeParam> by_position(Frequencies::explicit_rates(rates, 1.2), backwards, Layout::sd());
-  const CosSinCache<TypeParam> by_rate(Frequencies::explicit_rates(opposite, 1.2), forwards, Layout::sd());
+  const Cache<TypeParam> cache(Frequencies::explicit_rates(rates, 1.2), forwards, Layout::sd());
+  const Cache<TypeParam> by_position(Frequencies::explicit_rates(rates, 1.2), backwards, Layout::sd());
+  const Cache<TypeParam> by_rate(Frequencies::explicit_rates(opposite, 1.2), forwards, Layout::sd());
   expect_same_table(by_position, by_rate);
   EXPECT_EQ(entries(by_position.cos(), cache), entries(cache.cos(), cache));
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(by_position.sin()[i], -cache.sin()[i]);
@@ -74,32 +74,31 @@ TYPED_TEST(CacheOf, NegativePositionsAndNegativeRatesMirrorSin) {
 
 TYPED_TEST(CacheOf, EveryKindOfPositionsGivesTheSameRows) {
   const Frequencies frequencies = Frequencies::powers({16});
-  const CosSinCache<TypeParam> range(frequencies, Positions::range(5, 3), Layout::sd());
-  expect_same_table(range, CosSinCache<TypeParam>(frequencies, Positions::ids(std::vector<std::int64_t>{5, 6, 7}), Layout::sd()));
-  expect_same_table(range, CosSinCache<TypeParam>(frequencies, Positions::ids(std::vector<double>{5, 6, 7}), Layout::sd()));
+  const Cache<TypeParam> range(frequencies, Positions::range(5, 3), Layout::sd());
+  expect_same_table(range, Cache<TypeParam>(frequencies, Positions::ids(std::vector<std::int64_t>{5, 6, 7}), Layout::sd()));
+  expect_same_table(range, Cache<TypeParam>(frequencies, Positions::ids(std::vector<double>{5, 6, 7}), Layout::sd()));
   const Sections sections(SectionPattern::contiguous, {4, 4});
   const Positions alike = Positions::multi_axis(std::vector<int>{5, 6, 7, 5, 6, 7}, sections);
-  expect_same_table(range, CosSinCache<TypeParam>(frequencies, alike, Layout::sd()));
+  expect_same_table(range, Cache<TypeParam>(frequencies, alike, Layout::sd()));
 }
 
-TEST(CosSinCache, EntriesAreThoseOfTheFormula) {
+TEST(Cache, EntriesAreThoseOfTheFormula) {
   // One pair, one radian per token, m = 2.
-  const CosSinCache<double> cache(Frequencies::explicit_rates(std::vector<double>{1}, 2), Positions::range(0, 4), Layout::sd());
+  const Cache<double> cache(Frequencies::explicit_rates(std::vector<double>{1}, 2), Positions::range(0, 4), Layout::sd());
   for (std::size_t s = 0; s < 4; ++s) {
     EXPECT_NEAR(cache.cos()[s], 2 * std::cos(static_cast<double>(s)), double_rounding);
     EXPECT_NEAR(cache.sin()[s], 2 * std::sin(static_cast<double>(s)), double_rounding);
   }
 }
 
-TEST(CosSinCache, PairsAreTheFastestAxis) {
-  const CosSinCache<float> cache(Frequencies::explicit_rates(std::vector<double>{0, 1}), Positions::ids(std::vector<int>{0, 1}),
-                                 Layout::sd());
+TEST(Cache, PairsAreTheFastestAxis) {
+  const Cache<float> cache(Frequencies::explicit_rates(std::vector<double>{0, 1}), Positions::ids(std::vector<int>{0, 1}), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), ElementsAre(1, 1, 1, std::cos(1.0F)));
   EXPECT_THAT(entries(cache.sin(), cache), ElementsAre(0, 0, 0, std::sin(1.0F)));
 }
 
-TEST(CosSinCache, ViewPointsAtTheTable) {
-  const CosSinCache<float> cache(Frequencies::powers({8}), Positions::range(0, 3), Layout::tnd());
+TEST(Cache, ViewPointsAtTheTable) {
+  const Cache<float> cache(Frequencies::powers({8}), Positions::range(0, 3), Layout::tnd());
   const TableView<float> view = cache.view();
   EXPECT_EQ(view.cos, cache.cos());
   EXPECT_EQ(view.sin, cache.sin());
@@ -107,41 +106,41 @@ TEST(CosSinCache, ViewPointsAtTheTable) {
   EXPECT_EQ(view.outer, (Shape{1, 3}));
 }
 
-TEST(CosSinCache, CopiesOwnTheirTable) {
-  CosSinCache<float> cache(Frequencies::powers({8}), Positions::range(0, 3));
-  const CosSinCache<float> copy = cache;
+TEST(Cache, CopiesOwnTheirTable) {
+  Cache<float> cache(Frequencies::powers({8}), Positions::range(0, 3));
+  const Cache<float> copy = cache;
   EXPECT_NE(copy.cos(), cache.cos());
   expect_same_table(copy, cache);
-  cache = CosSinCache<float>(Frequencies::powers({4}), Positions::range(7, 1));
+  cache = Cache<float>(Frequencies::powers({4}), Positions::range(7, 1));
   EXPECT_EQ(copy.pairs(), 4);
   EXPECT_EQ(cache.pairs(), 2);
 }
 
-TEST(CosSinCache, EachPairTurnsByThePositionOfItsAxis) {
+TEST(Cache, EachPairTurnsByThePositionOfItsAxis) {
   const Frequencies frequencies = Frequencies::powers({16});
   const Sections sections(SectionPattern::interleaved_ggml, {2, 3, 1, 4});
   const std::vector<int> ids{3, 4, 30, 40, 300, 400, 3000, 4000};
-  const CosSinCache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
+  const Cache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
   for (Index token = 0; token < 2; ++token) {
     for (Index pair = 0; pair < 8; ++pair) {
       const int id = ids[static_cast<std::size_t>(Index{sections.axis(pair)} * 2 + token)];
-      const CosSinCache<double> alone(frequencies, Positions::range(id, 1), Layout::sd());
+      const Cache<double> alone(frequencies, Positions::range(id, 1), Layout::sd());
       EXPECT_EQ(cache.cos()[token * 8 + pair], alone.cos()[pair]);
       EXPECT_EQ(cache.sin()[token * 8 + pair], alone.sin()[pair]);
     }
   }
 }
 
-TEST(CosSinCache, ATokenMayLeaveOneAxisAlone) {
+TEST(Cache, ATokenMayLeaveOneAxisAlone) {
   const Frequencies frequencies = Frequencies::powers({8});
-  const CosSinCache<double> here(frequencies, Positions::range(5, 1), Layout::sd());
-  const CosSinCache<double> there(frequencies, Positions::range(7, 1), Layout::sd());
+  const Cache<double> here(frequencies, Positions::range(5, 1), Layout::sd());
+  const Cache<double> there(frequencies, Positions::range(7, 1), Layout::sd());
   for (std::size_t axes = 2; axes <= 4; ++axes) {
     for (std::size_t moved = 0; moved < axes; ++moved) {
       const Sections sections(SectionPattern::contiguous, std::vector<Index>(axes, 1));
       std::vector<int> ids(axes, 5);
       ids[moved] = 7;
-      const CosSinCache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
+      const Cache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
       for (Index pair = 0; pair < 4; ++pair) {
         const bool is_moved = sections.axis(pair) == static_cast<int>(moved);
         EXPECT_EQ(cache.cos()[pair], (is_moved ? there : here).cos()[pair]) << "axis " << moved << " of " << axes << ", pair " << pair;
@@ -150,17 +149,17 @@ TEST(CosSinCache, ATokenMayLeaveOneAxisAlone) {
   }
 }
 
-TEST(CosSinCache, LayoutsPlaceTheRowOfEveryBatchAndToken) {
+TEST(Cache, LayoutsPlaceTheRowOfEveryBatchAndToken) {
   const Frequencies frequencies = Frequencies::powers({4});
   const std::vector<int> ids{0, 1, 2, 70, 80, 90};
   const Positions positions = Positions::per_batch(ids, Batches{2});
-  const CosSinCache<float> gathered(frequencies, Positions::ids(ids), Layout::sd());
+  const Cache<float> gathered(frequencies, Positions::ids(ids), Layout::sd());
   for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::bsd()}) {
-    const CosSinCache<float> cache(frequencies, positions, layout);
+    const Cache<float> cache(frequencies, positions, layout);
     EXPECT_EQ(entries(cache.cos(), cache), entries(gathered.cos(), gathered));
     EXPECT_EQ(entries(cache.sin(), cache), entries(gathered.sin(), gathered));
   }
-  const CosSinCache<float> token_outside(frequencies, positions, Layout::sbnd());
+  const Cache<float> token_outside(frequencies, positions, Layout::sbnd());
   for (Index s = 0; s < 3; ++s) {
     for (Index b = 0; b < 2; ++b) {
       for (Index k = 0; k < 2; ++k) {
@@ -171,19 +170,19 @@ TEST(CosSinCache, LayoutsPlaceTheRowOfEveryBatchAndToken) {
   }
 }
 
-TEST(CosSinCache, MayBeEmpty) {
-  const CosSinCache<float> no_tokens(Frequencies::powers({8}), Positions::range(0, 0));
+TEST(Cache, MayBeEmpty) {
+  const Cache<float> no_tokens(Frequencies::powers({8}), Positions::range(0, 0));
   EXPECT_EQ(no_tokens.outer(), (Shape{1, 0, 1}));
   EXPECT_EQ(no_tokens.pairs(), 4);
-  const CosSinCache<float> no_batches(Frequencies::powers({8}), Positions::per_batch(std::vector<int>{}, Batches{0}));
+  const Cache<float> no_batches(Frequencies::powers({8}), Positions::per_batch(std::vector<int>{}, Batches{0}));
   EXPECT_EQ(no_batches.outer(), (Shape{1, 0, 0}));
 }
 
-TEST(CosSinCache, FromRatesAgreesWithExplicitRates) {
+TEST(Cache, FromRatesAgreesWithExplicitRates) {
   const std::vector<double> rates{1, 0.5, -0.125};
   const Positions positions = Positions::per_batch(std::vector<int>{0, 1, -2, 7}, Batches{2});
-  const CosSinCache<double> exact(Frequencies::explicit_rates(rates, 1.5), positions, Layout::sbnd());
-  const CosSinCache<double> plain = CosSinCache<double>::from_rates(rates, 1.5, positions, Layout::sbnd());
+  const Cache<double> exact(Frequencies::explicit_rates(rates, 1.5), positions, Layout::sbnd());
+  const Cache<double> plain = Cache<double>::from_rates(rates, 1.5, positions, Layout::sbnd());
   ASSERT_EQ(plain.outer(), exact.outer());
   ASSERT_EQ(plain.pairs(), exact.pairs());
   for (std::size_t i = 0; i < 12; ++i) {
@@ -192,14 +191,14 @@ TEST(CosSinCache, FromRatesAgreesWithExplicitRates) {
   }
 }
 
-TEST(CosSinCache, DerivativesFlowThroughFromRates) {
+TEST(Cache, DerivativesFlowThroughFromRates) {
   // The derivatives of m cos(p r) and m sin(p r): by r, -m p sin(p r) and m p cos(p r); by m, cos(p r) and sin(p r).
   using Active = Eigen::AutoDiffScalar<Eigen::Vector3d>;
   const Active slow(0.25, 3, 0);
   const Active fast(1.5, 3, 1);
   const Active magnitude(1.25, 3, 2);
   const std::vector<int> ids{0, 1, -4, 9};
-  const auto cache = CosSinCache<Active>::from_rates({slow, fast}, magnitude, Positions::ids(ids), Layout::sd());
+  const auto cache = Cache<Active>::from_rates({slow, fast}, magnitude, Positions::ids(ids), Layout::sd());
   constexpr double derivative_rounding = 16 * double_rounding;  // positions up to 9
   for (std::size_t s = 0; s < ids.size(); ++s) {
     for (Index k = 0; k < 2; ++k) {
@@ -219,48 +218,47 @@ TEST(CosSinCache, DerivativesFlowThroughFromRates) {
   }
 }
 
-TEST(CosSinCache, FromAnglesIsFromRatesWhereAnglesArePositionsTimesRates) {
+TEST(Cache, FromAnglesIsFromRatesWhereAnglesArePositionsTimesRates) {
   const std::vector<double> rates{1, 0.5, -0.125};
   const std::vector<int> ids{0, 1, -2, 7};
-  const auto expected = CosSinCache<double>::from_rates(rates, 1.5, Positions::per_batch(ids, Batches{2}), Layout::bsnd());
+  const auto expected = Cache<double>::from_rates(rates, 1.5, Positions::per_batch(ids, Batches{2}), Layout::bsnd());
   std::vector<double> angles;
   for (const int id : ids)
     for (const double rate : rates) angles.push_back(id * rate);
-  expect_same_table(CosSinCache<double>::from_angles(angles, 1.5, 3, Shape{1, 2, 2}), expected);
+  expect_same_table(Cache<double>::from_angles(angles, 1.5, 3, Shape{1, 2, 2}), expected);
 }
 
-TEST(CosSinCache, FromAnglesTakesAnyOuterShape) {
-  const auto cache = CosSinCache<float>::from_angles({0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, -2, 2, Shape{3});
+TEST(Cache, FromAnglesTakesAnyOuterShape) {
+  const auto cache = Cache<float>::from_angles({0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, -2, 2, Shape{3});
   EXPECT_EQ(cache.pairs(), 2);
   EXPECT_EQ(cache.outer(), (Shape{3}));
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(cache.cos()[i], -2 * std::cos(static_cast<float>(i)));
     EXPECT_EQ(cache.sin()[i], -2 * std::sin(static_cast<float>(i)));
   }
-  EXPECT_EQ(CosSinCache<float>::from_angles({}, 1, 2, Shape{1, 0, 1}).outer(), (Shape{1, 0, 1}));
-  EXPECT_EQ(CosSinCache<float>::from_angles({1.0F}, 1, 1, Shape{}).pairs(), 1);
+  EXPECT_EQ(Cache<float>::from_angles({}, 1, 2, Shape{1, 0, 1}).outer(), (Shape{1, 0, 1}));
+  EXPECT_EQ(Cache<float>::from_angles({1.0F}, 1, 1, Shape{}).pairs(), 1);
 }
 
-TEST(CosSinCache, FromAnglesRefusesOtherCounts) {
+TEST(Cache, FromAnglesRefusesOtherCounts) {
   using test::error_of;
   EXPECT_EQ(error_of([] {
-              (void)CosSinCache<double>::from_angles({1, 2, 3}, 1, 2, Shape{2});
+              (void)Cache<double>::from_angles({1, 2, 3}, 1, 2, Shape{2});
             }),
             "[rope] angles must be one per pair and row of the table (4), got 3");
-  EXPECT_EQ(error_of([] { (void)CosSinCache<double>::from_angles({}, 1, 0, Shape{2}); }),
-            "[rope] the number of pairs must be positive, got 0");
-  EXPECT_EQ(error_of([] { (void)CosSinCache<double>::from_angles({}, 1, Index{1} << 32, Shape{Index{1} << 32}); }),
+  EXPECT_EQ(error_of([] { (void)Cache<double>::from_angles({}, 1, 0, Shape{2}); }), "[rope] the number of pairs must be positive, got 0");
+  EXPECT_EQ(error_of([] { (void)Cache<double>::from_angles({}, 1, Index{1} << 32, Shape{Index{1} << 32}); }),
             "[rope] the number of entries in the table must fit a 64-bit count, got 4294967296 x 4294967296");
 }
 
-TEST(CosSinCache, DerivativesByPositionsFlowThroughFromAngles) {
+TEST(Cache, DerivativesByPositionsFlowThroughFromAngles) {
   // One position that moves, two rates: the derivatives of m cos(p r) and m sin(p r) by p.
   using Active = Eigen::AutoDiffScalar<Eigen::VectorXd>;
   const Active position(3.5, 1, 0);
   const double rates[] = {0.25, 1.5};
   std::vector<Active> angles;
   for (const double rate : rates) angles.push_back(position * rate);
-  const auto cache = CosSinCache<Active>::from_angles(angles, Active(1.25), 2, Shape{1});
+  const auto cache = Cache<Active>::from_angles(angles, Active(1.25), 2, Shape{1});
   for (std::size_t k = 0; k < 2; ++k) {
     ASSERT_EQ(cache.cos()[k].derivatives().size(), 1);
     ASSERT_EQ(cache.sin()[k].derivatives().size(), 1);
@@ -269,15 +267,15 @@ TEST(CosSinCache, DerivativesByPositionsFlowThroughFromAngles) {
   }
 }
 
-TEST(CosSinCache, FromAnglesOfMagnitudeZeroDoesNotPromiseAnInverse) {
-  EXPECT_EQ(CosSinCache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants, Determinants::unknown);
+TEST(Cache, FromAnglesOfMagnitudeZeroDoesNotPromiseAnInverse) {
+  EXPECT_EQ(Cache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants, Determinants::unknown);
 }
 
 /// The magnitude alone, which position 0 puts into the table: a way to any double-double.
 template <class Scalar>
 Scalar rounded(DoubleDouble value) {
   const Frequencies frequencies = Frequencies::explicit_rates({DoubleDouble(1)}, value);
-  return CosSinCache<Scalar>(frequencies, Positions::range(0, 1), Layout::sd()).cos()[0];
+  return Cache<Scalar>(frequencies, Positions::range(0, 1), Layout::sd()).cos()[0];
 }
 
 /// A value just beside the midpoint of two neighbours must round to the nearer one, though as a double, or as a float, it is the midpoint.
@@ -291,7 +289,7 @@ void expect_single_rounding(double below, double above) {
   EXPECT_EQ(exactly(rounded<Scalar>(DoubleDouble(-middle, tiny))), -Real(below));
 }
 
-TEST(CosSinCache, EntriesAreRoundedOnce) {
+TEST(Cache, EntriesAreRoundedOnce) {
   const auto two_to = [](int exponent) { return std::ldexp(1.0, exponent); };
   // An even and an odd neighbour each, so that ties to even cannot help; then subnormal numbers.
   expect_single_rounding<float>(1, 1 + two_to(-23));

@@ -21,16 +21,16 @@ Powers powers_of(Index dims) {
   return powers;
 }
 
-Yarn without_yarn() {
-  Yarn yarn;
+GgmlYarn without_yarn() {
+  GgmlYarn yarn;
   yarn.ext_factor = 0;
   return yarn;
 }
 
 double worst_difference(std::int64_t position) {
   const Positions at = Positions::range(position, 1);
-  const CosSinCache<float> exact(Frequencies::powers(powers_of(128)), at);
-  const CosSinCache<float> mine = float_recurrence_cache(powers_of(128), without_yarn(), at);
+  const Cache<float> exact(Frequencies::powers(powers_of(128)), at);
+  const Cache<float> mine = float_recurrence_cache(powers_of(128), without_yarn(), at);
   double worst = 0;
   for (Index k = 0; k < exact.pairs(); ++k) worst = std::max(worst, static_cast<double>(std::abs(exact.cos()[k] - mine.cos()[k])));
   return worst;
@@ -41,7 +41,7 @@ TEST(FloatRecurrence, MultipliesTheAngleUp) {
   powers.linear_scale = 0.5;
   powers.attention_factor = 1.25;
   powers.factors = {1, 2, 4};
-  const CosSinCache<float> table = float_recurrence_cache(powers, without_yarn(), Positions::ids(std::vector<int>{7}));
+  const Cache<float> table = float_recurrence_cache(powers, without_yarn(), Positions::ids(std::vector<int>{7}));
   const float theta_scale = std::pow(10000.0F, -2.0F / 6.0F);
   float theta = 7.0F;
   for (Index k = 0; k < 3; ++k) {
@@ -56,7 +56,7 @@ TEST(FloatRecurrence, RestartsWhereTheExponentsDo) {
   Powers powers = powers_of(8);
   powers.exponents = {0, 1, 0, 1};
   powers.exponent_dims = 4;
-  const CosSinCache<float> table = float_recurrence_cache(powers, without_yarn(), Positions::range(3, 1));
+  const Cache<float> table = float_recurrence_cache(powers, without_yarn(), Positions::range(3, 1));
   EXPECT_EQ(table.cos()[0], std::cos(3.0F));
   EXPECT_EQ(table.cos()[2], table.cos()[0]);
   EXPECT_EQ(table.cos()[3], table.cos()[1]);
@@ -77,7 +77,7 @@ TEST(FloatRecurrence, RefusesWhatTheExactTableRefuses) {
   powers.exponents = {0, 2};
   EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers, without_yarn(), Positions::range(0, 1)); }),
             "[rope] exponents of a float recurrence must be 0 to 1, got 2");
-  Yarn yarn;
+  GgmlYarn yarn;
   yarn.original_context = 4096;
   yarn.ends = RampEnds::exact;
   EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers_of(4), yarn, Positions::range(0, 1)); }),

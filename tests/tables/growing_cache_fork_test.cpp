@@ -26,12 +26,12 @@ const Frequencies& frequencies() {
   return result;
 }
 
-const CosSinCache<double>& expected() {
-  static const CosSinCache<double> table(frequencies(), Positions::range(0, grown_rows));
+const Cache<double>& expected() {
+  static const Cache<double> table(frequencies(), Positions::range(0, grown_rows));
   return table;
 }
 
-/// Whether all rows are those of a CosSinCache.
+/// Whether all rows are those of a Cache.
 bool grows_rightly(const GrowingCache<double>& cache) {
   const TableView<double> view = cache.rows(0, grown_rows);
   const auto bytes = static_cast<std::size_t>(view.width * grown_rows) * sizeof(double);

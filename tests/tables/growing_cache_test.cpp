@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A growing table holds CosSinCache's bits wherever it grew, keeps every view valid, stays within its memory bound, and may be read while
+// A growing table holds Cache's bits wherever it grew, keeps every view valid, stays within its memory bound, and may be read while
 // it grows. The thread tests are for ThreadSanitizer too (preset tsan).
 #include "eigen_rope/tables/growing_cache.hpp"
 
@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "eigen_rope/rotation/rotate_to.hpp"
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
-#include "eigen_rope/rotation/rotate_to.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -28,7 +28,7 @@ using test::error_of;
 Frequencies yarn() {
   Powers powers{16};
   powers.linear_scale = 0.25;
-  return Frequencies::yarn(powers, {1.0, 64});
+  return Frequencies::ggml_yarn(powers, {1.0, 64});
 }
 
 constexpr Growth small_blocks{4, Index{1} << 24};
@@ -58,7 +58,7 @@ TYPED_TEST(GrowingCacheOf, HoldsTheBitsOfCosSinCacheAcrossEveryGrowth) {
   // At, before and beyond the ends 4, 8, 16, ...; growing by doubling and by a leap; then again what earlier blocks held.
   for (const Range r : {Range{0, 1}, {3, 1}, {4, 1}, {3, 2}, {7, 2}, {15, 1}, {16, 1}, {0, 17}, {31, 70}, {5000, 3}, {0, 5003}, {4, 1}}) {
     SCOPED_TRACE(r.first);
-    const CosSinCache<TypeParam> expected(frequencies, Positions::range(r.first, r.tokens));
+    const Cache<TypeParam> expected(frequencies, Positions::range(r.first, r.tokens));
     expect_same_table(cache.rows(r.first, r.tokens), expected.view());
   }
 }
@@ -67,18 +67,18 @@ TYPED_TEST(GrowingCacheOf, GathersTheBitsOfCosSinCache) {
   const Frequencies frequencies = yarn();
   const GrowingCache<TypeParam> cache(frequencies, Layout::sbnd(), small_blocks);
   const Positions apart = Positions::per_batch(std::vector<std::int64_t>{7, 130000, 0, 7, 31, 32}, Batches{2});
-  expect_same_table(cache.gather(apart).view(), CosSinCache<TypeParam>(frequencies, apart, Layout::sbnd()).view());
+  expect_same_table(cache.gather(apart).view(), Cache<TypeParam>(frequencies, apart, Layout::sbnd()).view());
   const Positions axes =
       Positions::multi_axis(std::vector<double>{3, 4, 30, 40, 300, 400}, Sections(SectionPattern::contiguous, {2, 3, 3}));
-  expect_same_table(cache.gather(axes).view(), CosSinCache<TypeParam>(frequencies, axes, Layout::sbnd()).view());
+  expect_same_table(cache.gather(axes).view(), Cache<TypeParam>(frequencies, axes, Layout::sbnd()).view());
 }
 
 TEST(GrowingCache, HasTheShapeOfCosSinCacheInEveryLayout) {
   const Frequencies frequencies = Frequencies::powers({8});
-  const CosSinCache<float> data(frequencies, Positions::range(5, 3), Layout::sd());
+  const Cache<float> data(frequencies, Positions::range(5, 3), Layout::sd());
   for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::sbnd(), Layout::tnd(), Layout::bsd(), Layout::sd()}) {
     const GrowingCache<float> cache(frequencies, layout);
-    expect_same_table(cache.rows(5, 3), CosSinCache<float>(frequencies, Positions::range(5, 3), layout).view());
+    expect_same_table(cache.rows(5, 3), Cache<float>(frequencies, Positions::range(5, 3), layout).view());
   }
 }
 
@@ -202,21 +202,21 @@ TEST(GrowingCache, RotatesAsCosSinCacheDoes) {
   Eigen::Tensor<float, 4> x(16, 3, 5, 2), y(16, 3, 5, 2), expected(16, 3, 5, 2);
   x.setRandom();
   const auto expect_same = [&] { EXPECT_EQ(bits_of(y.data(), y.size()), bits_of(expected.data(), expected.size())); };
-  const CosSinCache<float> full(frequencies, Positions::range(9, 5));
-  y = rotate(x, cache.rows(9, 5), half);
-  expected = rotate(x, full, half);
+  const Cache<float> full(frequencies, Positions::range(9, 5));
+  y = rotate(x, cache.rows(9, 5), split_half);
+  expected = rotate(x, full, split_half);
   expect_same();
-  y = transpose(x, cache.rows(9, 5), interleaved) * 2.F;
-  expected = transpose(x, full, interleaved) * 2.F;
+  y = rotate_backward(x, cache.rows(9, 5), interleaved) * 2.F;
+  expected = rotate_backward(x, full, interleaved) * 2.F;
   expect_same();
-  y = inverse(x, cache.rows(9, 5), quarter);
-  expected = inverse(x, full, quarter);
+  y = rotate_inverse(x, cache.rows(9, 5), quarter);
+  expected = rotate_inverse(x, full, quarter);
   expect_same();
-  rotate_to(y, x, cache.rows(9, 5), half);
-  rotate_to(expected, x, full, half);
+  rotate_to(y, x, cache.rows(9, 5), split_half);
+  rotate_to(expected, x, full, split_half);
   expect_same();
-  rotate_inplace(y, cache.gather(Positions::range(9, 5)), half);
-  rotate_inplace(expected, full, half);
+  rotate_inplace(y, cache.gather(Positions::range(9, 5)), split_half);
+  rotate_inplace(expected, full, split_half);
   expect_same();
 }
 
@@ -224,7 +224,7 @@ TEST(GrowingCache, ThreadsReadWhileItGrows) {
   constexpr Index tokens = 3000;
   constexpr int threads = 4;
   const Frequencies frequencies = Frequencies::powers({16});
-  const CosSinCache<float> full(frequencies, Positions::range(0, tokens), Layout::sd());
+  const Cache<float> full(frequencies, Positions::range(0, tokens), Layout::sd());
   const GrowingCache<float> cache(frequencies, Layout::sd(), {1, tokens});
   std::atomic<int> wrong{0};
   std::atomic<int> started{0};

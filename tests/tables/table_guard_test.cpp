@@ -2,14 +2,14 @@
 //
 // Rows of a table, written where the caller says: nothing but the rows is written, every entry is, and positions and angles are not read
 // beyond their end. Every number of pairs up to four vectors and every rest behind a run of bases, on every kernel target, for every
-// scalar. Tables that own their memory (CosSinCache, TokenRow, GrowingCache) are filled by these.
+// scalar. Tables that own their memory (Cache, TokenRow, GrowingCache) are filled by these.
 #include <gtest/gtest.h>
 
+#include "eigen_rope/tables/cache.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
 #include "support/bits.hpp"
 #include "support/guarded.hpp"
 #include "support/only_target.hpp"
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/tables/detail/row_filler.hpp"
 
 namespace eigen_rope::test {
 namespace {
@@ -75,7 +75,7 @@ TYPED_TEST_SUITE(TableGuard, Scalars);
 /// Entries of a table that owns its memory.
 template <class Scalar>
 struct Entries {
-  explicit Entries(const CosSinCache<Scalar>& table)
+  explicit Entries(const Cache<Scalar>& table)
       : cos(table.cos(), table.cos() + table.pairs() * table.outer().size()),
         sin(table.sin(), table.sin() + table.pairs() * table.outer().size()) {}
 
@@ -87,7 +87,7 @@ TYPED_TEST(TableGuard, ConsecutivePositions) {
     const Frequencies f = frequencies_of(pairs);
     const detail::RowFiller filler(f);
     for (const Index count : {Index{1}, Index{3}, Index{17}}) {
-      const Entries<TypeParam> expected(CosSinCache<TypeParam>(f, Positions::range(-2, count)));
+      const Entries<TypeParam> expected(Cache<TypeParam>(f, Positions::range(-2, count)));
       this->check(expected.cos, expected.sin, [&](auto* cos, auto* sin, Against) { filler.fill_range(-2, count, cos, sin); });
     }
   });
@@ -98,7 +98,7 @@ TYPED_TEST(TableGuard, OnePosition) {
     const Frequencies f = frequencies_of(pairs);
     const detail::RowFiller filler(f);
     for (const double position : {3.0, -0.1, 1e15}) {
-      const Entries<TypeParam> expected(CosSinCache<TypeParam>(f, Positions::ids(std::vector<double>{position})));
+      const Entries<TypeParam> expected(Cache<TypeParam>(f, Positions::ids(std::vector<double>{position})));
       this->check(expected.cos, expected.sin, [&](auto* cos, auto* sin, Against) { filler.fill_one(position, cos, sin); });
     }
   });
@@ -110,7 +110,7 @@ TYPED_TEST(TableGuard, APositionForEachPair) {
     const detail::RowFiller filler(f);
     const std::vector<double> ids = positions_of(pairs);
     const std::vector<DoubleDouble> positions(ids.begin(), ids.end());
-    const Entries<TypeParam> rows(CosSinCache<TypeParam>(f, Positions::ids(ids)));
+    const Entries<TypeParam> rows(Cache<TypeParam>(f, Positions::ids(ids)));
     std::vector<TypeParam> cos_row, sin_row;
     for (Index k = 0; k < pairs; ++k) {
       cos_row.push_back(rows.cos[static_cast<std::size_t>(k * pairs + k)]);
@@ -146,7 +146,7 @@ TYPED_TEST(TableGuard, WholeTables) {
   this->on_every_target([&](Index pairs) {
     const Frequencies f = frequencies_of(pairs);
     for (const Positions& positions : several) {
-      const Entries<TypeParam> expected(CosSinCache<TypeParam>(f, positions));
+      const Entries<TypeParam> expected(Cache<TypeParam>(f, positions));
       this->check(expected.cos, expected.sin,
                   [&](auto* cos, auto* sin, Against) { detail::fill_table(f, positions, Layout::bsnd(), cos, sin); });
     }

@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "support/only_target.hpp"
 #include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/tables/detail/row_filler.hpp"
+#include "support/only_target.hpp"
 #include "tables/table_kernels.hpp"
 #include "tables/turns.hpp"
 
@@ -155,7 +155,7 @@ TYPED_TEST(TableTargets, APositionForEachPair) {
 
 template <class Scalar, class Same>
 void expect_table(const Frequencies& frequencies, const Positions& positions, const Same& same) {
-  const CosSinCache<Scalar> cache(frequencies, positions, Layout::sbnd());
+  const Cache<Scalar> cache(frequencies, positions, Layout::sbnd());
   for (Index s = 0; s < positions.tokens(); ++s) {
     for (Index b = 0; b < positions.batches(); ++b) {
       for (Index k = 0; k < cache.pairs(); ++k) {

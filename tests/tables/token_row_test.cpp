@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The row formed on the fly has CosSinCache's bits at every kind of position, and its refusals leave it as it was.
+// The row formed on the fly has Cache's bits at every kind of position, and its refusals leave it as it was.
 #include "eigen_rope/tables/token_row.hpp"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <limits>
 #include <vector>
 
+#include "eigen_rope/rotation/rotate_to.hpp"
+#include "eigen_rope/tables/cache.hpp"
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/rotation/rotate_to.hpp"
 
 namespace eigen_rope::token_row_tests {
 namespace {
@@ -24,12 +24,12 @@ using test::error_of;
 Frequencies yarn() {
   Powers powers{64};
   powers.linear_scale = 0.25;
-  return Frequencies::yarn(powers, {1.0, 4096});
+  return Frequencies::ggml_yarn(powers, {1.0, 4096});
 }
 
 template <class Scalar>
 void expect_row(const TokenRow<Scalar>& row, const Frequencies& frequencies, const Positions& positions) {
-  const CosSinCache<Scalar> expected(frequencies, positions, Layout::sd());
+  const Cache<Scalar> expected(frequencies, positions, Layout::sd());
   ASSERT_EQ(row.pairs(), expected.pairs());
   EXPECT_EQ(bits_of(row.cos(), row.pairs()), bits_of(expected.cos(), row.pairs()));
   EXPECT_EQ(bits_of(row.sin(), row.pairs()), bits_of(expected.sin(), row.pairs()));
@@ -125,27 +125,27 @@ TEST(TokenRow, RefusalsLeaveTheRow) {
 TEST(TokenRow, RotatesAsCosSinCacheDoes) {
   const Frequencies frequencies = yarn();
   TokenRow<float> row(frequencies);
-  const CosSinCache<float> table(frequencies, Positions::range(777, 1));
+  const Cache<float> table(frequencies, Positions::range(777, 1));
   Eigen::Tensor<float, 1> head(64), head_expected(64);
   Eigen::Tensor<float, 4> x(64, 3, 1, 2), y(64, 3, 1, 2), expected(64, 3, 1, 2);
   head.setRandom();
   x.setRandom();
   const auto expect_same = [&] { EXPECT_EQ(bits_of(y.data(), y.size()), bits_of(expected.data(), expected.size())); };
-  y = rotate(x, row.at(777), half);
-  expected = rotate(x, table, half);
+  y = rotate(x, row.at(777), split_half);
+  expected = rotate(x, table, split_half);
   expect_same();
-  y = transpose(x, row, interleaved) + x;
-  expected = transpose(x, table, interleaved) + x;
+  y = rotate_backward(x, row, interleaved) + x;
+  expected = rotate_backward(x, table, interleaved) + x;
   expect_same();
-  y = inverse(x, row, quarter);
-  expected = inverse(x, table, quarter);
+  y = rotate_inverse(x, row, quarter);
+  expected = rotate_inverse(x, table, quarter);
   expect_same();
-  rotate_inplace(y, row, half);
-  rotate_inplace(expected, table, half);
+  rotate_inplace(y, row, split_half);
+  rotate_inplace(expected, table, split_half);
   expect_same();
-  const CosSinCache<float> one(frequencies, Positions::range(777, 1), Layout::sd());
-  head_expected = rotate(head, one, half);
-  head = rotate(head, row, half).eval();
+  const Cache<float> one(frequencies, Positions::range(777, 1), Layout::sd());
+  head_expected = rotate(head, one, split_half);
+  head = rotate(head, row, split_half).eval();
   EXPECT_EQ(bits_of(head.data(), 64), bits_of(head_expected.data(), 64));
 }
 

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/gradients/parameter_gradients.hpp"
+#include "eigen_rope/gradients/xpos_gradients.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "support/dense_view.hpp"
 #include "support/error_of.hpp"
 #include "support/real_number.hpp"
-#include "eigen_rope/gradients/gradients.hpp"
-#include "eigen_rope/gradients/parameter_gradients.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
-#include "eigen_rope/gradients/xpos_gradients.hpp"
 
 namespace eigen_rope::xpos_tests {
 namespace {
@@ -122,7 +122,7 @@ TEST(Xpos, BatchesAndLayoutsAreThoseOfCosSinCache) {
   for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::sbnd()}) {
     // A scale that hardly changes anything: what is left is the plain table.
     const auto flat = xpos_cache<double>(frequencies, positions, {1e30}, XposSide::key, layout);
-    const CosSinCache<double> plain(frequencies, positions, layout);
+    const Cache<double> plain(frequencies, positions, layout);
     EXPECT_EQ(flat.outer(), plain.outer());
     EXPECT_EQ(std::memcmp(flat.cos(), plain.cos(), 6 * 8 * sizeof(double)), 0);
     EXPECT_EQ(std::memcmp(flat.sin(), plain.sin(), 6 * 8 * sizeof(double)), 0);
@@ -136,8 +136,8 @@ std::vector<double> scores(const Xpos& xpos, double query_position, double key_p
   const auto of_k = xpos_cache<double>(frequencies, Positions::ids(std::vector<double>{key_position}), xpos, XposSide::key);
   std::vector<double> q = random_values(16, 1);
   std::vector<double> k = q;
-  rotate_inplace(dense(q, {16, 1, 1}), of_q, half);
-  rotate_inplace(dense(k, {16, 1, 1}), of_k, half);
+  rotate_inplace(dense(q, {16, 1, 1}), of_q, split_half);
+  rotate_inplace(dense(k, {16, 1, 1}), of_k, split_half);
   std::vector<double> result;
   for (std::size_t pair = 0; pair < 8; ++pair) result.push_back(q[pair] * k[pair] + q[pair + 8] * k[pair + 8]);
   return result;
@@ -166,7 +166,7 @@ TEST(Xpos, ScoresDependOnTheDistanceAloneAndFade) {
 TEST(Xpos, IsUndoneByTheInverseAndNotByTheTranspose) {
   const Frequencies frequencies = Frequencies::powers(powers);
   for (const XposSide side : {XposSide::query, XposSide::key}) {
-    for (const Pairing pairing : {half, interleaved, quarter}) {
+    for (const Pairing pairing : {split_half, interleaved, quarter}) {
       const auto cache = xpos_cache<float>(frequencies, Positions::range(1000, 50), {100}, side);
       std::vector<float> x;
       for (const double value : random_values(16 * 3 * 50, 2)) x.push_back(static_cast<float>(value));
@@ -174,7 +174,7 @@ TEST(Xpos, IsUndoneByTheInverseAndNotByTheTranspose) {
       const Shape shape{16, 3, 50};
       rotate_to(dense(y, shape), dense(std::as_const(x), shape), cache, pairing);
       rotate_to(dense(back, shape), dense(std::as_const(y), shape), cache, pairing, Direction::inverse);
-      rotate_to(dense(transposed, shape), dense(std::as_const(y), shape), cache, pairing, Direction::transpose);
+      rotate_to(dense(transposed, shape), dense(std::as_const(y), shape), cache, pairing, Direction::backward);
       for (std::size_t i = 0; i < x.size(); ++i) {
         // Two rotations of 1.5 ulp of a pair below sqrt(2), and five roundings of coefficients.
         constexpr float rounding = 12 * std::numeric_limits<float>::epsilon();
@@ -198,8 +198,8 @@ TEST(Xpos, AtTheEndsOfTheRangeTheInverseStillHolds) {
     const auto cache = xpos_cache<Scalar>(frequencies, Positions::range(position, 1), {}, side);
     std::vector<Scalar> x, y(16);
     for (int i = 0; i < 16; ++i) x.push_back(static_cast<Scalar>(0.5F + 0.03125F * static_cast<float>(i)));
-    rotate_to(dense(y, {16, 1, 1}), dense(std::as_const(x), {16, 1, 1}), cache, half);
-    rotate_inplace(dense(y, {16, 1, 1}), cache, half, Direction::inverse);
+    rotate_to(dense(y, {16, 1, 1}), dense(std::as_const(x), {16, 1, 1}), cache, split_half);
+    rotate_inplace(dense(y, {16, 1, 1}), cache, split_half, Direction::inverse);
     double worst = 0;
     for (std::size_t i = 0; i < 16; ++i) worst = std::max(worst, std::abs(static_cast<double>(y[i]) - static_cast<double>(x[i])));
     return worst;
@@ -251,10 +251,10 @@ TEST(XposGradient, OfEveryParameterIsTheSlopeOfTheLoss) {
     const auto cache = xpos_cache<double>(frequencies, positions, xpos, side);
     const RealLoss loss{random_values(96, 3), random_values(96, 4), ids, side};
     std::vector<double> y(96);
-    rotate_to(dense(y, shape), dense(loss.x, shape), cache, half);
+    rotate_to(dense(y, shape), dense(loss.x, shape), cache, split_half);
     const Wanted wanted = Wanted::angle | Wanted::log_magnitude;
-    for (const Gradients<double>& d : {gradients(output(dense(y, shape)), dense(loss.g, shape), cache, half, wanted),
-                                       gradients(input(dense(loss.x, shape)), dense(loss.g, shape), cache, half, wanted)}) {
+    for (const Gradients<double>& d : {gradients(output(dense(y, shape)), dense(loss.g, shape), cache, split_half, wanted),
+                                       gradients(input(dense(loss.x, shape)), dense(loss.g, shape), cache, split_half, wanted)}) {
       const XposGradients actual = xpos_gradients(d, positions, xpos, side);
       const std::vector<double> turning = position_gradients(d, frequencies, positions);
       const std::vector<Real> at(ids.begin(), ids.end());
@@ -288,9 +288,9 @@ TEST(XposGradient, TheTablesFromTheOutputIsThatFromTheInput) {
   const Shape shape{16, 2, 3};
   const std::vector<double> x = random_values(96, 5), g = random_values(96, 6);
   std::vector<double> y(96);
-  rotate_to(dense(y, shape), dense(x, shape), cache, half);
-  const auto from_y = gradients(output(dense(y, shape)), dense(g, shape), cache, half, Wanted::table);
-  const auto from_x = gradients(input(dense(x, shape)), dense(g, shape), cache, half, Wanted::table);
+  rotate_to(dense(y, shape), dense(x, shape), cache, split_half);
+  const auto from_y = gradients(output(dense(y, shape)), dense(g, shape), cache, split_half, Wanted::table);
+  const auto from_x = gradients(input(dense(x, shape)), dense(g, shape), cache, split_half, Wanted::table);
   for (std::size_t i = 0; i < from_x.cos.size(); ++i) {
     EXPECT_NEAR(from_y.cos[i], from_x.cos[i], 32 * double_epsilon);
     EXPECT_NEAR(from_y.sin[i], from_x.sin[i], 32 * double_epsilon);
@@ -304,9 +304,10 @@ TEST(Xpos, KeysMoveByTheTableOfTheirDistance) {
   const Shape shape{16, 1, 3};
   const std::vector<double> x = random_values(48, 7);
   std::vector<double> moved(48), anew(48);
-  rotate_to(dense(moved, shape), dense(x, shape), xpos_cache<double>(frequencies, Positions::range(300, 3), xpos, XposSide::key), half);
-  rotate_to(dense(anew, shape), dense(x, shape), xpos_cache<double>(frequencies, Positions::range(10, 3), xpos, XposSide::key), half);
-  rotate_inplace(dense(moved, shape), xpos_cache<double>(unit, Positions::range(-290, 1), {100}, XposSide::key), half);
+  rotate_to(dense(moved, shape), dense(x, shape), xpos_cache<double>(frequencies, Positions::range(300, 3), xpos, XposSide::key),
+            split_half);
+  rotate_to(dense(anew, shape), dense(x, shape), xpos_cache<double>(frequencies, Positions::range(10, 3), xpos, XposSide::key), split_half);
+  rotate_inplace(dense(moved, shape), xpos_cache<double>(unit, Positions::range(-290, 1), {100}, XposSide::key), split_half);
   for (std::size_t i = 0; i < 48; ++i) {
     const RealPair pair = real_pair(static_cast<Index>(i % 8), 16, 10 + static_cast<int>(i / 16), xpos, XposSide::key, Real(-1.3));
     EXPECT_NEAR(moved[i], anew[i], 8 * double_epsilon * static_cast<double>(abs(pair.magnitude)));

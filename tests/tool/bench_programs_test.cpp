@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope bench` calls the benchmarks and their report with the right words and understands how they ended. The programs here are scripts.
+// `eigen-rope bench` calls the benchmarks and their report with the right words and understands how they ended. The programs here are
+// scripts.
 #include "tool/bench/programs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <fstream>
 
-#include "tool/io/file_error.hpp"
 #include "support/run_tool.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -27,7 +27,8 @@ TEST(CommandWords, UnknownOnesGetASuggestion) {
       {"inspect default:dims=8 --json", "--json must be followed by FILE; see eigen-rope inspect --help"},
       {"completion bsh", "SHELL must be one of bash, zsh, fish, got bsh (did you mean bash?); see eigen-rope completion --help"},
       {"convert a b --from hlf --to half",
-       "--from must be one of half, interleaved, quarter, interleaved_to_half, got hlf (did you mean half?); see eigen-rope convert --help"},
+       "--from must be one of half, interleaved, quarter, interleaved_to_half, got hlf (did you mean half?); see eigen-rope convert "
+       "--help"},
       {"compare yarm:dims=8 default:dims=8",
        "yarm:dims=8: there is no such file, and no scaling yarm: it must be one of default, linear, proportional, dynamic, ntk, yarn, "
        "ggml_yarn, llama3, longrope (did you mean yarn?)"},

@@ -10,12 +10,12 @@
 #include <cmath>
 #include <set>
 
-#include "tool/compare/plot.hpp"
-#include "tool/compare/report.hpp"
 #include "support/error_of.hpp"
-#include "tool/inspect/scaling_text.hpp"
 #include "support/published_models.hpp"
 #include "support/run_tool.hpp"
+#include "tool/compare/plot.hpp"
+#include "tool/compare/report.hpp"
+#include "tool/inspect/scaling_text.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -359,14 +359,14 @@ TEST(CompareTolerance, RatesOfShorterSequencesCount) {
 TEST(CompareSizes, CountAndTheRotatedPartOfLatentAttentionIsTheSameAlone) {
   models::ModelRope wide = test::llama2();
   wide.layers[0].head_dims = 192;
-  wide.layers[0].pairing = half.with_rotary_dims(128);
+  wide.layers[0].pairing = split_half.with_rotary_dims(128);
   EXPECT_EQ(deciding(compare(operand(test::llama2()), operand(wide), {})), (std::set<std::string>{"head_dims"}));
-  wide.layers[0].pairing = half.with_rotary_dims(128).with_offset(64);
+  wide.layers[0].pairing = split_half.with_rotary_dims(128).with_offset(64);
   const Comparison part = compare(operand(test::llama2()), operand(wide), {});
   EXPECT_TRUE(part.equal());
   EXPECT_EQ(remarks(part), (std::set<std::string>{"head_dims", "pairing"}));
   models::ModelRope front = wide;
-  front.layers[0].pairing = half.with_rotary_dims(128).with_offset(32);
+  front.layers[0].pairing = split_half.with_rotary_dims(128).with_offset(32);
   EXPECT_EQ(deciding(compare(operand(wide), operand(front), {})), (std::set<std::string>{"first rotated element"}));
   EXPECT_EQ(deciding(compared("default:dims=128,head_dims=256,context=64", "default:dims=64,head_dims=256")).count("rotary_dims"), 1U);
 }

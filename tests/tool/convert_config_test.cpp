@@ -7,10 +7,10 @@
 
 #include <functional>
 
-#include "tool/convert/convert.hpp"
-#include "tool/io/file_error.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "support/model_files.hpp"
+#include "tool/convert/convert.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool::convert_config_tests {
 namespace {
@@ -89,7 +89,7 @@ class ConvertConfig : public testing::Test {
 
 const ConvertOptions usual = [] {
   ConvertOptions options;
-  options.from = PairKind::half;
+  options.from = PairKind::split_half;
   options.to = PairKind::interleaved;
   return options;
 }();
@@ -151,7 +151,7 @@ TEST_F(ConvertConfig, HeadsAloneDoNotHideThePairing) {
   options.head_dims = 16;
   EXPECT_EQ(said(separate(), options),
             "config.json: says interleaved pairs (cohere), --from must agree, got half; --force takes the option");
-  EXPECT_EQ(said(separate(), towards(PairKind::interleaved, PairKind::half)), "converted");
+  EXPECT_EQ(said(separate(), towards(PairKind::interleaved, PairKind::split_half)), "converted");
 }
 
 TEST_F(ConvertConfig, TheOrderOfFusedRowsIsTheFamilys) {
@@ -202,7 +202,7 @@ TEST_F(ConvertConfig, AFamilyWithoutAKnownOrderMustBeTold) {
 
 TEST_F(ConvertConfig, CodeGensOrderIsNeither) {
   write_config(R"({"model_type":"codegen","n_embd":64,"n_head":4,"rotary_dim":8,"n_positions":64,"n_layer":1})");
-  ConvertOptions options = towards(PairKind::interleaved, PairKind::half);
+  ConvertOptions options = towards(PairKind::interleaved, PairKind::split_half);
   EXPECT_THAT(said(fused("transformer.h.0.attn.qkv_proj", 192), options),
               HasSubstr("is a fused projection of a family whose order is not known"));
   options.order = QkvOrder::grouped;
@@ -226,7 +226,7 @@ TEST_F(ConvertConfig, LatentAttentionNeedsNoOptions) {
                   {layer + "kv_a_proj_with_mqa.weight", random_tensor("F32", {16, hidden}, 3)},
                   {layer + "kv_a_layernorm.weight", random_tensor("F32", {12}, 4)},
                   {layer + "kv_b_proj.weight", random_tensor("F32", {4 * 16, 12}, 5)}};
-  const ConvertOptions options = towards(PairKind::interleaved, PairKind::half);
+  const ConvertOptions options = towards(PairKind::interleaved, PairKind::split_half);
   ASSERT_EQ(said(model, options), "converted");
   const AttentionShape shape = report.plan.shape;
   EXPECT_EQ(shape.heads, 4);

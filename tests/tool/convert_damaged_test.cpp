@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tool/convert/convert.hpp"
-#include "tool/io/file_error.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "support/model_files.hpp"
+#include "tool/convert/convert.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -45,14 +45,14 @@ class ConvertDamaged : public testing::Test {
 
   // Tries what in() holds. True if it was converted.
   bool refused_or_converted(const fs::path& source) {
-    const std::string said = sentence(source, out(), PairKind::half, PairKind::interleaved);
+    const std::string said = sentence(source, out(), PairKind::split_half, PairKind::interleaved);
     if (!said.empty()) {
       EXPECT_THAT(said, StartsWith("[rope] "));
       EXPECT_EQ(said.find('\n'), std::string::npos) << said;
       EXPECT_FALSE(fs::exists(out()));
       return false;
     }
-    EXPECT_EQ(sentence(out(), folder_ / "back", PairKind::interleaved, PairKind::half), "");
+    EXPECT_EQ(sentence(out(), folder_ / "back", PairKind::interleaved, PairKind::split_half), "");
     if (fs::is_regular_file(source)) expect_same_tensors(read_model(source), read_model(out()), read_model(folder_ / "back"));
     fs::remove_all(out());
     fs::remove_all(folder_ / "back");

@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "support/model_files.hpp"
 #include "tool/convert/convert.hpp"
 #include "tool/io/file_error.hpp"
-#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_folder_tests {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope convert`, killed, without power, with a full disk, where it may not write: the destination is what it was or complete, and what a
-// killed conversion left is gone after the next.
+// `eigen-rope convert`, killed, without power, with a full disk, where it may not write: the destination is what it was or complete, and
+// what a killed conversion left is gone after the next.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -53,8 +53,8 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   const fs::path& folder() const { return folder_.path(); }
 
   std::vector<std::string> words(const fs::path& to) const {
-    return {EIGEN_ROPE_TOOL,     "convert", in().string(), to.string(),   "--from", "half",       "--to",
-            "interleaved", "--heads", "2",           "--head-dims", "8",      "--overwrite"};
+    return {EIGEN_ROPE_TOOL, "convert", in().string(), to.string(),   "--from", "half",       "--to",
+            "interleaved",   "--heads", "2",           "--head-dims", "8",      "--overwrite"};
   }
 
   // Files and their content; for a file, one without a name.

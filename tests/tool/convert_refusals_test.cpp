@@ -6,11 +6,11 @@
 
 #include <functional>
 
+#include "eigen_rope/numbers/error.hpp"
+#include "support/model_files.hpp"
 #include "tool/convert/convert.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
-#include "eigen_rope/numbers/error.hpp"
-#include "support/model_files.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -40,7 +40,7 @@ TestTensor renamed(TestTensor tensor, const std::string& dtype) {
 ConvertOptions plain() {
   ConvertOptions options;
   options.from = PairKind::interleaved;
-  options.to = PairKind::half;
+  options.to = PairKind::split_half;
   options.heads = heads;
   options.head_dims = dims;
   return options;
@@ -99,7 +99,7 @@ TEST_F(ConvertRefusals, OptionsThatDoNotFit) {
       {[](auto& o) { o.to = PairKind::quarter, o.rotary_dims = 2; }, "[rope] rotary dims must be a multiple of 4 for quarter, got 2"},
       {[](auto& o) { o.to = PairKind::interleaved; },
        "[rope] --from and --to must read pairs from different slots of 4 rotary dims, got interleaved and interleaved"},
-      {[](auto& o) { o.to = PairKind::interleaved_to_half; },
+      {[](auto& o) { o.to = PairKind::interleaved_to_split_half; },
        "[rope] --from and --to must read pairs from different slots of 4 rotary dims, got interleaved and interleaved_to_half"},
       {[](auto& o) { o.rotary_dims = 2; },
        "[rope] --from and --to must read pairs from different slots of 2 rotary dims, got interleaved and half"},
@@ -203,7 +203,7 @@ TEST_F(ConvertRefusals, OnlyWhatIsNamedIsConverted) {
 
 TEST_F(ConvertRefusals, NormsWithAPairingWhoseResultLiesElsewhere) {
   ConvertOptions options = plain();
-  options.from = PairKind::interleaved_to_half;
+  options.from = PairKind::interleaved_to_split_half;
   EXPECT_EQ(sentence(good(), options), "not refused");
   EXPECT_EQ(sentence(with("q_norm.weight", random_tensor("F32", {dims}, 1)), options),
             "tensor \"layers.0.attention.q_norm.weight\" is a norm, which cannot be shown to be safe with interleaved_to_half");
@@ -304,7 +304,7 @@ TEST_F(ConvertRefusals, ConfigJsonBesideTheModelSaysHeads) {
       R"("max_position_embeddings":64,"num_hidden_layers":1})";
   write_bytes(folder / "config.json", config);
   ConvertOptions options = plain();
-  options.from = PairKind::half;
+  options.from = PairKind::split_half;
   options.to = PairKind::interleaved;
   options.heads.reset();
   options.head_dims.reset();

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <limits>
 
+#include "support/model_files.hpp"
 #include "tool/io/byte_files.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
-#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_tests {
 namespace {
@@ -31,9 +31,9 @@ struct Slots {
 
 // From the published definitions: pairs k and k + P, 2k and 2k + 1, or the former inside each half of the window.
 Slots slots(PairKind kind, std::size_t k, std::size_t pairs) {
-  if (kind == PairKind::half) return {k, k + pairs, k, k + pairs};
+  if (kind == PairKind::split_half) return {k, k + pairs, k, k + pairs};
   if (kind == PairKind::interleaved) return {2 * k, 2 * k + 1, 2 * k, 2 * k + 1};
-  if (kind == PairKind::interleaved_to_half) return {2 * k, 2 * k + 1, k, k + pairs};
+  if (kind == PairKind::interleaved_to_split_half) return {2 * k, 2 * k + 1, k, k + pairs};
   const std::size_t half = k / (pairs / 2), within = k % (pairs / 2), first = half * pairs + within;
   return {first, first + pairs / 2, first, first + pairs / 2};
 }
@@ -181,7 +181,7 @@ void expect_same_order(const TestModel& before, const ReadModel& after) {
 }
 
 TEST_F(Convert, KeepsLogitsAndComesBackForEveryPairOfPairingsWindowHeadsAndType) {
-  const PairKind kinds[] = {PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half};
+  const PairKind kinds[] = {PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half};
   const Window windows[] = {{16, 0, 16}, {8, 0, 16}, {8, 4, 16}};
   int cases = 0;
   for (const char* dtype : {"F64", "F32", "F16", "BF16"}) {
@@ -189,9 +189,10 @@ TEST_F(Convert, KeepsLogitsAndComesBackForEveryPairOfPairingsWindowHeadsAndType)
       for (const Window& window : windows) {
         for (const PairKind from : kinds) {
           for (const PairKind to : kinds) {
-            const bool same_reads = from != PairKind::half && from != PairKind::quarter && to != PairKind::half && to != PairKind::quarter;
+            const bool same_reads =
+                from != PairKind::split_half && from != PairKind::quarter && to != PairKind::split_half && to != PairKind::quarter;
             if (from == to || same_reads) continue;
-            const bool moves = from == PairKind::interleaved_to_half || to == PairKind::interleaved_to_half;
+            const bool moves = from == PairKind::interleaved_to_split_half || to == PairKind::interleaved_to_split_half;
             const TestModel model = llama(dtype, 4, key_heads, !moves);
             ConvertOptions options = options_for(from, to, 4, key_heads);
             options.rotary_dims = window.rotary;
@@ -239,7 +240,7 @@ TEST_F(Convert, HeadsLargerThanTheBufferMoveRowByRow) {
     return tensor;
   };
   const TestModel model{{layer_0 + "q_proj.weight", rows(1)}, {layer_0 + "k_proj.weight", rows(65)}};
-  convert_model(model, options_for(PairKind::half, PairKind::interleaved, 1, 1));
+  convert_model(model, options_for(PairKind::split_half, PairKind::interleaved, 1, 1));
   const ReadModel after = converted();
   for (const auto& [name, tensor] : model) {
     for (std::size_t row = 0; row < dims; ++row) {
@@ -251,7 +252,7 @@ TEST_F(Convert, HeadsLargerThanTheBufferMoveRowByRow) {
 }
 
 TEST_F(Convert, ReportsABoundForEveryLayerAndRecordsWhatWasDone) {
-  const ConvertReport report = convert_model(llama("F32", 4, 2, true), options_for(PairKind::half, PairKind::interleaved, 4, 2));
+  const ConvertReport report = convert_model(llama("F32", 4, 2, true), options_for(PairKind::split_half, PairKind::interleaved, 4, 2));
   ASSERT_EQ(report.checks.size(), 2U);
   for (const LayerCheck& check : report.checks) {
     EXPECT_LE(check.difference, check.bound);
@@ -276,7 +277,7 @@ TEST_F(Convert, ReportsABoundForEveryLayerAndRecordsWhatWasDone) {
 TEST_F(Convert, DryRunWritesNothing) {
   write_bytes(folder / "in.safetensors", file_of(llama("F32", 4, 2, false)));
   const ConvertReport report = convert(folder / "in.safetensors", folder / "out.safetensors",
-                                       options_for(PairKind::half, PairKind::interleaved, 4, 2), Writing::plan_only);
+                                       options_for(PairKind::split_half, PairKind::interleaved, 4, 2), Writing::plan_only);
   EXPECT_EQ(report.plan.layers.size(), 2U);
   EXPECT_TRUE(report.checks.empty());
   EXPECT_THAT(text_of(report), HasSubstr("nothing was written"));
@@ -290,7 +291,7 @@ TEST_F(Convert, FusedProjectionsMoveQAndKAndLeaveV) {
     const std::string name = "transformer.h.0.attn.c_attn.";
     const TestModel model{{name + "weight", random_tensor("F32", {8 * dims, hidden}, 3)},
                           {name + "bias", random_tensor("F32", {8 * dims}, 4)}};
-    ConvertOptions options = options_for(PairKind::half, PairKind::interleaved, heads, key_heads);
+    ConvertOptions options = options_for(PairKind::split_half, PairKind::interleaved, heads, key_heads);
     options.order = order;
     convert_model(model, options);
     // First rows, in heads of `dims`: of query h, key h, value h.
@@ -307,7 +308,7 @@ TEST_F(Convert, FusedProjectionsMoveQAndKAndLeaveV) {
       return result;
     };
     const ReadModel before = unconverted(model), after = converted();
-    expect_same(logits(rows(before, 'q', heads), rows(before, 'k', key_heads), PairKind::half, window, window),
+    expect_same(logits(rows(before, 'q', heads), rows(before, 'k', key_heads), PairKind::split_half, window, window),
                 logits(rows(after, 'q', heads), rows(after, 'k', key_heads), PairKind::interleaved, window, window), dims);
     EXPECT_EQ(rows(before, 'v', key_heads), rows(after, 'v', key_heads));
   }
@@ -322,7 +323,7 @@ TEST_F(Convert, AdaptersMoveWithTheirBase) {
                         {base + "q_proj.lora_magnitude_vector", random_tensor("F32", {4 * dims}, 3)},
                         {base + "v_proj.lora_A.weight", random_tensor("F32", {rank, hidden}, 4)},
                         {base + "v_proj.lora_B.weight", random_tensor("F32", {2 * dims, rank}, 5)}};
-  convert_model(model, options_for(PairKind::half, PairKind::interleaved, 4, 2));
+  convert_model(model, options_for(PairKind::split_half, PairKind::interleaved, 4, 2));
   const ReadModel before = unconverted(model), after = converted();
   EXPECT_EQ(before.at(base + "q_proj.lora_A.weight").bytes, after.at(base + "q_proj.lora_A.weight").bytes);
   EXPECT_EQ(before.at(base + "v_proj.lora_B.weight").bytes, after.at(base + "v_proj.lora_B.weight").bytes);
@@ -343,7 +344,7 @@ TEST_F(Convert, AdaptersMoveWithTheirBase) {
       new_k[head + 2 * pair + 1] = k[head + pair + dims / 2];
     }
   }
-  expect_same(logits(change(before), k, PairKind::half, window, window),
+  expect_same(logits(change(before), k, PairKind::split_half, window, window),
               logits(change(after), new_k, PairKind::interleaved, window, window), dims);
 }
 
@@ -355,7 +356,7 @@ TEST_F(Convert, LatentAttentionMovesTheRotatedEndsOnly) {
                         {layer_0 + "kv_a_proj_with_mqa.weight", random_tensor("F32", {rank + rotary, hidden}, 4)},
                         {layer_0 + "kv_a_layernorm.weight", random_tensor("F32", {rank}, 5)},
                         {layer_0 + "kv_b_proj.weight", random_tensor("F32", {heads * 16, rank}, 6)}};
-  ConvertOptions options = options_for(PairKind::interleaved, PairKind::half, heads, 1);
+  ConvertOptions options = options_for(PairKind::interleaved, PairKind::split_half, heads, 1);
   options.query = "q_b_proj";
   options.key = "kv_a_proj_with_mqa";
   options.head_dims = plain + rotary;
@@ -369,7 +370,7 @@ TEST_F(Convert, LatentAttentionMovesTheRotatedEndsOnly) {
   const auto q = [&](const ReadModel& read) { return times(read.at(layer_0 + "q_b_proj.weight"), {1, -2, 0.5, 3, -1, 0.25}); };
   const auto k = [&](const ReadModel& read) { return times(read.at(layer_0 + "kv_a_proj_with_mqa.weight"), {-1, 1, 2, 0.75, -0.5, 2}); };
   const Logits wanted = logits(q(before), k(before), PairKind::interleaved, q_window, k_window);
-  expect_same(wanted, logits(q(after), k(after), PairKind::half, q_window, k_window), rotary);
+  expect_same(wanted, logits(q(after), k(after), PairKind::split_half, q_window, k_window), rotary);
   expect_different(wanted, logits(q(after), k(after), PairKind::interleaved, q_window, k_window));
   const Numbers old_k = k(before), new_k = k(after), old_q = q(before), new_q = q(after);
   for (std::size_t i = 0; i < rank; ++i) EXPECT_EQ(old_k[i], new_k[i]);
@@ -399,7 +400,7 @@ TEST_F(Convert, AFolderKeepsItsIndexAndQAndKMayLieInDifferentFiles) {
   const std::string index = Json{{"weight_map", map}}.dump();
   write_bytes(in / "model.safetensors.index.json", index);
   write_bytes(in / "vocab.txt", "a b c");
-  const ConvertOptions options = options_for(PairKind::half, PairKind::interleaved, 4, 2);
+  const ConvertOptions options = options_for(PairKind::split_half, PairKind::interleaved, 4, 2);
   for (const fs::path& named : {in, in / "model.safetensors.index.json"}) {
     convert(named, out, options, Writing::whole);
     EXPECT_EQ(file_bytes(out / "model.safetensors.index.json"), index);
@@ -440,7 +441,7 @@ TEST_F(Convert, NamesTheTensorThatIsNotFinite) {
             std::memcpy(tensor.bytes.data() + ((row + 1) * columns - 1) * sizeof wrong, &wrong, sizeof wrong);
           });
         }
-        EXPECT_THAT([&] { convert_model(model, options_for(PairKind::half, PairKind::interleaved, 4, 2)); },
+        EXPECT_THAT([&] { convert_model(model, options_for(PairKind::split_half, PairKind::interleaved, 4, 2)); },
                     ThrowsMessage<FileError>("[rope] " + (folder / "in.safetensors").string() + ": tensor \"" + layer_0 + name +
                                              "\" must hold finite numbers to be verified, got NaN or infinity in row 21"));
         EXPECT_FALSE(fs::exists(folder / "out.safetensors"));
@@ -454,7 +455,7 @@ TEST_F(Convert, WhatIsNotMovedMayBeNotFinite) {
   for (auto& [name, tensor] : model) {
     if (name == layer_0 + "o_proj.weight") std::memcpy(tensor.bytes.data(), "\x00\x00\xc0\x7f", 4);
   }
-  convert_model(model, options_for(PairKind::half, PairKind::interleaved, 4, 2));
+  convert_model(model, options_for(PairKind::split_half, PairKind::interleaved, 4, 2));
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 #include <functional>
 
+#include "support/model_files.hpp"
 #include "tool/convert/convert.hpp"
 #include "tool/convert/write.hpp"
 #include "tool/io/file_error.hpp"
-#include "support/model_files.hpp"
 
 namespace eigen_rope::tool::convert_verify_tests {
 namespace {
@@ -74,7 +74,7 @@ class ConvertVerify : public testing::Test {
     if (!config.empty()) write_bytes(in() / "config.json", config);
   }
 
-  ConvertOptions options(PairKind from = PairKind::half, PairKind to = PairKind::interleaved) const {
+  ConvertOptions options(PairKind from = PairKind::split_half, PairKind to = PairKind::interleaved) const {
     ConvertOptions result;
     result.from = from;
     result.to = to;
@@ -152,7 +152,7 @@ TEST_F(ConvertVerify, SeesTheWrongDirection) {
 
 TEST_F(ConvertVerify, SeesAnotherPairing) {
   write_source({llama()}, qwen_config);
-  for (const PairKind wrong : {PairKind::half, PairKind::quarter}) {
+  for (const PairKind wrong : {PairKind::split_half, PairKind::quarter}) {
     EXPECT_THAT(verdict_of([&](ConvertPlan& plan) { plan.to = wrong; }), wrong_products);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope gradcheck`: green for this library, red for every fault put into its answers, and what the program prints, writes and returns.
+// `eigen-rope gradcheck`: green for this library, red for every fault put into its answers, and what the program prints, writes and
+// returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,12 +14,12 @@
 #include <set>
 #include <sstream>
 
+#include "eigen_rope/numbers/error.hpp"
+#include "support/only_target.hpp"
+#include "support/verify_recordings.hpp"
 #include "tool/gradcheck/gradcheck.hpp"
 #include "tool/gradcheck/library.hpp"
 #include "tool/gradcheck/report.hpp"
-#include "support/only_target.hpp"
-#include "support/verify_recordings.hpp"
-#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -242,7 +243,7 @@ TEST(GradcheckFaults, QueriesForKeysAreSeen) {
 TEST(GradcheckFaults, WrongPairsAreSeenEverywhere) {
   const auto other_pairs = [](const Problem& problem) {
     Problem other = problem;
-    other.at.pairing = problem.at.pairing == PairKind::half ? PairKind::interleaved : PairKind::half;
+    other.at.pairing = problem.at.pairing == PairKind::split_half ? PairKind::interleaved : PairKind::split_half;
     other.pairing = Pairing(other.at.pairing).with_rotary_dims(2 * problem.pairs()).with_offset(problem.pairing.offset());
     return library_answers(other);
   };

@@ -13,11 +13,11 @@
 #include <sstream>
 
 #include "support/error_of.hpp"
+#include "support/published_models.hpp"
+#include "support/run_tool.hpp"
 #include "tool/inspect/plot.hpp"
 #include "tool/inspect/report.hpp"
 #include "tool/inspect/scaling_text.hpp"
-#include "support/published_models.hpp"
-#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool::inspect_tests {
 namespace {
@@ -93,7 +93,7 @@ TEST(Inspect, GptOssHasTheRampThatVllmPublished) {
 }
 
 TEST(Inspect, GgmlsYarnHasTheSameRamp) {
-  models::LayerRope layer = test::layer_of(64, 150000, Yarn{1.0, 4096, 32.0, 1.0, RampEnds::rounded});
+  models::LayerRope layer = test::layer_of(64, 150000, GgmlYarn{1.0, 4096, 32.0, 1.0, RampEnds::rounded});
   layer.powers.linear_scale = 1.0 / 32;
   const LayerInspection inspected = layer_at(test::model_of("gpt-oss", 131072, layer));
   EXPECT_EQ(fact_of(inspected, "ramp_low"), 8);
@@ -183,7 +183,7 @@ TEST(Inspect, RatiosTurnsAndWavelengthsFollowFromTheRates) {
 TEST(Inspect, SlotsAreThoseOfThePairingInTheRow) {
   models::LayerRope layer = test::layer_of(8, 1e4, Unscaled{});
   layer.head_dims = 20;
-  layer.pairing = interleaved_to_half.with_rotary_dims(8).with_offset(12);
+  layer.pairing = interleaved_to_split_half.with_rotary_dims(8).with_offset(12);
   const LayerInspection inspected = layer_at(test::model_of("deepseek", 10, layer));
   EXPECT_EQ(inspected.pairs[3].slots->a, 18);
   EXPECT_EQ(inspected.pairs[3].slots->b, 19);
@@ -270,7 +270,7 @@ TEST(InspectRemarks, BeyondTheContextIsAWarning) {
 }
 
 TEST(InspectRemarks, WithinWhatTheScalingStretchesToIsNotBeyondTheContext) {
-  HfYarn yarn;
+  Yarn yarn;
   yarn.factor = 4;
   yarn.original_context = 32768;
   const models::ModelRope recipe = test::model_of("qwen2", 32768, test::layer_of(128, 1e6, yarn));
@@ -303,7 +303,7 @@ TEST(InspectRemarks, MoreThanTheScalingStretchesToIsAWarning) {
 }
 
 TEST(InspectRemarks, ARampTurnedRoundIsAWarningAndOnePastTheEndANote) {
-  HfYarn yarn;
+  Yarn yarn;
   yarn.factor = 4;
   yarn.original_context = 131072;
   EXPECT_THAT(inspect(test::model_of("x", 1000, test::layer_of(64, 1e4, yarn)), {}).notes,
@@ -402,12 +402,12 @@ TEST(InspectJson, NumbersRoundTrip) {
 }
 
 TEST(InspectJson, ScalingsHaveTheirMembersAndWhatIsNotFiniteIsNull) {
-  HfYarn yarn;
+  Yarn yarn;
   yarn.mscale = 0.707;
   EXPECT_EQ(json_of(Scaling(yarn))["mscale"], 0.707);
   EXPECT_EQ(json_of(Scaling(yarn))["ends"], "rounded");
   EXPECT_EQ(json_of(Scaling(yarn))["rule"], "hugging_face");
-  EXPECT_TRUE(json_of(Scaling(HfYarn{}))["mscale"].is_null());
+  EXPECT_TRUE(json_of(Scaling(Yarn{}))["mscale"].is_null());
   EXPECT_EQ(json_of(Scaling(Llama3{}))["high_freq_factor"], 4);
   const Json json = Json::parse(json_of(inspect(test::proportional(), {})).dump());
   EXPECT_TRUE(json["layers"][0]["wavelengths"][64].is_null());
@@ -484,7 +484,7 @@ TEST(InspectFiles, TheFormatIsToldByTheContentAndAFolderHoldsAConfiguration) {
   EXPECT_EQ(of_folder.architecture, "llama");
   EXPECT_TRUE(std::holds_alternative<Llama3>(of_folder.layers.at(0).scaling));
   EXPECT_EQ(of_folder.context, read_model(folder / "config.json", models::Strictness::strict).context);
-  EXPECT_TRUE(std::holds_alternative<Yarn>(read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
+  EXPECT_TRUE(std::holds_alternative<GgmlYarn>(read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
 }
 
 // The program.
@@ -536,7 +536,8 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   for (const char* context : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
     const test::Outcome outcome = run_tool(std::string("inspect default:dims=8 --context=") + context);
     EXPECT_EQ(outcome.code, 2) << context;
-    EXPECT_EQ(outcome.err, std::string("[rope] --context must be a whole number from 1, got ") + context + "; see eigen-rope inspect --help\n");
+    EXPECT_EQ(outcome.err,
+              std::string("[rope] --context must be a whole number from 1, got ") + context + "; see eigen-rope inspect --help\n");
   }
 }
 

@@ -2,8 +2,9 @@
 //
 // A library to be preloaded (LD_PRELOAD) that makes a program meet one fault, at a place of the test's choosing.
 //
-// It counts the calls that change files below EIGEN_ROPE_FAULT_FOLDER (open, write, fsync, close, rename, link, unlink, mkdir) and appends each
-// to the file EIGEN_ROPE_FAULT_LOG, as "name path [other path]". At call number EIGEN_ROPE_FAULT_AT, counted from 1, EIGEN_ROPE_FAULT happens:
+// It counts the calls that change files below EIGEN_ROPE_FAULT_FOLDER (open, write, fsync, close, rename, link, unlink, mkdir) and appends
+// each to the file EIGEN_ROPE_FAULT_LOG, as "name path [other path]". At call number EIGEN_ROPE_FAULT_AT, counted from 1, EIGEN_ROPE_FAULT
+// happens:
 //
 //   kill    the process is killed before the call
 //   torn    a write writes the first half, then the process is killed; other calls as kill

@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tool/io/file_error.hpp"
+#include "support/published_models.hpp"
 #include "tool/inspect/inspect.hpp"
 #include "tool/inspect/plot.hpp"
 #include "tool/inspect/report.hpp"
-#include "support/published_models.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What README and docs/tool.md show of the program's output is what it prints: each block that begins with `$ eigen-rope ...` is run, in a folder
-// with the files its commands name. A line of dots stands for lines left out; a comment behind the command says that lines may be left out
-// everywhere.
+// What README and docs/tool.md show of the program's output is what it prints: each block that begins with `$ eigen-rope ...` is run, in a
+// folder with the files its commands name. A line of dots stands for lines left out; a comment behind the command says that lines may be
+// left out everywhere.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -38,17 +38,17 @@ std::vector<std::string> lines_of(const std::string& text) {
 bool is_gap(const std::string& line) { return line.find_first_not_of(" .") == std::string::npos && line.find("...") != std::string::npos; }
 
 std::vector<Shown> shown_in(const std::string& page) {
-  const std::string indent = "    ";
+  const std::string indent = "    ", prefix = "eigen-rope ";
   std::vector<Shown> blocks;
   bool inside = false;
   for (const std::string& line : lines_of(file_bytes(fs::path(EIGEN_ROPE_SOURCE_DIR) / page))) {
     if (line.rfind(indent + "$ ", 0) == 0) {
       std::string command = line.substr(indent.size() + 2);
       const std::size_t comment = command.find("  #");
-      const std::size_t program = command.find("eigen-rope ");
+      const std::size_t program = command.find(prefix);
       if (program == std::string::npos) continue;
       const bool excerpt = comment != std::string::npos;
-      command = command.substr(program + 5, excerpt ? comment - program - 5 : std::string::npos);
+      command = command.substr(program + prefix.size(), excerpt ? comment - program - prefix.size() : std::string::npos);
       command = command.substr(0, command.find(" --plot"));
       blocks.push_back({command, {}, excerpt});
       inside = true;

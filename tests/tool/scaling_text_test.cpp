@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "support/error_of.hpp"
-#include "tool/io/file_error.hpp"
 #include "tool/inspect/scaling_fields.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -32,7 +32,7 @@ TEST(ScalingText, EveryFieldOfYarnIsReadByItsName) {
   EXPECT_EQ(layer.powers.base, 150000);
   EXPECT_EQ(layer.powers.linear_scale, 0.5);
   EXPECT_EQ(layer.powers.attention_factor, 1.25);
-  const auto yarn = std::get<HfYarn>(layer.scaling);
+  const auto yarn = std::get<Yarn>(layer.scaling);
   EXPECT_EQ(yarn.factor, 32);
   EXPECT_EQ(yarn.original_context, 4096);
   EXPECT_EQ(yarn.beta_fast, 16);
@@ -61,8 +61,8 @@ TEST(ScalingText, EveryTypeIsKnownAndKeepsTheLibrarysDefaults) {
     EXPECT_EQ(layer.head_dims, layer.powers.rotary_dims) << name;
     EXPECT_FALSE(layer.pairing) << name;
   }
-  EXPECT_EQ(scaling_from<HfYarn>("yarn:dims=8,factor=2,original=64").beta_fast, 32);
-  EXPECT_EQ(scaling_from<HfYarn>("yarn:dims=8,factor=2,original=64").mscale, std::nullopt);
+  EXPECT_EQ(scaling_from<Yarn>("yarn:dims=8,factor=2,original=64").beta_fast, 32);
+  EXPECT_EQ(scaling_from<Yarn>("yarn:dims=8,factor=2,original=64").mscale, std::nullopt);
   EXPECT_EQ(scaling_from<Llama3>("llama3:dims=8,factor=2,original=64").high_freq_factor, 4);
   EXPECT_EQ(scaling_from<Proportional>("proportional:dims=8,pairs=2").rotated_pairs, 2);
 }

@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/model_files.hpp"
+#include "support/run_tool.hpp"
 #include "tool/io/byte_files.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/files.hpp"
-#include "support/model_files.hpp"
-#include "support/run_tool.hpp"
 
 namespace eigen_rope::tool {
 namespace {

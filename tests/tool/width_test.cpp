@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "tool/io/terminal.hpp"
 #include "support/run_tool.hpp"
+#include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -16,8 +16,8 @@
 #include <string>
 
 #include "error.hpp"
-#include "tool/io/files.hpp"
-#include "tool/io/safetensors.hpp"
+#include "files.hpp"
+#include "stored_tensors.hpp"
 #include "train_lm/temporary_folder.hpp"
 #include "trainer.hpp"
 

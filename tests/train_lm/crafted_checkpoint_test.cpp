@@ -112,10 +112,10 @@ TEST_F(CraftedCheckpointTest, NumbersThatAreNoIntegers) {
   EXPECT_THAT(said_of(with(R"(\"dim\":4)", R"(\"dim\":[4])")), EndsWith(rule + most + ", got array"));
   EXPECT_THAT(said_of(with(R"(\"seed\":7)", R"(\"seed\":-7)")), EndsWith(rule + "18446744073709551615, got -7"));
   EXPECT_THAT(said_of(with(R"("threads":"2")", R"("threads":"1e300")")), EndsWith(rule + most + ", got 1e+300"));
-  EXPECT_THAT(said_of(with(R"("shape":[3])", R"("shape":[1e300])")), EndsWith(rule + most + ", got 1e+300"));
-  EXPECT_THAT(said_of(with(R"("data_offsets":[0,)", R"("data_offsets":[-8,)")), EndsWith(rule + "18446744073709551615, got -8"));
+  EXPECT_THAT(said_of(with(R"("shape":[3])", R"("shape":[1e300])")), EndsWith(" must have counts in its shape, got 1e300"));
+  EXPECT_THAT(said_of(with(R"("data_offsets":[0,)", R"("data_offsets":[-8,)")), EndsWith(" must have counts in its data_offsets, got -8"));
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
-  EXPECT_THAT(said_of(with(R"("shape":[3])", "\"shape\":[" + deep + "]")), EndsWith(rule + most + ", got array"));
+  EXPECT_THAT(said_of(with(R"("shape":[3])", "\"shape\":[" + deep + "]")), EndsWith(" must have counts in its shape, got a list"));
 }
 
 TEST_F(CraftedCheckpointTest, ValidationsOfStepsThatWereNotDone) {

@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Ropes, GradientTest,
                                          Case{"yarn", Rates::learned}),
                          [](const auto& rope) { return case_name(rope.param); });
 
-TEST(Yarn, ScalesTheAttention) {
+TEST(GgmlYarn, ScalesTheAttention) {
   RopeChoice choice;
   choice.kind = "yarn";
   choice.factor = 4.0;

@@ -9,7 +9,7 @@
 
 #include "checkpoint.hpp"
 #include "error.hpp"
-#include "tool/io/files.hpp"
+#include "files.hpp"
 #include "support/killed_program.hpp"
 
 namespace train_lm {

@@ -27,9 +27,9 @@
 
 #include "eigen_rope/check/detail/flat_tensor.hpp"
 #include "eigen_rope/check/detail/gradient_problem.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/check/options.hpp"
 #include "eigen_rope/check/report.hpp"
+#include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
 
@@ -213,7 +213,8 @@ GradientReport check_typed_gradient(const F& f, const Claim& claim, const Gradie
 /// \param claim  (x..., g) -> J^T g with g as f's result; or, where f returns one value, (x...) -> gradient, or the gradient itself. One
 ///               gradient for each argument, in a std::tuple where there are several
 /// \param x      a tensor or number of float or double, or a std::tuple of them (std::tie), each of any rank and layout
-/// \throws eigen_rope::Error if a gradient has not its argument's shape, if f changes its result's shape, or for options outside their range
+/// \throws eigen_rope::Error if a gradient has not its argument's shape, if f changes its result's shape, or for options outside their
+/// range
 ///
 /// If f can be called with tensors of std::complex<double> (a lambda with `auto` for every argument) its derivatives are taken by the
 /// complex step (Squire and Trapp 1998), and else by central differences; its body must then compile for complex tensors. Write the

@@ -12,6 +12,6 @@
 namespace eigen_rope {
 
 /// Forward, its transpose (the gradient) or its inverse.
-enum class Direction { forward, transpose, inverse };
+enum class Direction { forward, backward, inverse };
 
 }  // namespace eigen_rope

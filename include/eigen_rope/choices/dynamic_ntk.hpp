@@ -4,16 +4,17 @@
 //
 //   eigen_rope::DynamicNtk ntk({128}, {10.0, 2048});                        up to 2048 tokens: the powers themselves
 //   const eigen_rope::Frequencies before = ntk.frequencies();
-//   if (ntk.update(length) == eigen_rope::CachedKeys::rerotate) eigen_rope::rerotate(k, {before, p}, {ntk.frequencies(), p}, eigen_rope::half);
+//   if (ntk.update(length) == eigen_rope::CachedKeys::rerotate) eigen_rope::rerotate(k, {before, p}, {ntk.frequencies(), p},
+//   eigen_rope::split_half);
 //
 // The rule is Hugging Face's dynamic_frequency_update: a sequence longer than any before it gets the base of its length; one shorter than
 // the original context gets the original base back, if that had changed; in between the base of the longest stays. Hugging Face leaves the
 // keys it has cached as they were. Not here: the formula (scalings.hpp) and the cache of keys.
 #pragma once
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope {
 

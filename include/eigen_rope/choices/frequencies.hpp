@@ -13,10 +13,10 @@
 
 #include <vector>
 
-#include "eigen_rope/numbers/double_double.hpp"
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/rates.hpp"
 #include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope {
@@ -27,7 +27,7 @@ class EIGEN_ROPE_API Frequencies {
   /// Throws eigen_rope::Error for odd or non-positive dims, base <= 0, scale <= 0, non-finite values, zero factors, too few of them.
   static Frequencies powers(const Powers& powers);
   /// The same, and for negative betas or context, or base 1.
-  static Frequencies yarn(const Powers& powers, const Yarn& yarn);
+  static Frequencies ggml_yarn(const Powers& powers, const GgmlYarn& yarn);
   /// As powers, and for a factor that is not positive, negative freq factors or context, or a high freq factor below the low one.
   static Frequencies llama3(const Powers& powers, const Llama3& llama3);
   /// f_k / factor (Hugging Face's linear). As powers, and for a factor that is not positive.
@@ -40,7 +40,7 @@ class EIGEN_ROPE_API Frequencies {
   /// vLLM's fixed and mixed NTK. As powers, and for a factor that is not positive or a negative mixed_b.
   static Frequencies ntk(const Powers& powers, const NtkScaling& ntk);
   /// YaRN as Hugging Face and DeepSeek have it. As powers, and for a factor, context or beta that is not positive, or base 1.
-  static Frequencies hf_yarn(const Powers& powers, const HfYarn& yarn);
+  static Frequencies yarn(const Powers& powers, const Yarn& yarn);
   /// For a sequence of `length` tokens. As powers, and for lists that are not one non-zero number per pair, frequency factors beside them,
   /// a factor or context that is not positive, a negative length.
   static Frequencies longrope(const Powers& powers, const LongRope& longrope, Index length);

@@ -7,7 +7,7 @@
 //   half                 (k, k+P)    -> the same slots      NeoX, Llama in Hugging Face's layout; aclnn mode 0, ggml neox
 //   interleaved          (2k, 2k+1)  -> the same slots      GPT-J, Llama as published; aclnn mode 1, ggml normal
 //   quarter              half pairing inside each half of the window: (k, k+P/2), and R/2 further on for k >= P/2; aclnn mode 2
-//   interleaved_to_half  (2k, 2k+1)  -> (k, k+P)            DeepSeek's latent attention; aclnn mode 3
+//   interleaved_to_split_half  (2k, 2k+1)  -> (k, k+P)            DeepSeek's latent attention; aclnn mode 3
 //
 // Slots count from the window's offset; what lies outside the window is copied bit for bit. Not the angles: those are the table's.
 #pragma once
@@ -17,11 +17,11 @@
 namespace eigen_rope {
 
 /// The four ways of pairing listed above.
-enum class PairKind { half, interleaved, quarter, interleaved_to_half };
+enum class PairKind { split_half, interleaved, quarter, interleaved_to_split_half };
 
 /// A run-time value: the kind of pair and the rotated window. Start from one of the constants below and narrow it:
 ///
-///     eigen_rope::half.with_rotary_dims(32).with_offset(8)
+///     eigen_rope::split_half.with_rotary_dims(32).with_offset(8)
 ///
 /// Whether the window fits a tensor is checked when it meets one.
 class Pairing {
@@ -55,10 +55,10 @@ class Pairing {
   bool whole_row_ = true;
 };
 
-inline constexpr Pairing half{PairKind::half};                                ///< (k, k+P)
-inline constexpr Pairing interleaved{PairKind::interleaved};                  ///< (2k, 2k+1)
-inline constexpr Pairing quarter{PairKind::quarter};                          ///< half pairing inside each half of the window
-inline constexpr Pairing interleaved_to_half{PairKind::interleaved_to_half};  ///< (2k, 2k+1) -> (k, k+P)
+inline constexpr Pairing split_half{PairKind::split_half};                                ///< (k, k+P)
+inline constexpr Pairing interleaved{PairKind::interleaved};                              ///< (2k, 2k+1)
+inline constexpr Pairing quarter{PairKind::quarter};                                      ///< half pairing inside each half of the window
+inline constexpr Pairing interleaved_to_split_half{PairKind::interleaved_to_split_half};  ///< (2k, 2k+1) -> (k, k+P)
 
 /// Where a pair takes its members from (a, b) and where it puts them (A, B), counted from the window's offset.
 struct PairSlots {
@@ -72,9 +72,9 @@ struct PairSlots {
 constexpr PairSlots pair_slots(PairKind kind, Index k, Index rotary_dims) {
   const Index pairs = rotary_dims / 2;
   switch (kind) {
-    case PairKind::half: return {k, k + pairs, k, k + pairs};
+    case PairKind::split_half: return {k, k + pairs, k, k + pairs};
     case PairKind::interleaved: return {2 * k, 2 * k + 1, 2 * k, 2 * k + 1};
-    case PairKind::interleaved_to_half: return {2 * k, 2 * k + 1, k, k + pairs};
+    case PairKind::interleaved_to_split_half: return {2 * k, 2 * k + 1, k, k + pairs};
     case PairKind::quarter: break;
   }
   const Index quarter_size = pairs / 2;
@@ -89,11 +89,11 @@ struct SlotOwner {
 };
 
 /// The inverse of pair_slots for the slots read (a, b). For those written (A, B) ask with PairKind::half where the kind is
-/// interleaved_to_half, and with the kind itself elsewhere. 0 <= slot < rotary_dims.
+/// interleaved_to_split_half, and with the kind itself elsewhere. 0 <= slot < rotary_dims.
 constexpr SlotOwner slot_owner(PairKind kind, Index slot, Index rotary_dims) {
-  if (kind == PairKind::interleaved || kind == PairKind::interleaved_to_half) return {slot / 2, slot % 2 != 0};
+  if (kind == PairKind::interleaved || kind == PairKind::interleaved_to_split_half) return {slot / 2, slot % 2 != 0};
   const Index pairs = rotary_dims / 2;
-  if (kind == PairKind::half) return {slot < pairs ? slot : slot - pairs, slot >= pairs};
+  if (kind == PairKind::split_half) return {slot < pairs ? slot : slot - pairs, slot >= pairs};
   const Index quarter_size = pairs / 2;
   const Index within = slot < pairs ? slot : slot - pairs;
   const Index first_pair = slot < pairs ? 0 : quarter_size;

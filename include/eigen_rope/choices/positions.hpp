@@ -16,9 +16,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope {

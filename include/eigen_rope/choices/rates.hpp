@@ -11,7 +11,7 @@
 //   llama3 rate_k = linear_scale (f_k (1 - s_k) / factor + f_k s_k)      m = attention_factor
 //          s_k = clamp((n_k - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1),  n_k = original_context |f_k| / (2 pi)
 //
-// Not here: what is done with rates (Frequencies, CosSinCache::from_rates). Nothing here needs Eigen.
+// Not here: what is done with rates (Frequencies, Cache::from_rates). Nothing here needs Eigen.
 #pragma once
 
 #include <algorithm>
@@ -103,12 +103,12 @@ enum class RampEnds {
 
 /// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With ext_factor 0 it changes nothing, m included.
 template <class S>
-struct BasicYarn {
-  BasicYarn() = default;
+struct BasicGgmlYarn {
+  BasicGgmlYarn() = default;
   /// In the order of the members, real numbers written as such: {1.0, 4096, 32.0, 1.0}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  BasicYarn(const detail::Real<S>& ext, detail::Count context = 0, const detail::Real<S>& fast = S(32.0),
-            const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded)
+  BasicGgmlYarn(const detail::Real<S>& ext, detail::Count context = 0, const detail::Real<S>& fast = S(32.0),
+                const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded)
       : ext_factor(ext.value()), original_context(context.value()), beta_fast(fast.value()), beta_slow(slow.value()), ends(ramp_ends) {}
 
   S ext_factor = S(1.0);  ///< Weight of the unscaled rates; 0 switches YaRN off.
@@ -122,12 +122,12 @@ struct BasicYarn {
 
   /// As BasicPowers::cast.
   template <class T>
-  BasicYarn<T> cast() const {
+  BasicGgmlYarn<T> cast() const {
     return {detail::scalar_cast<T>(ext_factor), original_context, detail::scalar_cast<T>(beta_fast), detail::scalar_cast<T>(beta_slow),
             ends};
   }
 };
-using Yarn = BasicYarn<double>;  ///< Of numbers.
+using GgmlYarn = BasicGgmlYarn<double>;  ///< Of numbers.
 
 /// What Llama 3.1's scaling adds to the powers, as Hugging Face defines it. Both boundaries belong to the smooth band, which meets its
 /// neighbours there. Equal low and high leave a step: pairs with fewer or as many turns are divided, those with more are kept.
@@ -158,7 +158,7 @@ struct BasicLlama3 {
 };
 using Llama3 = BasicLlama3<double>;  ///< Of numbers.
 
-/// One rate (radians per token) for each pair, and the magnitude m: what CosSinCache::from_rates takes.
+/// One rate (radians per token) for each pair, and the magnitude m: what Cache::from_rates takes.
 template <class S>
 struct BasicRates {
   std::vector<S> rates;  ///< Radians per token.
@@ -175,13 +175,13 @@ using CorrectionDims = BasicCorrectionDims<double>;  ///< Of numbers.
 
 /// low and high of the formula above. For 128 dims, base 10000, context 4096 and betas 32 and 1: {20, 46}, {20.94..., 45.03...} where they
 /// are not rounded. Source: ggml_rope_yarn_corr_dims. Throws as Frequencies::yarn.
-EIGEN_ROPE_API CorrectionDims yarn_correction_dims(Index dims, double base, const Yarn& yarn);
+EIGEN_ROPE_API CorrectionDims yarn_correction_dims(Index dims, double base, const GgmlYarn& yarn);
 
 namespace detail {
 
 // The checks of every scaling, on values. Compiled once; they throw eigen_rope::Error.
 EIGEN_ROPE_API void require_valid(const Powers& powers);
-EIGEN_ROPE_API void require_valid(Index dims, double base, const Yarn& yarn);
+EIGEN_ROPE_API void require_valid(Index dims, double base, const GgmlYarn& yarn);
 EIGEN_ROPE_API void require_valid(const Llama3& llama3);
 EIGEN_ROPE_API void require_valid_ntk(Index dims, double base, double factor);
 EIGEN_ROPE_API void require_finite_rate(std::size_t pair, double rate);
@@ -248,7 +248,7 @@ S yarn_correction(Index dims, const S& base, Index original_context, const S& be
 
 /// Rounded ends come from the values in double-double, so that every scalar rounds to the same pair.
 template <class S>
-BasicCorrectionDims<S> correction_dims(Index dims, const S& base, const BasicYarn<S>& yarn) {
+BasicCorrectionDims<S> correction_dims(Index dims, const S& base, const BasicGgmlYarn<S>& yarn) {
   if (yarn.ends == RampEnds::rounded) {
     const CorrectionDims rounded = yarn_correction_dims(dims, passive(base), yarn.template cast<double>());
     return {S(rounded.low), S(rounded.high)};
@@ -323,7 +323,7 @@ BasicRates<S> power_rates(const BasicPowers<S>& powers) {
 /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0; rounded ends have derivative 0. At
 /// ext_factor 0 the rates are smooth, but m jumps: its dependence on ext_factor and linear_scale is left out there.
 template <class S>
-BasicRates<S> yarn_rates(const BasicPowers<S>& powers, const BasicYarn<S>& yarn) {
+BasicRates<S> ggml_yarn_rates(const BasicPowers<S>& powers, const BasicGgmlYarn<S>& yarn) {
   using std::log;
   const Powers values = powers.template cast<double>();
   detail::require_valid(values);

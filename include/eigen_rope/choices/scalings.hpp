@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/choices/rates.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/choices/rates.hpp"
 
 namespace eigen_rope {
 
@@ -100,14 +100,13 @@ enum class YarnMagnitude {
 /// round. Refused: betas of 0, which it reads as 32 and 1; a context of 0. A missing factor (context over original context) is the reader's
 /// to fill in.
 template <class S>
-struct BasicHfYarn {
-  BasicHfYarn() = default;
+struct BasicYarn {
+  BasicYarn() = default;
   /// In the order of the members, real numbers written as such: {4.0, 4096, 32.0, 1.0}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  BasicHfYarn(const detail::Real<S>& divisor, detail::Count context = 4096, const detail::Real<S>& fast = S(32.0),
-              const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded,
-              YarnMagnitude rule = YarnMagnitude::hugging_face, std::optional<S> scale = {}, const S& scale_all_dim = S(0.0),
-              const S& kept = S(1.0))
+  BasicYarn(const detail::Real<S>& divisor, detail::Count context = 4096, const detail::Real<S>& fast = S(32.0),
+            const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded, YarnMagnitude rule = YarnMagnitude::hugging_face,
+            std::optional<S> scale = {}, const S& scale_all_dim = S(0.0), const S& kept = S(1.0))
       : factor(divisor.value()),
         original_context(context.value()),
         beta_fast(fast.value()),
@@ -138,21 +137,21 @@ struct BasicHfYarn {
 
   /// As BasicPowers::cast.
   template <class T>
-  BasicHfYarn<T> cast() const {
-    BasicHfYarn<T> result{detail::scalar_cast<T>(factor),
-                          original_context,
-                          detail::scalar_cast<T>(beta_fast),
-                          detail::scalar_cast<T>(beta_slow),
-                          ends,
-                          magnitude,
-                          std::nullopt,
-                          detail::scalar_cast<T>(mscale_all_dim),
-                          detail::scalar_cast<T>(extrapolation)};
+  BasicYarn<T> cast() const {
+    BasicYarn<T> result{detail::scalar_cast<T>(factor),
+                        original_context,
+                        detail::scalar_cast<T>(beta_fast),
+                        detail::scalar_cast<T>(beta_slow),
+                        ends,
+                        magnitude,
+                        std::nullopt,
+                        detail::scalar_cast<T>(mscale_all_dim),
+                        detail::scalar_cast<T>(extrapolation)};
     if (mscale) result.mscale = detail::scalar_cast<T>(*mscale);
     return result;
   }
 };
-using HfYarn = BasicHfYarn<double>;  ///< Of numbers.
+using Yarn = BasicYarn<double>;  ///< Of numbers.
 
 /// What makes LongRoPE's m.
 enum class LongRopeMagnitude {
@@ -197,8 +196,8 @@ struct BasicLongRope {
 using LongRope = BasicLongRope<double>;  ///< Of numbers.
 
 /// floor(head_dims fraction), the rotary dims of partial_rotary_factor; fraction in (0, 1], head_dims > 0. The window is the pairing's
-/// (Pairing::with_rotary_dims), the powers' dims are these. Throws eigen_rope::Error where the result is odd or 0: Hugging Face then makes one
-/// more rate than it has pairs.
+/// (Pairing::with_rotary_dims), the powers' dims are these. Throws eigen_rope::Error where the result is odd or 0: Hugging Face then makes
+/// one more rate than it has pairs.
 EIGEN_ROPE_API Index partial_rotary_dims(Index head_dims, double fraction);
 
 /// floor(floor(head_dims fraction) / 2), the pairs that turn in a proportional scaling; the powers' dims are all head_dims. fraction in
@@ -212,7 +211,7 @@ EIGEN_ROPE_API void require_valid(const DynamicNtkScaling& ntk, Index length);
 EIGEN_ROPE_API void require_finite_base(double stretched, Index length);
 EIGEN_ROPE_API void require_valid(const NtkScaling& ntk);
 /// The YaRN whose correction dims these are. Throws for what HfYarn refuses.
-EIGEN_ROPE_API Yarn checked_yarn(Index dims, double base, const HfYarn& yarn);
+EIGEN_ROPE_API GgmlYarn checked_yarn(Index dims, double base, const Yarn& yarn);
 EIGEN_ROPE_API void require_valid(const LongRope& longrope, const Powers& powers, Index length);
 EIGEN_ROPE_API void require_valid_softmax(double factor, double mscale_all_dim);
 
@@ -246,7 +245,7 @@ S yarn_mscale(const S& factor, const S& scale) {
 }
 
 template <class S>
-S yarn_magnitude(const BasicHfYarn<S>& yarn) {
+S yarn_magnitude(const BasicYarn<S>& yarn) {
   const bool both = yarn.mscale && passive(*yarn.mscale) != 0 && passive(yarn.mscale_all_dim) != 0;
   if (yarn.magnitude == YarnMagnitude::given) return S(1.0);
   if (yarn.magnitude == YarnMagnitude::hugging_face && !both) return yarn_mscale(yarn.factor, S(1.0));
@@ -259,9 +258,9 @@ S yarn_magnitude(const BasicHfYarn<S>& yarn) {
 
 }  // namespace detail
 
-/// Throws eigen_rope::Error as Frequencies::proportional, looking at values only, as all functions below do for their factories. Errors below are
-/// in S's own arithmetic with unit roundoff u and exp and log good to an ulp; all functions are O(pairs) and safe to call from several
-/// threads where S is. Error: that of power_rates and u more.
+/// Throws eigen_rope::Error as Frequencies::proportional, looking at values only, as all functions below do for their factories. Errors
+/// below are in S's own arithmetic with unit roundoff u and exp and log good to an ulp; all functions are O(pairs) and safe to call from
+/// several threads where S is. Error: that of power_rates and u more.
 template <class S>
 BasicRates<S> proportional_rates(const BasicPowers<S>& powers, const BasicProportional<S>& proportional) {
   detail::require_valid(powers.template cast<double>());
@@ -345,12 +344,12 @@ BasicRates<S> ntk_rates(const BasicPowers<S>& powers, const BasicNtkScaling<S>& 
 /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0; rounded ends have derivative 0;
 /// ends put apart stay so. With hugging_face m jumps where an mscale reaches 0, and its dependence on both is left out there.
 template <class S>
-BasicRates<S> hf_yarn_rates(const BasicPowers<S>& powers, const BasicHfYarn<S>& yarn) {
+BasicRates<S> yarn_rates(const BasicPowers<S>& powers, const BasicYarn<S>& yarn) {
   const Powers values = powers.template cast<double>();
   detail::require_valid(values);
   const Index dims = detail::exponent_dims(powers);
   (void)detail::checked_yarn(dims, values.base, yarn.template cast<double>());
-  const BasicYarn<S> ends{S(1.0), yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
+  const BasicGgmlYarn<S> ends{S(1.0), yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
   const BasicCorrectionDims<S> ramp = detail::correction_dims(dims, powers.base, ends);
   BasicRates<S> result = power_rates(powers);
   for (std::size_t k = 0; k < result.rates.size(); ++k) {

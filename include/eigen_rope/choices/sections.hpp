@@ -41,7 +41,8 @@ class EIGEN_ROPE_API Sections {
   int axis(Index pair) const;
   /// The power of the base the pair's rate takes: the pair itself, except for vision.
   Index exponent(Index pair) const;
-  /// exponent(0) to exponent(pairs - 1), as Powers::exponents wants them. Throws eigen_rope::Error if pairs is negative or too large to count.
+  /// exponent(0) to exponent(pairs - 1), as Powers::exponents wants them. Throws eigen_rope::Error if pairs is negative or too large to
+  /// count.
   std::vector<Index> exponents(Index pairs) const;
 
  private:

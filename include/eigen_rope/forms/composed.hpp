@@ -14,9 +14,9 @@
 
 #include <type_traits>
 
-#include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::composed {
@@ -59,7 +59,7 @@ template <PairKind kind, int layout, int rank>
 struct Members;
 
 template <int layout, int rank>
-struct Members<PairKind::half, layout, rank> {
+struct Members<PairKind::split_half, layout, rank> {
   Sizes<rank> sizes;
   Index pairs;
 
@@ -154,7 +154,7 @@ void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficien
   const auto sin_B = s_B.broadcast(repeats);
   if (direction == Direction::forward) {
     y.device(device) = out.join(cos_A * a - sin_A * b, cos_B * b + sin_B * a).template cast<YScalar>();
-  } else if (direction == Direction::transpose) {
+  } else if (direction == Direction::backward) {
     y.device(device) = out.join(cos_A * a + sin_B * b, cos_B * b - sin_A * a).template cast<YScalar>();
   } else {
     const auto determinant = cos_A * cos_B + sin_A * sin_B;
@@ -214,14 +214,14 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
     const auto sin_B = detail::coefficients<Compute>(split, sin, plan.full_width, true);
     detail::assign_rotated(y_window, x_window, cos_A, cos_B, sin_A, sin_B, repeats, in, out, direction, device);
   };
-  constexpr std::integral_constant<PairKind, PairKind::half> by_halves{};
+  constexpr std::integral_constant<PairKind, PairKind::split_half> by_halves{};
   constexpr std::integral_constant<PairKind, PairKind::interleaved> by_neighbours{};
   constexpr std::integral_constant<PairKind, PairKind::quarter> by_quarters{};
   switch (pairing.kind()) {
-    case PairKind::half: apply(by_halves, by_halves, by_halves); break;
+    case PairKind::split_half: apply(by_halves, by_halves, by_halves); break;
     case PairKind::interleaved: apply(by_neighbours, by_neighbours, by_neighbours); break;
     case PairKind::quarter: apply(by_quarters, by_quarters, by_quarters); break;
-    case PairKind::interleaved_to_half:
+    case PairKind::interleaved_to_split_half:
       if (direction == Direction::forward) {
         apply(by_neighbours, by_halves, by_halves);
       } else {

@@ -11,8 +11,8 @@
 
 #include <complex>
 
-#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::composed {
@@ -48,7 +48,7 @@ void rotate_complex(Y& y, const X& x, const Eigen::Tensor<std::complex<Scalar>, 
     repeats[i] = table.dimension(i) == sizes[i] ? 1 : sizes[i];
     if (table.dimension(i) != sizes[i] && (i == feature_axis || table.dimension(i) != 1)) {
       eigen_rope::detail::fail("a complex table must have half of x's features and equal x or be 1 elsewhere",
-                         static_cast<std::int64_t>(table.dimension(i)));
+                               static_cast<std::int64_t>(table.dimension(i)));
     }
     if (y.dimension(i) != x.dimension(i)) eigen_rope::detail::fail("y must have x's shape", static_cast<std::int64_t>(y.dimension(i)));
   }

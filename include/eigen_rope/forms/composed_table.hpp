@@ -13,7 +13,7 @@
 //   9  cos, sin          [R, S]   repeated to full width, in the order of the pairing's output slots
 //
 // All in double; 9 is the full-width table of eigen_rope::composed::rotate and of Ascend's operator. 14 operations, 10 P + 7 PS values of
-// temporaries. Plain double loses |position| * 2^-53 radians and more in the power: compare with CosSinCache, do not use it instead.
+// temporaries. Plain double loses |position| * 2^-53 radians and more in the power: compare with Cache, do not use it instead.
 // One axis of positions, exponents 0, 1, 2, ....
 #pragma once
 
@@ -22,10 +22,10 @@
 #include <optional>
 #include <vector>
 
-#include "eigen_rope/rotation/detail/tensor.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 
 namespace eigen_rope::composed {
 
@@ -55,8 +55,8 @@ inline Matrix repeated(const Matrix& pairs, PairKind kind) {
   const Eigen::Index P = pairs.dimension(0);
   const Eigen::Index S = pairs.dimension(1);
   switch (kind) {
-    case PairKind::half:
-    case PairKind::interleaved_to_half: return pairs.broadcast(Sizes2(2, 1));
+    case PairKind::split_half:
+    case PairKind::interleaved_to_split_half: return pairs.broadcast(Sizes2(2, 1));
     case PairKind::interleaved: return pairs.reshape(Sizes3(1, P, S)).broadcast(Sizes3(2, 1, 1)).reshape(Sizes2(2 * P, S));
     case PairKind::quarter: break;
   }
@@ -66,10 +66,11 @@ inline Matrix repeated(const Matrix& pairs, PairKind kind) {
 }  // namespace detail
 
 /// The steps for these parameters (checked as Frequencies checks them) and positions.
-inline TableSteps table_steps(const Powers& powers, const std::optional<Yarn>& yarn, const std::vector<double>& positions, PairKind kind) {
+inline TableSteps table_steps(const Powers& powers, const std::optional<GgmlYarn>& yarn, const std::vector<double>& positions,
+                              PairKind kind) {
   // Refuses what must be refused; its rates are not used.
   if (yarn) {
-    (void)Frequencies::yarn(powers, *yarn);
+    (void)Frequencies::ggml_yarn(powers, *yarn);
   } else {
     (void)Frequencies::powers(powers);
   }

@@ -9,14 +9,14 @@
 // rows are all alike, so the outer axes are counted through by one index. Readable first: it is the baseline, not the product.
 #pragma once
 
-#include "eigen_rope/rows/detail/determinant.hpp"
-#include "eigen_rope/rows/detail/plan.hpp"
-#include "eigen_rope/numbers/detail/rounded.hpp"
-#include "eigen_rope/numbers/detail/scalars.hpp"
-#include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/numbers/detail/rounded.hpp"
+#include "eigen_rope/numbers/detail/scalars.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/detail/determinant.hpp"
+#include "eigen_rope/rows/detail/plan.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::reference {
@@ -34,8 +34,8 @@ inline Index table_row(Index row, const Shape& x, const Shape& table_outer) {
   return result;
 }
 
-/// y = the rotation of x. `shape` counts from the feature axis outwards. Throws eigen_rope::Error as eigen_rope::rotate does, and for null pointers.
-/// Arithmetic as there: in the wider of the two scalars, at least float, rounded to x's scalar once.
+/// y = the rotation of x. `shape` counts from the feature axis outwards. Throws eigen_rope::Error as eigen_rope::rotate does, and for null
+/// pointers. Arithmetic as there: in the wider of the two scalars, at least float, rounded to x's scalar once.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table, Pairing pairing,
             Direction direction = Direction::forward) {
@@ -74,7 +74,7 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
       }
       const C A = detail::converted<C>(window[slot.A]);
       const C B = detail::converted<C>(window[slot.B]);
-      if (direction == Direction::transpose) {
+      if (direction == Direction::backward) {
         result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, A, sin_B, B));
         result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, B, -sin_A, A));
       } else {

@@ -2,11 +2,11 @@
 //
 // The backward pass of a rotation: every gradient in one pass over memory.
 //
-//   auto d = eigen_rope::gradients(eigen_rope::output(y), g, cache, eigen_rope::half, eigen_rope::Wanted::angle, dx);
+//   auto d = eigen_rope::gradients(eigen_rope::output(y), g, cache, eigen_rope::split_half, eigen_rope::Wanted::angle, dx);
 //
 // With y = rotate(x), g = dL/dy, pair (a, b) -> (A, B) and angle t:
 //
-//   dx          the transposed rotation of g                       as eigen_rope::transpose
+//   dx          the transposed rotation of g                       as eigen_rope::rotate_backward
 //   d angle     y_A g_B - y_B g_A                                  one per pair and table row
 //   d log m     y_A g_A + y_B g_B                                  m times the gradient of the attention factor, likewise
 //   d cos       g_A x_a + g_B x_b     d sin = g_B x_a - g_A x_b    one per table entry (table_gradient.hpp for full-width tables)
@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "eigen_rope/gradients/detail/backward.hpp"
+#include "eigen_rope/gradients/table_gradient.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
-#include "eigen_rope/gradients/table_gradient.hpp"
 
 namespace eigen_rope {
 
@@ -225,7 +225,8 @@ void gradients_into(Gradients<Sum>& result, const Input<U>& from, const StridedV
 
 /// The gradients of a loss from that with respect to a rotation's output.
 ///
-/// \param from     eigen_rope::output(y) or eigen_rope::input(x): views of any strides, rows may share elements. The window must be rotated; what is
+/// \param from     eigen_rope::output(y) or eigen_rope::input(x): views of any strides, rows may share elements. The window must be
+/// rotated; what is
 ///                 outside passes its gradient on unchanged
 /// \param g        dL/dy, of the same shape
 /// \param table    what the forward rotation read

@@ -12,33 +12,35 @@
 
 #include <vector>
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
-#include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope {
 
 /// One number per pair, in gradient of the loss per (radian per token).
 ///
 /// \param d          with Wanted::angle, for a table of these positions and this layout
-/// \throws eigen_rope::Error if the angle's gradient was not asked for, the table had other extents than these positions give, or a list of d is
+/// \throws eigen_rope::Error if the angle's gradient was not asked for, the table had other extents than these positions give, or a list of
+/// d is
 ///                   not as long as its table
 /// Error: the terms' own rounding and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
-EIGEN_ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions, const Layout& layout = Layout::bsnd());
+EIGEN_ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions,
+                                                  const Layout& layout = Layout::bsnd());
 
 /// One number per axis, batch and token, in the order of Positions::multi_axis: [axis][batch][token], in gradient per token.
 /// As rate_gradients() otherwise; d must have as many pairs as there are frequencies. Through the angles: the magnitudes of an xpos_cache
 /// depend on positions too, and xpos_gradients() has their share.
-EIGEN_ROPE_API std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
-                                                const Layout& layout = Layout::bsnd());
+EIGEN_ROPE_API std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies,
+                                                      const Positions& positions, const Layout& layout = Layout::bsnd());
 
 /// dL/dm. With m != 0 it needs d with Wanted::log_magnitude; m = 0 leaves no trace in y, so d must then come from eigen_rope::input(x) with
 /// Wanted::table and a half-width table of these positions.
 /// \throws eigen_rope::Error if what it needs was not asked for. Error as above.
 EIGEN_ROPE_API double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
-                                          const Layout& layout = Layout::bsnd());
+                                                const Layout& layout = Layout::bsnd());
 
 namespace detail {
 

@@ -22,9 +22,9 @@
 
 #include <vector>
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/rates.hpp"
 #include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope {
 
@@ -44,7 +44,7 @@ struct PowersGradients {
 };
 
 /// With respect to the parameters of Yarn, member for member.
-struct YarnGradients {
+struct GgmlYarnGradients {
   PowersGradients powers;  ///< With respect to those of Powers.
   double ext_factor = 0;   ///< With respect to Yarn::ext_factor.
   double beta_fast = 0;    ///< With respect to Yarn::beta_fast.
@@ -73,7 +73,7 @@ struct NtkGradients {
 };
 
 /// With respect to the parameters of HfYarn, member for member.
-struct HfYarnGradients {
+struct YarnGradients {
   PowersGradients powers;  ///< With respect to those of Powers.
   double factor = 0;       ///< With respect to HfYarn::factor.
   double beta_fast = 0;    ///< With respect to HfYarn::beta_fast.
@@ -96,24 +96,26 @@ struct LongRopeGradients {
 EIGEN_ROPE_API PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients);
 
 /// Through yarn_rates(powers, yarn). Throws eigen_rope::Error as Frequencies::yarn, and if the gradients are not one per pair.
-EIGEN_ROPE_API YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
+EIGEN_ROPE_API GgmlYarnGradients ggml_yarn_gradients(const Powers& powers, const GgmlYarn& yarn, const RateGradients& gradients);
 
 /// Through llama3_rates(powers, llama3). Throws eigen_rope::Error as Frequencies::llama3, and if the gradients are not one per pair.
 EIGEN_ROPE_API Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients);
 
-/// Through the function of scalings.hpp each is named after. They throw eigen_rope::Error as its factory in Frequencies, and if the gradients are
-/// not one per pair. Kinks: as stated there.
-EIGEN_ROPE_API FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients);
+/// Through the function of scalings.hpp each is named after. They throw eigen_rope::Error as its factory in Frequencies, and if the
+/// gradients are not one per pair. Kinks: as stated there.
+EIGEN_ROPE_API FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional,
+                                                      const RateGradients& gradients);
 /// From the gradients of linear_rates.
 EIGEN_ROPE_API FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients);
 /// From the gradients of dynamic_ntk_rates.
 EIGEN_ROPE_API FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length,
-                                               const RateGradients& gradients);
+                                                     const RateGradients& gradients);
 /// From the gradients of ntk_rates.
 EIGEN_ROPE_API NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
 /// From the gradients of hf_yarn_rates.
-EIGEN_ROPE_API HfYarnGradients hf_yarn_gradients(const Powers& powers, const HfYarn& yarn, const RateGradients& gradients);
+EIGEN_ROPE_API YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
 /// From the gradients of longrope_rates.
-EIGEN_ROPE_API LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients);
+EIGEN_ROPE_API LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length,
+                                                    const RateGradients& gradients);
 
 }  // namespace eigen_rope

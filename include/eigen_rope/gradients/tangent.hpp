@@ -36,7 +36,7 @@ struct TangentScalar {
 
 }  // namespace detail
 
-/// An owned table of any width: what a CosSinCache is to frequencies, this is to tangents. Immutable.
+/// An owned table of any width: what a Cache is to frequencies, this is to tangents. Immutable.
 template <class Scalar>
 class TangentTable {
  public:

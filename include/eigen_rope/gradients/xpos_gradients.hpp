@@ -13,10 +13,10 @@
 
 #include <vector>
 
-#include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
 namespace eigen_rope {
@@ -32,10 +32,11 @@ struct XposGradients {
 
 /// \param d   with Wanted::log_magnitude, for the xpos_cache of these arguments. A parameter both tables use has the sum of what their two
 ///            calls give
-/// \throws eigen_rope::Error if the magnitudes' gradient was not asked for, or the table had other extents than these positions give, and for
+/// \throws eigen_rope::Error if the magnitudes' gradient was not asked for, or the table had other extents than these positions give, and
+/// for
 ///         parameters xpos_cache refuses
 /// Error: the terms' own rounding, 2^-50 relative, and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
 EIGEN_ROPE_API XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
-                                      const Layout& layout = Layout::bsnd());
+                                            const Layout& layout = Layout::bsnd());
 
 }  // namespace eigen_rope

@@ -26,7 +26,8 @@ EIGEN_ROPE_API void set_kernel_target(const std::string& name);
 
 namespace detail {
 
-/// Throws eigen_rope::Error if EIGEN_ROPE_KERNEL_TARGET is wrong: called where an expression is made, so that kernels in other threads never throw.
+/// Throws eigen_rope::Error if EIGEN_ROPE_KERNEL_TARGET is wrong: called where an expression is made, so that kernels in other threads
+/// never throw.
 EIGEN_ROPE_API void require_kernel_target();
 
 }  // namespace detail

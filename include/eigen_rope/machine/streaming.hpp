@@ -30,8 +30,8 @@ EIGEN_ROPE_API void reset_streaming_threshold();
 
 namespace detail {
 
-/// Throws eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is wrong: called where an expression is made, so that kernels in other threads never throw.
-/// One atomic load after the first call.
+/// Throws eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is wrong: called where an expression is made, so that kernels in other threads never
+/// throw. One atomic load after the first call.
 EIGEN_ROPE_API void require_streaming_threshold();
 
 /// Whether a rotation that reads and writes `bytes` together bypasses the cache. Measures if it must; up to 4 MiB it never must.

@@ -3,7 +3,7 @@
 // What a GGUF file says about its model's rotation.
 //
 //   eigen_rope::models::ModelRope model = eigen_rope::models::read_gguf("model.gguf");
-//   eigen_rope::CosSinCache<float> cache(model.layers.front().frequencies(tokens), positions);
+//   eigen_rope::Cache<float> cache(model.layers.front().frequencies(tokens), positions);
 //
 // It is read as llama.cpp applies it: ggml's YaRN with the magnitude llama.cpp hands to it, frequency factors from the tensor
 // rope_freqs.weight (Llama 3.1), LongRoPE from rope_factors_long.weight and rope_factors_short.weight, pairs and sliding layers by the
@@ -12,8 +12,8 @@
 
 #include <filesystem>
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/models/model_rope.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope::models {
 
@@ -30,7 +30,8 @@ namespace eigen_rope::models {
 /// answer with a warning, where it has one. Warnings in both: whatever llama.cpp fills in (rotary dims, base 10000), a factor that is not
 /// context over original context, layers that do not rotate. A model none of whose layers rotates throws in both, and says so.
 ///
-/// \throws eigen_rope::Error for a file that cannot be read, is not GGUF or contradicts itself, one sentence naming file, key or tensor, and
+/// \throws eigen_rope::Error for a file that cannot be read, is not GGUF or contradicts itself, one sentence naming file, key or tensor,
+/// and
 ///   value; std::bad_alloc. Nothing that a file claims is allocated before it is compared with the file's size.
 ///
 /// O(header), at most 256 MiB of it, plus O(rotary dims): the weights are never read. Safe to call from several threads.

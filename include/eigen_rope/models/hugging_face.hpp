@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/models/model_rope.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope::models {
 
@@ -26,11 +26,11 @@ namespace eigen_rope::models {
 /// have none. Latent attention (qk_rope_head_dim): head_dims is the width of the part that is split off to be rotated. pairing is that of
 /// transformers' code, empty for families it was not read for. A row's window begins at its first element.
 ///
-/// Throws eigen_rope::Error, whose one sentence names the key from the file's top and the value: `[rope] rope_scaling.factor must be at least 1,
-/// got 0.5`. With Strictness::strict that is whatever transformers refuses, warns of or overlooks, and two keys that contradict each other;
-/// with Strictness::lenient what it would only warn of becomes a warning, and its choice is taken. Refused by both are text that is not
-/// JSON (NaN and numbers past double included), a key twice in one object, nesting past 64 levels, a type of rotation, a missing or
-/// mistyped value for which there is no rule, and parameters that make no frequencies.
+/// Throws eigen_rope::Error, whose one sentence names the key from the file's top and the value: `[rope] rope_scaling.factor must be at
+/// least 1, got 0.5`. With Strictness::strict that is whatever transformers refuses, warns of or overlooks, and two keys that contradict
+/// each other; with Strictness::lenient what it would only warn of becomes a warning, and its choice is taken. Refused by both are text
+/// that is not JSON (NaN and numbers past double included), a key twice in one object, nesting past 64 levels, a type of rotation, a
+/// missing or mistyped value for which there is no rule, and parameters that make no frequencies.
 ///
 /// Warnings of both: values the file leaves to a family's defaults, factors that are not the ratio of the contexts, layers that are not
 /// rotated, and keys that are there but not read. (Whether the rates change with the length is depends_on_length() of the scaling.)

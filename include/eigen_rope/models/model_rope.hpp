@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/scaling_choice.hpp"
 #include "eigen_rope/choices/sections.hpp"
+#include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope::models {
 

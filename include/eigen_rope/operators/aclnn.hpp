@@ -95,7 +95,7 @@ struct GradOutputs {
 
 /// RotaryPositionEmbeddingGrad: dx, and dcos and dsin summed (in double) over every axis the tables broadcast along.
 EIGEN_ROPE_API void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs& inputs, Mode mode,
-                                             const Device& device = Device());
+                                                   const Device& device = Device());
 
 /// ApplyRotaryPosEmb: q and k rotated where they lie, by the same tables, with head counts of their own.
 struct ApplyInputs {

@@ -40,37 +40,38 @@ EIGEN_ROPE_API aclnnStatus aclDestroyAclOpExecutor(const aclOpExecutor* executor
 
 /// Checks the whole call. On success *workspaceSize is 0 and *executor awaits its execution; on failure neither is written.
 EIGEN_ROPE_API aclnnStatus aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor* x, const aclTensor* cos, const aclTensor* sin,
-                                                                  std::int64_t mode, const aclTensor* out, std::uint64_t* workspaceSize,
-                                                                  aclOpExecutor** executor) noexcept;
+                                                                        std::int64_t mode, const aclTensor* out,
+                                                                        std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
 
 /// Runs what the executor was made for and releases it, whether that succeeds or not. An executor of another operation is refused and
 /// stays usable. The workspace may be null.
 EIGEN_ROPE_API aclnnStatus aclnnRotaryPositionEmbedding(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
-                                                  aclrtStream stream) noexcept;
+                                                        aclrtStream stream) noexcept;
 
 /// xOptional may be null; then dcos and dsin must be null or have no elements (as ported code passes them).
 EIGEN_ROPE_API aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(const aclTensor* dy, const aclTensor* cos, const aclTensor* sin,
-                                                                      const aclTensor* xOptional, std::int64_t mode, const aclTensor* dx,
-                                                                      const aclTensor* dcos, const aclTensor* dsin,
-                                                                      std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
+                                                                            const aclTensor* xOptional, std::int64_t mode,
+                                                                            const aclTensor* dx, const aclTensor* dcos,
+                                                                            const aclTensor* dsin, std::uint64_t* workspaceSize,
+                                                                            aclOpExecutor** executor) noexcept;
 /// The second step of the gradient.
 EIGEN_ROPE_API aclnnStatus aclnnRotaryPositionEmbeddingGrad(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
-                                                      aclrtStream stream) noexcept;
+                                                            aclrtStream stream) noexcept;
 
 /// Mode half. query and key are rotated where they lie.
 EIGEN_ROPE_API aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
-                                                            const aclTensor* sin, std::int64_t layout, std::uint64_t* workspaceSize,
-                                                            aclOpExecutor** executor) noexcept;
+                                                                  const aclTensor* sin, std::int64_t layout, std::uint64_t* workspaceSize,
+                                                                  aclOpExecutor** executor) noexcept;
 /// The second step.
 EIGEN_ROPE_API aclnnStatus aclnnApplyRotaryPosEmb(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
-                                            aclrtStream stream) noexcept;
+                                                  aclrtStream stream) noexcept;
 
 /// rotaryMode is "half", "interleave", "quarter" or "interleave-half".
 EIGEN_ROPE_API aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
-                                                              const aclTensor* sin, std::int64_t layout, const char* rotaryMode,
-                                                              std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
+                                                                    const aclTensor* sin, std::int64_t layout, const char* rotaryMode,
+                                                                    std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept;
 /// The second step of version 2.
 EIGEN_ROPE_API aclnnStatus aclnnApplyRotaryPosEmbV2(void* workspace, std::uint64_t workspaceSize, aclOpExecutor* executor,
-                                              aclrtStream stream) noexcept;
+                                                    aclrtStream stream) noexcept;
 
 }  // namespace eigen_rope::aclnn

@@ -10,21 +10,22 @@
 //                                                         mode 24  vision   all of ne0 rotates, n_dims = ne0/2; rates restart
 //
 // Checks and translates; the core does the rest. Answers are exact by default where ggml's lose digits with the position; see Precision.
-// Where ggml aborts, reads past an end or returns NaN, these throw eigen_rope::Error. Source: ggml 0.21.0. Not a graph: nothing is deferred.
+// Where ggml aborts, reads past an end or returns NaN, these throw eigen_rope::Error. Source: ggml 0.21.0. Not a graph: nothing is
+// deferred.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/choices/direction.hpp"
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/operators/scalar_type.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope::ggml {
 
@@ -129,7 +130,7 @@ class PositionIds {
 
 /// How the angles are formed.
 enum class Precision {
-  exact,            ///< angles to the last bit at every position (CosSinCache)
+  exact,            ///< angles to the last bit at every position (Cache)
   float_recurrence  ///< ggml's own arithmetic, error growing with the position (float_recurrence.hpp)
 };
 
@@ -152,7 +153,7 @@ EIGEN_ROPE_API Positions positions(const RopeParams& params, const PositionIds& 
 EIGEN_ROPE_API Pairing pairing(const RopeParams& params, std::int64_t ne0);
 /// The table [pairs, 1, tokens]. Scalar: float or double; the float recurrence has float only.
 template <class Scalar>
-EIGEN_ROPE_API CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens,
+EIGEN_ROPE_API Cache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens,
                                            Precision precision = Precision::exact);
 
 /// dst = the rotation of a by one position per token. Modes normal and neox.
@@ -162,20 +163,20 @@ EIGEN_ROPE_API CosSinCache<Scalar> cos_sin_cache(const RopeParams& params, const
 /// \param b    ne2 positions
 /// \throws eigen_rope::Error for everything ggml asserts and everything it should; nothing is written then
 EIGEN_ROPE_API void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
-                       const Options& options = {});
+                             const Options& options = {});
 /// The same where a lies.
 EIGEN_ROPE_API void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 /// The gradient: dst = the transposed rotation of the gradient a, the magnitude kept. Honours the offset, which ggml's own ignores.
 EIGEN_ROPE_API void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
-                            const Options& options = {});
+                                  const Options& options = {});
 
 /// The same for all modes; b has 4 ne2 positions in the multi-axis ones, and ne2 in normal and neox (which ignore the sections).
 EIGEN_ROPE_API void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
-                         const Options& options = {});
+                               const Options& options = {});
 /// The same where a lies.
 EIGEN_ROPE_API void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options = {});
 /// The gradient of rope_multi: its transpose.
 EIGEN_ROPE_API void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
-                              const Options& options = {});
+                                    const Options& options = {});
 
 }  // namespace eigen_rope::ggml

@@ -122,12 +122,12 @@ EIGEN_ROPE_API void run(const MRotaryEmbedding& node, const Inputs& inputs, cons
 /// The gradients of a loss, given dY, its gradient with respect to Y (X's type and shape). X is read only for those of the caches.
 /// dX may be dY's own data. Sums over heads and repeated positions are formed in double.
 EIGEN_ROPE_API void backward(const RotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-                       const Device& device = Device());
+                             const Device& device = Device());
 /// The same for com.microsoft RotaryEmbedding.
 EIGEN_ROPE_API void backward(const ContribRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-                       const Device& device = Device());
+                             const Device& device = Device());
 /// The same for com.microsoft MRotaryEmbedding.
 EIGEN_ROPE_API void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-                       const Device& device = Device());
+                             const Device& device = Device());
 
 }  // namespace eigen_rope::onnx

@@ -3,8 +3,8 @@
 // A node of an ONNX graph as a model file has it: names, attributes and tensors whose types are known only when the program runs.
 //
 // Reads the attributes and inputs of the three operators in onnx.hpp and runs them; what the operator's schema does not allow (an unknown
-// attribute, a missing required one, an input of a wrong element type, too many or too few inputs) throws eigen_rope::Error. Not a reader of
-// model files.
+// attribute, a missing required one, an input of a wrong element type, too many or too few inputs) throws eigen_rope::Error. Not a reader
+// of model files.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,10 @@
 //
 // Cached keys moved to other positions or other frequencies: R_to R_from^-1, without the keys they were made from.
 //
-//   eigen_rope::rerotate(k, {f, from}, {f, to}, eigen_rope::half);                        the cache shifts, or loses tokens in the middle
-//   eigen_rope::rerotate(k, {powers, p}, {yarn, p}, eigen_rope::half);                    the context is stretched
-//   eigen_rope::rotate_inplace(k, eigen_rope::rerotation_cache<float>(from, to), eigen_rope::half);        the same: one table for all layers
+//   eigen_rope::rerotate(k, {f, from}, {f, to}, eigen_rope::split_half);                        the cache shifts, or loses tokens in the
+//   middle eigen_rope::rerotate(k, {powers, p}, {yarn, p}, eigen_rope::split_half);                    the context is stretched
+//   eigen_rope::rotate_inplace(k, eigen_rope::rerotation_cache<float>(from, to), eigen_rope::split_half);        the same: one table for
+//   all layers
 //
 //   cos[j, ...] = m_to / m_from cos(t_j)     sin[j, ...] = m_to / m_from sin(t_j)     t_j = p_to rate_to,j - p_from rate_from,j
 //
@@ -13,15 +14,15 @@
 // again, where both are possible: errors add up, one move's worth each. Not for values, which are not rotated.
 #pragma once
 
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/numbers/detail/scalars.hpp"
-#include "eigen_rope/rotation/detail/tensor.hpp"
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/numbers/detail/scalars.hpp"
+#include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/rotation/rotate_to.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 
@@ -34,23 +35,23 @@ struct Placement {
 /// The table that takes keys rotated under `from` to what they would be under `to`.
 ///
 /// Both have the same numbers of pairs, tokens and batches; their rates, magnitudes and Sections may differ. Outer extents are those of
-/// CosSinCache, except that with equal rates the token axis has extent 1 if all tokens move by the same distance, and the batch axis too if
+/// Cache, except that with equal rates the token axis has extent 1 if all tokens move by the same distance, and the batch axis too if
 /// all sequences do: such a table serves any number of tokens. The inverse, where m_to is not 0, is the table from `to` to `from`.
 ///
 /// Error of every entry against the real-number formula, with m = m_to / m_from either 0 or at least 2^-900 in size: at most half an ulp of
-/// the stored value + (|p_from| + |p_to|) * 2^-63 * max(1, |m|), for all positions and rates CosSinCache takes.
+/// the stored value + (|p_from| + |p_to|) * 2^-63 * max(1, |m|), for all positions and rates Cache takes.
 ///
-/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Throws eigen_rope::Error if those numbers differ, if from's attention factor
-/// is 0 (nothing is left of the keys), if m is not finite, and as CosSinCache does. O(batches * tokens * pairs): with equal rates or equal
-/// positions in CosSinCache's time for such positions or less, otherwise up to 16 times that. Thread safety: a pure function.
+/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Throws eigen_rope::Error if those numbers differ, if from's attention
+/// factor is 0 (nothing is left of the keys), if m is not finite, and as Cache does. O(batches * tokens * pairs): with equal rates or equal
+/// positions in Cache's time for such positions or less, otherwise up to 16 times that. Thread safety: a pure function.
 template <class Scalar>
-CosSinCache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const Layout& layout = Layout::bsnd());
+Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const Layout& layout = Layout::bsnd());
 
-extern template EIGEN_ROPE_API CosSinCache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
 
 namespace detail {
 
@@ -59,15 +60,15 @@ EIGEN_ROPE_API void require_placed(const Shape& k, const Positions& positions, c
 
 /// Where the members of pairs lie after a rotation.
 inline Pairing pairing_of_rotated(Pairing pairing, Index head_size) {
-  if (pairing.kind() != PairKind::interleaved_to_half) return pairing;
-  const Pairing rotated = half.with_offset(pairing.offset());
+  if (pairing.kind() != PairKind::interleaved_to_split_half) return pairing;
+  const Pairing rotated = split_half.with_offset(pairing.offset());
   if (pairing.offset() < 0 || pairing.offset() > head_size) return rotated;  // refused where it is used
   return rotated.with_rotary_dims(pairing.rotary_dims(head_size));
 }
 
 /// 16-bit keys read a table of floats: its rounding is then no part of the error.
 template <class Scalar>
-CosSinCache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement& from, const Placement& to, const Layout& layout) {
+Cache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement& from, const Placement& to, const Layout& layout) {
   require_placed(k, from.positions, layout);
   return rerotation_cache<Widened<Scalar>>(from, to, layout);
 }
@@ -78,7 +79,8 @@ CosSinCache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement&
 ///
 /// \param k        [D, ...], outer axes as `layout` says; extents of its token and batch axes as in the positions, where those are not 1;
 ///                 float, double, long double, Eigen::half, Eigen::bfloat16
-/// \param pairing  the one the keys were rotated with; interleaved_to_half has left them in half pairs, and they are moved as such (with
+/// \param pairing  the one the keys were rotated with; interleaved_to_split_half has left them in half pairs, and they are moved as such
+/// (with
 ///                 rerotation_cache and rotate_inplace that is the caller's to say)
 /// \param device   rows are split among its threads, with the same result for any number
 /// \throws eigen_rope::Error, before anything is written, as rerotation_cache() and rotate_inplace()

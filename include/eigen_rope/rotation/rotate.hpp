@@ -2,9 +2,9 @@
 //
 // The rotation as one lazy Eigen Tensor expression.
 //
-//   y = eigen_rope::rotate(x, cache, eigen_rope::half)         y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
-//   g = eigen_rope::transpose(dy, cache, eigen_rope::half)     the gradient with respect to x
-//   x = eigen_rope::inverse(y, cache, eigen_rope::half)        the x that gave y
+//   y = eigen_rope::rotate(x, cache, eigen_rope::split_half)         y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
+//   g = eigen_rope::rotate_backward(dy, cache, eigen_rope::split_half)     the gradient with respect to x
+//   x = eigen_rope::rotate_inverse(y, cache, eigen_rope::split_half)        the x that gave y
 //
 // x is any Eigen Tensor expression of rank 1 to 8 with the feature axis fastest: last in RowMajor, first in ColMajor. The result has x's
 // shape. The table broadcasts as table.hpp says. What is outside the pairing's window is copied bit for bit.
@@ -18,9 +18,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "eigen_rope/rows/detail/determinant.hpp"
-#include "eigen_rope/rotation/detail/evaluator.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rotation/detail/evaluator.hpp"
+#include "eigen_rope/rows/detail/determinant.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope {
@@ -28,7 +28,7 @@ namespace eigen_rope {
 /// The rotation of `x`, lazily.
 ///
 /// \param x        expression of shape [D, ...]; float, double, long double, Eigen::half, Eigen::bfloat16 or a differentiable scalar
-/// \param table    a CosSinCache, a TableView or anything else with a view(); must outlive the evaluation. Its scalar may differ from x's:
+/// \param table    a Cache, a TableView or anything else with a view(); must outlive the evaluation. Its scalar may differ from x's:
 /// the arithmetic is done in the wider of the
 ///                 two, at least float, and rounded to x's scalar once
 /// \param pairing  which elements form a pair, and the rotated window
@@ -48,14 +48,14 @@ auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table
 /// The transpose applied to `g`: the gradient of a loss with respect to x where g is its gradient with respect to rotate(x).
 /// transpose(rotate(x)) = m^2 x. As rotate() otherwise.
 template <class X, class Table>
-auto transpose(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing, Direction::transpose);
+auto rotate_backward(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table, Pairing pairing) {
+  return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing, Direction::backward);
 }
 
-/// The true inverse: inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of CosSinCache); throws
+/// The true inverse: inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of Cache); throws
 /// eigen_rope::Error if that is 0 anywhere in the table, which takes one pass over it. As rotate() otherwise.
 template <class X, class Table>
-auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
+auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
   const auto& entries = detail::view_of(table);
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(detail::can_be_tested<detail::Widened<TableScalar>>(),
@@ -65,7 +65,7 @@ auto inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Tabl
 
 /// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A tensor's layout says which axis is
 /// the feature axis, as for x. Tensors of full width have one entry per rotated element, in the elements' order; those of Hugging Face's
-/// form, cat(f, f), are for CosSinCache::from_halves(table_of(cos, sin)), which the pairing does not matter to.
+/// form, cat(f, f), are for Cache::from_halves(table_of(cos, sin)), which the pairing does not matter to.
 template <class Scalar, int rank, int options, class TensorIndex>
 TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
                            const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {

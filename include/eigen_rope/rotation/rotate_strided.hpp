@@ -2,8 +2,8 @@
 //
 // The rotation of rows that lie anywhere in memory, as a statement.
 //
-//   eigen_rope::rotate_to(y_view, x_view, cache, eigen_rope::half);       rows of one strided view from those of another
-//   eigen_rope::rotate_inplace(view, cache, eigen_rope::half);            rows where they lie: q inside a fused QKV buffer
+//   eigen_rope::rotate_to(y_view, x_view, cache, eigen_rope::split_half);       rows of one strided view from those of another
+//   eigen_rope::rotate_inplace(view, cache, eigen_rope::split_half);            rows where they lie: q inside a fused QKV buffer
 //
 // Everything is checked before the first element is written. Without Eigen's Tensor module: for Eigen tensors and expressions there are
 // rotate() and rotate_to.hpp, which includes this.
@@ -11,12 +11,12 @@
 
 #include <string>
 
+#include "eigen_rope/choices/direction.hpp"
+#include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/rows/detail/determinant.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
-#include "eigen_rope/machine/device.hpp"
-#include "eigen_rope/choices/direction.hpp"
-#include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
@@ -50,8 +50,8 @@ void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView
 /// \param y       of x's shape; its rows may not share elements. Its scalar is x's, or the differentiable one of x and the table
 /// \param x       may be y itself (same data, same strides) but must not overlap it otherwise; its rows may share elements (stride 0)
 /// \param device  Eigen's DefaultDevice or ThreadPoolDevice; rows are split among its threads, with the same result for any number
-/// \throws eigen_rope::Error as rotate() and inverse(), for strides that do not fit or lead out of the address space, for null pointers, and for
-/// aliasing that cannot work
+/// \throws eigen_rope::Error as rotate() and inverse(), for strides that do not fit or lead out of the address space, for null pointers,
+/// and for aliasing that cannot work
 template <class Y, class X, class Table>
 void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& table, Pairing pairing,
                Direction direction = Direction::forward, const Device& device = Device()) {

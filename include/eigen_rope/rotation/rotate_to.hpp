@@ -2,8 +2,8 @@
 //
 // The rotation as a statement, with the checks that Eigen's assignment leaves out.
 //
-//   eigen_rope::rotate_to(y, x, cache, eigen_rope::half);                 y = rotate(x): shapes and overlap are checked, in release builds too
-//   eigen_rope::rotate_inplace(y, cache, eigen_rope::half);               y = rotate(y)
+//   eigen_rope::rotate_to(y, x, cache, eigen_rope::split_half);                 y = rotate(x): shapes and overlap are checked, in release
+//   builds too eigen_rope::rotate_inplace(y, cache, eigen_rope::split_half);               y = rotate(y)
 //
 // Eigen's `y.device(d) = expression` neither resizes nor checks y. Everything is refused before the first element is written. Not lazy,
 // and not needed where `y = rotate(x, ...)` does. For rows inside a larger buffer see rotate_strided.hpp.

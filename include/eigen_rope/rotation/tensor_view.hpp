@@ -2,7 +2,8 @@
 //
 // A whole Eigen tensor as a StridedView, for the functions that work on rows anywhere in memory.
 //
-//   auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(g), cache, eigen_rope::half, eigen_rope::Wanted::angle, eigen_rope::view(dx));
+//   auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(g), cache, eigen_rope::split_half,
+//   eigen_rope::Wanted::angle, eigen_rope::view(dx));
 //
 // The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it outwards in either. The tensor must
 // outlive the view. Not for expressions, which have no memory: evaluate them first.

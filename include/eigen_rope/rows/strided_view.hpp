@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
 
 namespace eigen_rope {
 
@@ -29,7 +29,8 @@ namespace detail {
 enum class SharedElements { refused, allowed };
 
 /// The strides of a view, checked: one for each outer axis, the whole span within 60 bits. Throws eigen_rope::Error.
-EIGEN_ROPE_API Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared = SharedElements::refused);
+EIGEN_ROPE_API Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
+                                       SharedElements shared = SharedElements::refused);
 
 /// First and last element a view touches, relative to its data. The shape must not be empty.
 struct Span {

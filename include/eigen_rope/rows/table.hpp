@@ -4,9 +4,9 @@
 //
 // One rule for shapes: a table has the rank of x; each outer axis equals x's or is 1 (broadcast); the feature axis holds one entry per
 // pair (half width) or one per rotated element (full width, as Ascend's operator has them: the members of a pair may then differ).
-// A full-width table in Hugging Face's form, cat(f, f), is right for half pairs only; CosSinCache::from_halves makes one for every pairing.
+// A full-width table in Hugging Face's form, cat(f, f), is right for half pairs only; Cache::from_halves makes one for every pairing.
 // Missing outermost axes count as 1, so one table serves [D, H, S] and [D, H, S, B]. cos and sin already carry the attention factor.
-// Not a CosSinCache, which owns such arrays and fills them from frequencies and positions.
+// Not a Cache, which owns such arrays and fills them from frequencies and positions.
 #pragma once
 
 #include <cmath>
@@ -50,8 +50,8 @@ inline constexpr bool has_view<Table, std::void_t<decltype(std::declval<const Ta
 template <class Table>
 decltype(auto) view_of(const Table& table) {
   static_assert(has_view<Table>,
-                "[rope] a table must be a CosSinCache, a TokenRow, a TableView (a GrowingCache's rows(), table_of(cos, sin)) or "
-                "anything else with a view(); Frequencies and Positions make one: CosSinCache<float>(frequencies, positions)");
+                "[rope] a table must be a Cache, a TokenRow, a TableView (a GrowingCache's rows(), table_of(cos, sin)) or "
+                "anything else with a view(); Frequencies and Positions make one: Cache<float>(frequencies, positions)");
   if constexpr (has_view<Table>) {
     return table.view();
   } else {

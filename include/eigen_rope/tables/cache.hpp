@@ -14,26 +14,26 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/choices/frequencies.hpp"
+#include "eigen_rope/choices/layout.hpp"
+#include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/numbers/detail/integral.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
 #include "eigen_rope/numbers/detail/uninitialised.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/choices/frequencies.hpp"
-#include "eigen_rope/choices/layout.hpp"
-#include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope {
 
 template <class Scalar>
-class CosSinCache;
+class Cache;
 
 namespace detail {
 
 /// A cache whose entries fill(cos, sin) writes.
 template <class Scalar, class Fill>
-CosSinCache<Scalar> make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill);
+Cache<Scalar> make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill);
 
 /// The outer extents of a table for these positions: x's extent on token and batch axes, 1 elsewhere. Checks that the layout has a
 /// batch axis if there are several batches, and that the table's size fits.
@@ -72,25 +72,25 @@ EIGEN_ROPE_API void fill_table(const Frequencies& frequencies, const Positions& 
 /// Owns a half-width table. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16; other (differentiable) scalars through
 /// from_rates and from_angles. Movable and copyable; views point into it, so it must outlive them and every expression made from them.
 template <class Scalar>
-class CosSinCache {
+class Cache {
  public:
-  /// O(batches * tokens * pairs). Throws eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate is larger than 2^40
-  /// or a position than 2^63 in size, or if the size does not fit.
-  CosSinCache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
-      : CosSinCache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout), frequencies.attention_factor()) {
+  /// O(batches * tokens * pairs). Throws eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate is larger than
+  /// 2^40 or a position than 2^63 in size, or if the size does not fit.
+  Cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
+      : Cache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout), frequencies.attention_factor()) {
     detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
   }
 
   /// A table whose rates are of the scalar itself, so that derivatives with respect to them flow into cos and sin. Angles are formed in
   /// Scalar's own arithmetic: the error bound above does not hold.
-  static CosSinCache from_rates(const std::vector<Scalar>& rates, const Scalar& attention_factor, const Positions& positions,
-                                const Layout& layout = Layout::bsnd()) {
+  static Cache from_rates(const std::vector<Scalar>& rates, const Scalar& attention_factor, const Positions& positions,
+                          const Layout& layout = Layout::bsnd()) {
     using std::cos;
     using std::sin;
     if (rates.empty()) detail::fail("the number of rates must be positive", std::int64_t{0});
     const auto pairs = static_cast<Index>(rates.size());
     const Frequencies shape = Frequencies::explicit_rates(std::vector<double>(rates.size(), 0.0));
-    CosSinCache cache(pairs, detail::table_outer(shape, positions, layout), 0);
+    Cache cache(pairs, detail::table_outer(shape, positions, layout), 0);
     detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
       for (Index k = 0; k < pairs; ++k) {
         const auto position = static_cast<double>(positions.at(positions.axis(k), batch, token));
@@ -112,7 +112,7 @@ class CosSinCache {
   /// \param angles  radians; the pair fastest, then outer's axes: pairs * outer.size() of them
   /// \param outer   extents outside the feature axis, fastest first, each x's or 1: [1, tokens, 1] for x[D, H, S, B]
   /// \throws eigen_rope::Error if pairs is not positive or the number of angles is another
-  static CosSinCache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor, Index pairs, const Shape& outer) {
+  static Cache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor, Index pairs, const Shape& outer) {
     using std::cos;
     using std::sin;
     if (pairs <= 0) detail::fail("the number of pairs must be positive", static_cast<std::int64_t>(pairs));
@@ -121,7 +121,7 @@ class CosSinCache {
       detail::fail("angles must be one per pair and row of the table (" + std::to_string(size) + ")",
                    static_cast<std::int64_t>(angles.size()));
     }
-    CosSinCache cache(pairs, outer, 0);
+    Cache cache(pairs, outer, 0);
     for (std::size_t i = 0; i < angles.size(); ++i) {
       const Scalar c = cos(angles[i]);
       const Scalar s = sin(angles[i]);
@@ -137,16 +137,16 @@ class CosSinCache {
   /// take entries 2k and 2k + 1 of cat(f, f), which belong to different angles, and nothing could tell.
   ///
   /// \param repeated  table_of(cos, sin), say; it is copied
-  /// \throws eigen_rope::Error unless the width is even and positive and both halves of every row are equal, naming the first entry that is not;
-  /// and if the table has no data
-  /// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. One pass over the table here, none in a rotation.
-  static CosSinCache from_halves(const TableView<Scalar>& repeated) {
+  /// \throws eigen_rope::Error unless the width is even and positive and both halves of every row are equal, naming the first entry that is
+  /// not; and if the table has no data Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. One pass over the table here, none
+  /// in a rotation.
+  static Cache from_halves(const TableView<Scalar>& repeated) {
     static_assert(detail::is_plain<Scalar>, "[rope] a table of two halves must hold plain numbers: the derivatives of one would be lost");
     detail::checked_table_size(repeated);
     if (repeated.width <= 0 || repeated.width % 2 != 0) {
       detail::fail("the width of a table of two halves must be even and positive", static_cast<std::int64_t>(repeated.width));
     }
-    CosSinCache cache(repeated.width / 2, repeated.outer, 0);
+    Cache cache(repeated.width / 2, repeated.outer, 0);
     cache.copy_first_halves("cos", repeated.cos, cache.values_.data());
     cache.copy_first_halves("sin", repeated.sin, cache.values_.data() + cache.sin_begin_);
     return cache;
@@ -175,9 +175,9 @@ class CosSinCache {
   }
 
   template <class S, class Fill>
-  friend CosSinCache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&, const Fill&);
+  friend Cache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&, const Fill&);
 
-  CosSinCache(Index pairs, const Shape& outer, DoubleDouble attention_factor)
+  Cache(Index pairs, const Shape& outer, DoubleDouble attention_factor)
       : pairs_(pairs), outer_(outer), determinants_(detail::determinants_for(attention_factor.high)) {
     constexpr auto bytes = static_cast<std::size_t>(detail::cache_line);
     constexpr Index line = sizeof(Scalar) < bytes ? bytes / sizeof(Scalar) : 1;
@@ -199,8 +199,8 @@ class CosSinCache {
 };
 
 template <class Scalar, class Fill>
-CosSinCache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill) {
-  CosSinCache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout), frequencies.attention_factor());
+Cache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill) {
+  Cache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout), frequencies.attention_factor());
   fill(cache.values_.data(), cache.values_.data() + cache.sin_begin_);
   return cache;
 }

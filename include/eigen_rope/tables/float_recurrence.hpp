@@ -7,18 +7,18 @@
 //   theta = fma(scaled, 1 - mix, fl(original * mix))                              YaRN; mix is r_k * ext_factor
 //
 // Only for those who must reproduce its answers bit-near: the error grows with the position, to 0.1 at a million and to nonsense beyond
-// 2^24, where a float cannot hold the position. CosSinCache is exact, and no slower. Source: ggml_compute_forward_rope of ggml 0.21.0.
+// 2^24, where a float cannot hold the position. Cache is exact, and no slower. Source: ggml_compute_forward_rope of ggml 0.21.0.
 #pragma once
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 
 /// The table of Frequencies::yarn(powers, yarn) and `positions`, in float throughout; parameters and positions are rounded to float first.
-/// Equal to ggml's to the accuracy of the C library's float functions. Throws eigen_rope::Error as Frequencies::yarn and CosSinCache do,
+/// Equal to ggml's to the accuracy of the C library's float functions. Throws eigen_rope::Error as Frequencies::yarn and Cache do,
 /// for RampEnds::exact, which ggml does not have, and for parameters that a float cannot hold or that are 0 as floats.
-EIGEN_ROPE_API CosSinCache<float> float_recurrence_cache(const Powers& powers, const Yarn& yarn, const Positions& positions,
+EIGEN_ROPE_API Cache<float> float_recurrence_cache(const Powers& powers, const GgmlYarn& yarn, const Positions& positions,
                                                    const Layout& layout = Layout::bsnd());
 
 }  // namespace eigen_rope

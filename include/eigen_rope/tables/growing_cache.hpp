@@ -3,12 +3,12 @@
 // A table of the positions 0, 1, 2, ... that grows when it is asked for more: what decoding reads, one row a token.
 //
 //   eigen_rope::GrowingCache<float> cache(frequencies);                             one for all layers, for q and k, for all threads
-//   q = eigen_rope::rotate(q, cache.rows(position, 1), eigen_rope::half);
+//   q = eigen_rope::rotate(q, cache.rows(position, 1), eigen_rope::split_half);
 //
-// Entries are bit for bit those of CosSinCache. Growing copies the rows into a new block of at least twice the size and keeps the old
+// Entries are bit for bit those of Cache. Growing copies the rows into a new block of at least twice the size and keeps the old
 // one until the cache is destroyed, so every view stays valid, any range of rows is contiguous, and reading takes no lock. The blocks
 // left behind are together smaller than the one in use. Not for positions that are fractional, negative or far apart (TokenRow,
-// CosSinCache).
+// Cache).
 #pragma once
 
 #include <Eigen/Core>
@@ -17,13 +17,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/numbers/detail/scalars.hpp"
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/numbers/detail/scalars.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/table.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 
@@ -40,7 +40,7 @@ struct Growth {
 /// its parent's threads did with the cache when it was forked: it has the rows that were there, and grows on its own.
 ///
 /// Memory: 2 pairs sizeof(Scalar) bytes a row, for at most 4 times the rows asked for (twice by growing, twice by what growing left);
-/// exactly the rows asked for where reserve() was called first. Errors of entries: as CosSinCache.
+/// exactly the rows asked for where reserve() was called first. Errors of entries: as Cache.
 template <class Scalar>
 class GrowingCache {
  public:
@@ -66,9 +66,9 @@ class GrowingCache {
   }
 
   /// A table of its own for any positions that are whole numbers from 0 on: sequences of a batch that stand at different places,
-  /// several axes with Sections. Copies the rows, after growing to the largest position. Throws as rows() and CosSinCache do, and
+  /// several axes with Sections. Copies the rows, after growing to the largest position. Throws as rows() and Cache do, and
   /// eigen_rope::Error for a position that is not a whole number. O(batches * tokens * pairs).
-  CosSinCache<Scalar> gather(const Positions& positions) const;
+  Cache<Scalar> gather(const Positions& positions) const;
 
   /// Forms the rows below `tokens` now, and exactly those: no later growth up to there, and no memory beyond it. Throws as rows().
   void reserve(Index tokens) const;

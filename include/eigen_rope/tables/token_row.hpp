@@ -3,10 +3,11 @@
 // One token's row of cos and sin, formed on the fly: decoding with no table.
 //
 //   eigen_rope::TokenRow<float> row(frequencies);                                   once, by each thread
-//   q = eigen_rope::rotate(q, row.at(position), eigen_rope::half);                        each token; k and the other layers read the same row
+//   q = eigen_rope::rotate(q, row.at(position), eigen_rope::split_half);                        each token; k and the other layers read the
+//   same row
 //
-// Entries are bit for bit those of CosSinCache for the same position: any int64, fractional, negative. The row is a table with one
-// token, so it serves x of any rank and layout whose rows all stand at that position. Not several tokens (CosSinCache), and not shared:
+// Entries are bit for bit those of Cache for the same position: any int64, fractional, negative. The row is a table with one
+// token, so it serves x of any rank and layout whose rows all stand at that position. Not several tokens (Cache), and not shared:
 // at() overwrites the row (GrowingCache is what threads share).
 #pragma once
 
@@ -18,13 +19,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "eigen_rope/numbers/detail/aligned.hpp"
-#include "eigen_rope/tables/detail/row_filler.hpp"
-#include "eigen_rope/numbers/detail/scalars.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/sections.hpp"
+#include "eigen_rope/numbers/detail/aligned.hpp"
+#include "eigen_rope/numbers/detail/scalars.hpp"
+#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/table.hpp"
+#include "eigen_rope/tables/detail/row_filler.hpp"
 
 namespace eigen_rope {
 

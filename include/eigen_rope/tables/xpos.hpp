@@ -5,8 +5,8 @@
 //   zeta_k = (2k / d + gamma) / (1 + gamma),  d = 2 pairs          power = (position - center) / scale_base
 //   query: m zeta_k^power cos(t), m zeta_k^power sin(t)            key: with zeta_k^-power instead
 //
-//   eigen_rope::CosSinCache<float> of_q = eigen_rope::xpos_cache<float>(f, positions, {512}, eigen_rope::XposSide::query);
-//   eigen_rope::CosSinCache<float> of_k = eigen_rope::xpos_cache<float>(f, positions, {512}, eigen_rope::XposSide::key);
+//   eigen_rope::Cache<float> of_q = eigen_rope::xpos_cache<float>(f, positions, {512}, eigen_rope::XposSide::query);
+//   eigen_rope::Cache<float> of_k = eigen_rope::xpos_cache<float>(f, positions, {512}, eigen_rope::XposSide::key);
 //
 // q.k gets zeta_k^((p_q - p_k) / scale_base) times each pair's share: it depends on the distance alone, whatever the center, and fades with
 // it. Only the table is special: rotate, inverse, gradients() take it like any other, entry by entry. Not a kind of Frequencies, which have
@@ -16,12 +16,12 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "eigen_rope/tables/cache.hpp"
-#include "eigen_rope/numbers/double_double.hpp"
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
+#include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope {
 
@@ -39,7 +39,7 @@ struct Xpos {
 /// Whose magnitudes: queries shrink with their position, keys grow.
 enum class XposSide { query, key };
 
-/// The table of the queries or of the keys, of CosSinCache's extents. A pair on several axes (Sections) takes its own axis's position.
+/// The table of the queries or of the keys, of Cache's extents. A pair on several axes (Sections) takes its own axis's position.
 ///
 /// Error of every entry against the real-number formula, with M the size of its magnitude and |position| <= 2^31: at most half an ulp of
 /// the stored value + |position| * 2^-63 * max(1, M) + (1 + |power| max(1, |ln zeta_k|)) * 2^-95 * M. The same entry is the same bits in
@@ -49,21 +49,21 @@ enum class XposSide { query, key };
 /// center 0; with the same positions by rerotation_cache, as magnitudes do not depend on rates. rerotate() knows of no xPos and must not be
 /// used where positions differ.
 ///
-/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Throws eigen_rope::Error as CosSinCache; for a scale base or gamma that is
+/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Throws eigen_rope::Error as Cache; for a scale base or gamma that is
 /// not positive; for an attention factor of 0; and where a magnitude leaves the range in which a rotation by it can be inverted: 2^62 and
 /// 2^-62 for float and bfloat16, 2^14 and 2^-14 for half, 2^500 and 2^-500 for the others. With the published parameters that is at least
-/// 17500, 3900 and 141000 tokens from the center. O(batches * tokens * pairs): up to twice the time of a CosSinCache<double> for many whole
+/// 17500, 3900 and 141000 tokens from the center. O(batches * tokens * pairs): up to twice the time of a Cache<double> for many whole
 /// positions, 10 times that for fractional ones, 4 microseconds a pair for a single token: a decoder makes the table of its context once.
 /// Thread safety: a pure function.
 template <class Scalar>
-CosSinCache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
-                               const Layout& layout = Layout::bsnd());
+Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
+                         const Layout& layout = Layout::bsnd());
 
-extern template EIGEN_ROPE_API CosSinCache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API CosSinCache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
+extern template EIGEN_ROPE_API Cache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
                                                                  const Layout&);
 
 namespace detail {

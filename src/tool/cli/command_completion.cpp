@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tool/io/choice.hpp"
 #include "tool/cli/command_outline.hpp"
 #include "tool/cli/commands.hpp"
 #include "tool/cli/completion.hpp"
+#include "tool/io/choice.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {

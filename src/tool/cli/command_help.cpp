@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tool/io/choice.hpp"
 #include "tool/cli/commands.hpp"
+#include "tool/io/choice.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {

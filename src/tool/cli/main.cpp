@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "tool/io/byte_files.hpp"
-#include "tool/cli/commands.hpp"
-#include "eigen_rope/numbers/detail/sentence.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
 #include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/numbers/detail/sentence.hpp"
 #include "eigen_rope/version.hpp"
+#include "tool/cli/commands.hpp"
+#include "tool/io/byte_files.hpp"
 #include "tool/io/suggestion.hpp"
 #include "tool/io/terminal.hpp"
 
@@ -93,7 +93,8 @@ bool writes_json_to_standard_output(const CLI::App& command) {
 
 int run(int argc, char** argv) {
   CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "eigen-rope");
-  app.set_version_flag("-V,--version", fmt::format("eigen-rope {}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH));
+  app.set_version_flag("-V,--version",
+                       fmt::format("eigen-rope {}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH));
   app.require_subcommand(1);
   const std::vector<Command> commands{
       add_inspect(app), add_compare(app),    add_convert(app), add_verify(app), add_gradcheck(app),

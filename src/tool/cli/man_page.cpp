@@ -141,7 +141,8 @@ std::string command_text(const CommandOutline& program, const CommandOutline& co
 }  // namespace
 
 std::string man_page(const CommandOutline& program, const std::string& version) {
-  std::string text = fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH EIGEN\\-ROPE 1 \"\" \"eigen\\-rope {}\" \"User Commands\"\n", version);
+  std::string text =
+      fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH EIGEN\\-ROPE 1 \"\" \"eigen\\-rope {}\" \"User Commands\"\n", version);
   text += fmt::format(".SH NAME\n{} \\- rotary position embedding: inspect, compare, convert, check\n.SH SYNOPSIS\n", program.name);
   for (const CommandOutline& command : program.commands) text += synopsis(program, command) + "\n.br\n";
   text += fmt::format("{} [{}]\n", bold(program.name), italic("option"));

@@ -10,10 +10,10 @@
 #include "tool/compare/compare.hpp"
 #include "tool/compare/plot.hpp"
 #include "tool/compare/report.hpp"
-#include "tool/io/file_error.hpp"
-#include "tool/io/files.hpp"
 #include "tool/inspect/model_options.hpp"
 #include "tool/inspect/scaling_text.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/files.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {

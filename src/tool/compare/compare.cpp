@@ -9,8 +9,8 @@
 #include <limits>
 #include <map>
 
-#include "tool/inspect/layer_kinds.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "tool/inspect/layer_kinds.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 
 namespace eigen_rope::tool {
@@ -253,7 +253,9 @@ class Comparer {
       if (kind_a == not_rotated && kind_b != not_rotated) only_b.push_back(layer);
     }
     Findings of_model(result_, "");
-    const auto alone = [](const std::vector<eigen_rope::Index>& layers) { return layers.empty() ? std::string("-") : text_of_numbers(layers); };
+    const auto alone = [](const std::vector<eigen_rope::Index>& layers) {
+      return layers.empty() ? std::string("-") : text_of_numbers(layers);
+    };
     if (!only_a.empty() || !only_b.empty()) of_model.differ("layers rotated in one only", alone(only_a), alone(only_b));
     for (auto& [kinds, layers] : groups) {
       match(a.layers[static_cast<std::size_t>(kinds.first)], b.layers[static_cast<std::size_t>(kinds.second)], std::move(layers));

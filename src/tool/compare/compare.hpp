@@ -43,16 +43,16 @@ struct AngleDifference {
 
 /// One kind of layer of a beside one of b.
 struct LayerComparison {
-  std::string layer_type{};           ///< "full_attention", or "full_attention / " and the other's name; empty where neither has one
+  std::string layer_type{};                 ///< "full_attention", or "full_attention / " and the other's name; empty where neither has one
   std::vector<eigen_rope::Index> layers{};  ///< which layers of both; empty where one of the two does not say
   LayerInspection a{}, b{};
   /// |b - a| of each pair that both have; 0 where it is no more than the rounding of rates, 2^-90 of them.
   std::vector<DoubleDouble> rate_differences{};
-  std::vector<double> ratios{};              ///< b / a of each pair that both have; 1 where neither turns
+  std::vector<double> ratios{};                    ///< b / a of each pair that both have; 1 where neither turns
   eigen_rope::Index widest = 0;                    ///< the pair whose rates differ most
-  std::vector<AngleDifference> angles{};     ///< at powers of two below the length, and at its last position
+  std::vector<AngleDifference> angles{};           ///< at powers of two below the length, and at its last position
   std::optional<eigen_rope::Index> first_apart{};  ///< first position below the length where an angle is more than apart_radians off
-  AngleDifference worst{};                   ///< over all lengths compared
+  AngleDifference worst{};                         ///< over all lengths compared
   eigen_rope::Index worst_length = 0;              ///< of the sequence it was found in
 };
 

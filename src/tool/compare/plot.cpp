@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tool/inspect/scaling_fields.hpp"
 #include "tool/io/gnuplot.hpp"
 #include "tool/io/panels.hpp"
-#include "tool/inspect/scaling_fields.hpp"
 
 namespace eigen_rope::tool {
 namespace {

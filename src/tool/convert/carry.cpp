@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "tool/convert/write.hpp"
-#include "tool/io/file_error.hpp"
 #include "tool/gradcheck/problem.hpp"
+#include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 
 namespace eigen_rope::tool {
@@ -54,7 +54,7 @@ void adapt_config(const fs::path& path, PairKind to, Carried& carried) {
   if (part == nullptr) return;
   if (to == PairKind::quarter)
     refuse(path.string(), fmt::format("records the pairing as {}, which has no word for quarter", interleave_key));
-  const bool before = (*part)[interleave_key].get<bool>(), after = to != PairKind::half;
+  const bool before = (*part)[interleave_key].get<bool>(), after = to != PairKind::split_half;
   if (before == after) return;
   (*part)[interleave_key] = after;
   carried.adapted = fmt::format("{} in {} is now {}", interleave_key, config_name, after);

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "tool/io/choice.hpp"
 #include "tool/cli/commands.hpp"
 #include "tool/convert/convert.hpp"
+#include "tool/io/choice.hpp"
 #include "tool/io/interrupt.hpp"
 #include "tool/io/terminal.hpp"
 
@@ -35,10 +35,10 @@ int run(const ConvertArguments& arguments) {
 }  // namespace
 
 Command add_convert(CLI::App& app) {
-  const std::vector<std::pair<std::string, PairKind>> pairings{{"half", PairKind::half},
+  const std::vector<std::pair<std::string, PairKind>> pairings{{"half", PairKind::split_half},
                                                                {"interleaved", PairKind::interleaved},
                                                                {"quarter", PairKind::quarter},
-                                                               {"interleaved_to_half", PairKind::interleaved_to_half}};
+                                                               {"interleaved_to_half", PairKind::interleaved_to_split_half}};
   const auto arguments = std::make_shared<ConvertArguments>();
   ConvertOptions& options = arguments->options;
   CLI::App* command = app.add_subcommand("convert", "Permute a model's query and key projections from one pairing to another.");

@@ -9,13 +9,13 @@
 #include <system_error>
 #include <utility>
 
-#include "tool/convert/plan.hpp"
-#include "tool/io/file_error.hpp"
-#include "tool/gradcheck/problem.hpp"
-#include "tool/io/json_file.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
 #include "eigen_rope/models/projections.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "tool/convert/plan.hpp"
+#include "tool/gradcheck/problem.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/json_file.hpp"
 
 namespace eigen_rope::tool {
 namespace fs = std::filesystem;
@@ -145,7 +145,7 @@ class Chooser {
 
   /// `known` unless the option says otherwise; nothing if neither does.
   std::optional<eigen_rope::Index> count(const char* option, const char* what, std::optional<eigen_rope::Index> said,
-                                   std::optional<eigen_rope::Index> known) const {
+                                         std::optional<eigen_rope::Index> known) const {
     if (said && known && *said != *known) contradict(fmt::format("{} {}", *known, what), option, fmt::format("{}", *said));
     return said ? said : known;
   }

@@ -8,11 +8,11 @@
 #include <optional>
 #include <system_error>
 
-#include "tool/convert/write.hpp"
-#include "tool/io/file_error.hpp"
-#include "tool/gradcheck/problem.hpp"
-#include "tool/io/json_file.hpp"
 #include "eigen_rope/numbers/detail/sentence.hpp"
+#include "tool/convert/write.hpp"
+#include "tool/gradcheck/problem.hpp"
+#include "tool/io/file_error.hpp"
+#include "tool/io/json_file.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <regex>
 
-#include "tool/io/file_error.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "tool/gradcheck/problem.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -409,7 +409,7 @@ ConvertPlan make_plan(const ConvertOptions& options, const Description& descript
   }
   check_records(options, model);
   ConvertPlan plan{options.from, options.to, shape, description.order, Planner(options, description, model).layers()};
-  const bool moves = options.from == PairKind::interleaved_to_half || options.to == PairKind::interleaved_to_half;
+  const bool moves = options.from == PairKind::interleaved_to_split_half || options.to == PairKind::interleaved_to_split_half;
   for (const ConvertedLayer& layer : plan.layers) {
     for (const ConvertedTensor& tensor : layer.tensors) {
       // A norm may come after the rotation, whose result lies elsewhere than its input with this pairing.

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "tool/io/byte_files.hpp"
-#include "eigen_rope/models/model_rope.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/models/model_rope.hpp"
 #include "eigen_rope/operators/scalar_type.hpp"
+#include "tool/io/byte_files.hpp"
 #include "tool/io/safetensors.hpp"
 
 namespace eigen_rope::tool {
@@ -61,7 +61,7 @@ enum class Existing { refused, replaced };
 
 /// What the user said; what is missing comes from config.json.
 struct ConvertOptions {
-  PairKind from = PairKind::half;
+  PairKind from = PairKind::split_half;
   PairKind to = PairKind::interleaved;
   /// Regular expressions for the names of modules. With any of the first three, only those given are used.
   std::string query{}, key{}, fused{};
@@ -116,7 +116,7 @@ std::filesystem::path folder_of(const Model& model);
 /// The configuration beside a model; empty if there is none.
 std::filesystem::path config_beside(const Model& model);
 
-/// Do both pairings read the same slots as pairs? interleaved and interleaved_to_half do.
+/// Do both pairings read the same slots as pairs? interleaved and interleaved_to_split_half do.
 bool same_pairs(PairKind a, PairKind b);
 
 enum class Role { query, key };
@@ -159,7 +159,7 @@ struct ConvertedLayer {
 };
 
 struct ConvertPlan {
-  PairKind from = PairKind::half;
+  PairKind from = PairKind::split_half;
   PairKind to = PairKind::interleaved;
   AttentionShape shape{};
   /// How fused projections are read, where there are any.

@@ -12,9 +12,9 @@
 #include <random>
 #include <set>
 
-#include "tool/io/file_error.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "tool/gradcheck/problem.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -78,9 +78,9 @@ struct PairElements {
 PairElements defined_pair(PairKind kind, std::size_t k, std::size_t pairs) {
   const std::size_t half = pairs / 2;
   switch (kind) {
-    case PairKind::half: return {k, pairs + k, k, pairs + k};
+    case PairKind::split_half: return {k, pairs + k, k, pairs + k};
     case PairKind::interleaved: return {k + k, k + k + 1, k + k, k + k + 1};
-    case PairKind::interleaved_to_half: return {k + k, k + k + 1, k, pairs + k};
+    case PairKind::interleaved_to_split_half: return {k + k, k + k + 1, k, pairs + k};
     case PairKind::quarter: break;
   }
   const std::size_t first = k < half ? k : k + half;

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <map>
 
-#include "tool/io/file_error.hpp"
 #include "tool/gradcheck/problem.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -55,8 +55,8 @@ struct PlacedHead {
 };
 
 // One head: at once if it fits the buffer, otherwise row by row.
-void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head, const std::vector<eigen_rope::Index>& source, OutputFile& out,
-                Bytes& old_rows, Bytes& new_rows) {
+void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head, const std::vector<eigen_rope::Index>& source,
+                OutputFile& out, Bytes& old_rows, Bytes& new_rows) {
   const auto row_bytes = static_cast<std::size_t>(head.tensor->row_bytes());
   const auto columns = static_cast<std::size_t>(head.tensor->columns);
   const auto require_finite = [&](const Bytes& rows, std::size_t count, std::uint64_t first) {

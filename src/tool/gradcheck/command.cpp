@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "tool/cli/commands.hpp"
-#include "tool/io/files.hpp"
-#include "tool/io/gnuplot.hpp"
 #include "tool/gradcheck/library.hpp"
 #include "tool/gradcheck/report.hpp"
+#include "tool/io/files.hpp"
+#include "tool/io/gnuplot.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {

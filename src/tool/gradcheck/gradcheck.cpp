@@ -9,8 +9,8 @@
 #include <regex>
 #include <set>
 
-#include "tool/gradcheck/reference.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "tool/gradcheck/reference.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -98,8 +98,10 @@ void add_adjoint(Answers& answers, const Problem& problem) {
       const PairSlots slot = pair_slots(problem.at.pairing, k, 2 * P);
       const auto element = [&](eigen_rope::Index i) { return row + static_cast<std::size_t>(problem.pairing.offset() + i); };
       long double difference = 0;
-      for (const eigen_rope::Index i : {slot.A, slot.B}) difference += static_cast<long double>(y->second[element(i)]) * problem.g[element(i)];
-      for (const eigen_rope::Index i : {slot.a, slot.b}) difference -= static_cast<long double>(dx->second[element(i)]) * problem.x[element(i)];
+      for (const eigen_rope::Index i : {slot.A, slot.B})
+        difference += static_cast<long double>(y->second[element(i)]) * problem.g[element(i)];
+      for (const eigen_rope::Index i : {slot.a, slot.b})
+        difference -= static_cast<long double>(dx->second[element(i)]) * problem.x[element(i)];
       differences.push_back(static_cast<double>(difference));
     }
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/gradcheck/library.hpp"
 
-#include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
-#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/gradients/scaling_gradients.hpp"
 #include "eigen_rope/gradients/table_gradient.hpp"
 #include "eigen_rope/gradients/tangent.hpp"
 #include "eigen_rope/gradients/xpos_gradients.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -76,7 +76,7 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
   const ScalingKind kind = problem.at.scaling;
   const Powers powers = stretched_powers(kind, problem.parameters);
   if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_exact) {
-    const YarnGradients d = yarn_gradients(powers, problem.parameters.yarn, rates);
+    const GgmlYarnGradients d = ggml_yarn_gradients(powers, problem.parameters.yarn, rates);
     add_powers(d.powers);
     add("ext factor", d.ext_factor);
     add("beta fast", d.beta_fast);
@@ -99,7 +99,7 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
     add("factor", d.factor);
     add("mixed_b", d.mixed_b);
   } else if (kind == ScalingKind::yarn_hf || kind == ScalingKind::yarn_deepseek) {
-    const HfYarnGradients d = hf_yarn_gradients(powers, problem.parameters.hf_yarn, rates);
+    const YarnGradients d = yarn_gradients(powers, problem.parameters.hf_yarn, rates);
     add_powers(d.powers);
     add("factor", d.factor);
     add("beta fast", d.beta_fast);
@@ -141,17 +141,17 @@ void add_parameters(Answers& answers, const Problem& problem, const Gradients<do
 }
 
 template <class Scalar>
-CosSinCache<Scalar> table_of(const Problem& problem) {
+Cache<Scalar> table_of(const Problem& problem) {
   if (problem.at.scaling == ScalingKind::xpos)
     return xpos_cache<Scalar>(problem.frequencies(), problem.positions(), problem.xpos(), problem.xpos_side, problem.layout());
-  return CosSinCache<Scalar>(problem.frequencies(), problem.positions(), problem.layout());
+  return Cache<Scalar>(problem.frequencies(), problem.positions(), problem.layout());
 }
 
 template <class Scalar>
 Answers answers_in(const Problem& problem) {
   using TableScalar = std::conditional_t<std::is_same_v<Scalar, double>, double, float>;
   constexpr Wanted everything = Wanted::angle | Wanted::log_magnitude | Wanted::table;
-  const CosSinCache<TableScalar> cache = table_of<TableScalar>(problem);
+  const Cache<TableScalar> cache = table_of<TableScalar>(problem);
   const Pairing pairing = problem.pairing;
   const Shape& shape = problem.shape;
   const std::vector<Scalar> x = narrow<Scalar>(problem.x);
@@ -169,7 +169,7 @@ Answers answers_in(const Problem& problem) {
   const auto out_view = dense(out.data(), shape);
   rotate_to(out_view, dense(y.data(), shape), cache, pairing, Direction::inverse);
   answers["inverse"] = widen(out);
-  rotate_to(out_view, g_view, cache, pairing, Direction::transpose);
+  rotate_to(out_view, g_view, cache, pairing, Direction::backward);
   answers["transpose"] = widen(out);
 
   const auto from_y = gradients(output(dense(y.data(), shape)), g_view, cache, pairing, everything, out_view);
@@ -209,7 +209,7 @@ Answers answers_in(const Problem& problem) {
   const auto turning = tangent_of(cache, problem.angle_tangent);
   jvp_to(out_view, x_view, v_view, cache, turning, pairing);
   answers["second order, to g"] = widen(out);
-  rotate_tangent_to(out_view, g_view, turning, pairing, Direction::transpose);
+  rotate_tangent_to(out_view, g_view, turning, pairing, Direction::backward);
   answers["second order, to x"] = widen(out);
   std::vector<double> to_angle = gradients(input(v_view), g_view, cache, pairing, Wanted::angle).angle;
   for (std::size_t e = 0; e < to_angle.size(); ++e) to_angle[e] -= problem.angle_tangent[e] * from_x.log_magnitude[e];

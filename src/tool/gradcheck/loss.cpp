@@ -17,9 +17,9 @@ std::vector<Real> wide(const std::vector<double>& values) { return {values.begin
 /// The members of pair k in a window of 2 P elements, read at a, b and written to A, B.
 PairSlots slots_by_definition(PairKind kind, eigen_rope::Index k, eigen_rope::Index P) {
   switch (kind) {
-    case PairKind::half: return {k, k + P, k, k + P};
+    case PairKind::split_half: return {k, k + P, k, k + P};
     case PairKind::interleaved: return {2 * k, 2 * k + 1, 2 * k, 2 * k + 1};
-    case PairKind::interleaved_to_half: return {2 * k, 2 * k + 1, k, k + P};
+    case PairKind::interleaved_to_split_half: return {2 * k, 2 * k + 1, k, k + P};
     case PairKind::quarter: break;
   }
   const eigen_rope::Index first = k < P / 2 ? k : k + P / 2;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tool/io/gnuplot.hpp"
 #include "tool/gradcheck/report.hpp"
 #include "tool/gradcheck/summary.hpp"
+#include "tool/io/gnuplot.hpp"
 
 namespace eigen_rope::tool {
 namespace {

@@ -92,10 +92,10 @@ const Layout& layout_for(LayoutKind kind) {
 
 std::string name_of(PairKind pairing) {
   switch (pairing) {
-    case PairKind::half: return "half";
+    case PairKind::split_half: return "half";
     case PairKind::interleaved: return "interleaved";
     case PairKind::quarter: return "quarter";
-    case PairKind::interleaved_to_half: break;
+    case PairKind::interleaved_to_split_half: break;
   }
   return "interleaved_to_half";
 }
@@ -144,10 +144,10 @@ Frequencies Problem::frequencies() const {
     case ScalingKind::dynamic: return Frequencies::dynamic_ntk(parameters.powers, parameters.dynamic, sequence_length);
     case ScalingKind::ntk_mixed: return Frequencies::ntk(parameters.powers, parameters.ntk);
     case ScalingKind::yarn_hf:
-    case ScalingKind::yarn_deepseek: return Frequencies::hf_yarn(parameters.powers, parameters.hf_yarn);
+    case ScalingKind::yarn_deepseek: return Frequencies::yarn(parameters.powers, parameters.hf_yarn);
     case ScalingKind::longrope: return Frequencies::longrope(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::yarn:
-    case ScalingKind::yarn_exact: return Frequencies::yarn(parameters.powers, parameters.yarn);
+    case ScalingKind::yarn_exact: return Frequencies::ggml_yarn(parameters.powers, parameters.yarn);
     case ScalingKind::llama3: return Frequencies::llama3(parameters.powers, parameters.llama3);
     case ScalingKind::rates: break;
   }

@@ -19,8 +19,8 @@
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/choices/rates.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
 namespace eigen_rope::tool {
@@ -44,7 +44,8 @@ enum class ScalingKind {
 };
 enum class LayoutKind { bsnd, bnsd, sbnd, tnd };
 
-inline constexpr PairKind all_pairings[] = {PairKind::half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_half};
+inline constexpr PairKind all_pairings[] = {PairKind::split_half, PairKind::interleaved, PairKind::quarter,
+                                            PairKind::interleaved_to_split_half};
 inline constexpr ScalingKind all_scalings[] = {
     ScalingKind::none,          ScalingKind::linear,  ScalingKind::proportional, ScalingKind::factors,    ScalingKind::ntk,
     ScalingKind::ntk_mixed,     ScalingKind::dynamic, ScalingKind::yarn,         ScalingKind::yarn_exact, ScalingKind::yarn_hf,
@@ -58,7 +59,7 @@ std::string name_of(ScalingKind scaling);
 std::string name_of(LayoutKind layout);
 
 struct GradcheckCase {
-  PairKind pairing = PairKind::half;
+  PairKind pairing = PairKind::split_half;
   ScalingKind scaling = ScalingKind::none;
   ScalarType scalar = ScalarType::f64;
   LayoutKind layout = LayoutKind::bsnd;
@@ -74,13 +75,13 @@ struct XposParameters {
 template <class S>
 struct ScalingParameters {
   BasicPowers<S> powers{};
-  BasicYarn<S> yarn{};
+  BasicGgmlYarn<S> yarn{};
   BasicLlama3<S> llama3{};
   S ntk_factor = S(1.0);
   BasicProportional<S> proportional{};
   BasicDynamicNtkScaling<S> dynamic{};
   BasicNtkScaling<S> ntk{};
-  BasicHfYarn<S> hf_yarn{};
+  BasicYarn<S> hf_yarn{};
   BasicLongRope<S> longrope{};
   XposParameters<S> xpos{};
   std::vector<S> rates{};  ///< explicit ones
@@ -126,10 +127,10 @@ BasicRates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters)
     case ScalingKind::dynamic: return dynamic_ntk_rates(parameters.powers, parameters.dynamic, sequence_length);
     case ScalingKind::ntk_mixed: return ntk_rates(parameters.powers, parameters.ntk);
     case ScalingKind::yarn_hf:
-    case ScalingKind::yarn_deepseek: return hf_yarn_rates(parameters.powers, parameters.hf_yarn);
+    case ScalingKind::yarn_deepseek: return yarn_rates(parameters.powers, parameters.hf_yarn);
     case ScalingKind::longrope: return longrope_rates(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::yarn:
-    case ScalingKind::yarn_exact: return yarn_rates(parameters.powers, parameters.yarn);
+    case ScalingKind::yarn_exact: return ggml_yarn_rates(parameters.powers, parameters.yarn);
     case ScalingKind::llama3: return llama3_rates(parameters.powers, parameters.llama3);
     case ScalingKind::rates: break;
   }
@@ -145,7 +146,7 @@ struct Axis {
 /// Everything a check needs. All tensors are dense, the feature axis fastest, then `axes`.
 struct Problem {
   GradcheckCase at{};
-  Pairing pairing = half;
+  Pairing pairing = split_half;
   ScalingParameters<double> parameters{};
   XposSide xpos_side = XposSide::query;  ///< keys with bsnd and sbnd
   eigen_rope::Index heads = 0, tokens = 0, batches = 0;

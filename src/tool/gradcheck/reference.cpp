@@ -5,8 +5,8 @@
 #include <complex>
 #include <limits>
 
-#include "tool/verify/comparison.hpp"
 #include "tool/gradcheck/loss.hpp"
+#include "tool/verify/comparison.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -45,7 +45,7 @@ Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) 
     }
     case ScalingKind::yarn_hf:
     case ScalingKind::yarn_deepseek: {
-      const HfYarn& yarn = parameters.hf_yarn;
+      const Yarn& yarn = parameters.hf_yarn;
       const CorrectionDims ramp =
           yarn_correction_dims(powers.rotary_dims, powers.base, {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
       const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));

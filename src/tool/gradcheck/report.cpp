@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "tool/io/files.hpp"
 #include "tool/gradcheck/summary.hpp"
+#include "tool/io/files.hpp"
 
 namespace eigen_rope::tool {
 namespace {

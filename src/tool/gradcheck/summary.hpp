@@ -15,7 +15,7 @@ namespace eigen_rope::tool {
 using WorstRatios = std::map<Quantity, double>;
 
 struct SummaryRow {
-  PairKind pairing = PairKind::half;
+  PairKind pairing = PairKind::split_half;
   ScalingKind scaling = ScalingKind::none;
   ScalarType scalar = ScalarType::f64;
   WorstRatios worst{};

@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "tool/cli/commands.hpp"
-#include "tool/io/files.hpp"
 #include "tool/inspect/inspect.hpp"
+#include "tool/inspect/model_options.hpp"
 #include "tool/inspect/plot.hpp"
 #include "tool/inspect/report.hpp"
-#include "tool/inspect/model_options.hpp"
 #include "tool/inspect/scaling_text.hpp"
+#include "tool/io/files.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <numeric>
 
-#include "tool/inspect/remarks.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "tool/inspect/remarks.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 
 namespace eigen_rope::tool {
@@ -25,10 +25,10 @@ double full_ratio(const models::LayerRope& layer) {
   return std::visit(
       [&](const auto& scaling) -> double {
         using Type = std::decay_t<decltype(scaling)>;
-        if constexpr (std::is_same_v<Type, Linear> || std::is_same_v<Type, Proportional> || std::is_same_v<Type, HfYarn> ||
+        if constexpr (std::is_same_v<Type, Linear> || std::is_same_v<Type, Proportional> || std::is_same_v<Type, Yarn> ||
                       std::is_same_v<Type, Llama3>) {
           return scale / scaling.factor;
-        } else if constexpr (std::is_same_v<Type, Yarn> || std::is_same_v<Type, Unscaled>) {
+        } else if constexpr (std::is_same_v<Type, GgmlYarn> || std::is_same_v<Type, Unscaled>) {
           return scale;
         } else {
           return 0;
@@ -69,7 +69,7 @@ class Facts {
   std::vector<Derived>& facts_;
 };
 
-void add_ramp(Facts& facts, const models::LayerRope& layer, Yarn yarn) {
+void add_ramp(Facts& facts, const models::LayerRope& layer, GgmlYarn yarn) {
   const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
   const CorrectionDims ramp = yarn_correction_dims(dims, layer.powers.base, yarn);
   facts.add("ramp_low", ramp.low, "pairs");
@@ -85,9 +85,9 @@ void add_scaling_facts(Facts& facts, const models::LayerRope& layer, eigen_rope:
   std::visit(
       [&](const auto& scaling) {
         using Type = std::decay_t<decltype(scaling)>;
-        if constexpr (std::is_same_v<Type, HfYarn>) {
+        if constexpr (std::is_same_v<Type, Yarn>) {
           add_ramp(facts, layer, {1.0, scaling.original_context, scaling.beta_fast, scaling.beta_slow, scaling.ends});
-        } else if constexpr (std::is_same_v<Type, Yarn>) {
+        } else if constexpr (std::is_same_v<Type, GgmlYarn>) {
           add_ramp(facts, layer, scaling);
         } else if constexpr (std::is_same_v<Type, Llama3>) {
           const auto original = static_cast<double>(scaling.original_context);
@@ -219,7 +219,8 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
   if (result.length == 0) result.length = model.context;
   std::string kinds;
   for (const models::LayerRope& layer : model.layers) {
-    if (result.length == 0) result.length = static_cast<eigen_rope::Index>(std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
+    if (result.length == 0)
+      result.length = static_cast<eigen_rope::Index>(std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
     if (!layer.layer_type.empty()) kinds += (kinds.empty() ? "" : ", ") + layer.layer_type;
   }
   result.warnings = model.warnings;

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/models/model_rope.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
 
 namespace eigen_rope::tool {
 
@@ -64,7 +64,7 @@ struct LayerInspection {
   /// Of angles computed as float(rate) * float(position), rounded to float: a lower bound of what others get, since their rates are no
   /// better than rounded once.
   AngleError float_error{};
-  /// The bound of a CosSinCache's angles: positions * 2^-63 radians.
+  /// The bound of a Cache's angles: positions * 2^-63 radians.
   double own_error = 0;
 };
 
@@ -77,12 +77,12 @@ struct Inspection {
 };
 
 struct InspectOptions {
-  eigen_rope::Index length = 0;    ///< tokens; 0 for the model's context
-  std::string layer_type{};  ///< only these layers; empty for all
+  eigen_rope::Index length = 0;  ///< tokens; 0 for the model's context
+  std::string layer_type{};      ///< only these layers; empty for all
 };
 
-/// A model without layers that rotate has none here. Throws eigen_rope::Error for a length that is negative or not known, a layer type the model
-/// does not have, and as eigen_rope::frequencies.
+/// A model without layers that rotate has none here. Throws eigen_rope::Error for a length that is negative or not known, a layer type the
+/// model does not have, and as eigen_rope::frequencies.
 Inspection inspect(const models::ModelRope& model, const InspectOptions& options);
 
 /// The worst angle of positions 0 to length - 1 computed in float. After 2^22 angles, the last positions

@@ -8,10 +8,10 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "tool/inspect/inspect.hpp"
 #include "tool/io/count_text.hpp"
 #include "tool/io/files.hpp"
 #include "tool/io/gnuplot.hpp"
-#include "tool/inspect/inspect.hpp"
 
 namespace eigen_rope::tool {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "tool/inspect/remarks.hpp"
-#include "tool/io/panels.hpp"
 #include "tool/inspect/scaling_fields.hpp"
+#include "tool/io/panels.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -111,9 +111,10 @@ class Row {
       text += fmt::format(", $rates{} using 1:($3 > 0 ? $3 : 1/0) with points pt 7 ps 0.5 lc rgb '{}' title 'after scaling'", number_,
                           panel_orange);
     if (stopped > 0) {
-      text += fmt::format(", $rates{} using 1:($3 == 0 ? {:.6g} : 1/0) with points pt 9 ps 0.5 lc rgb '{}' title '{} stopped'", number_,
-                          least / 2.5, panel_orange,
-                          text_of_pairs(static_cast<eigen_rope::Index>(first_stopped), static_cast<eigen_rope::Index>(first_stopped + stopped - 1)));
+      text += fmt::format(
+          ", $rates{} using 1:($3 == 0 ? {:.6g} : 1/0) with points pt 9 ps 0.5 lc rgb '{}' title '{} stopped'", number_, least / 2.5,
+          panel_orange,
+          text_of_pairs(static_cast<eigen_rope::Index>(first_stopped), static_cast<eigen_rope::Index>(first_stopped + stopped - 1)));
     }
     for (const double mark : marks)
       text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", eigen_rope::detail::two_pi.high / mark, panel_grey);

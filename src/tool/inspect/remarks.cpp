@@ -149,8 +149,8 @@ class Remarks {
   }
 
   void ramp() {
-    const bool hugging_face = std::holds_alternative<HfYarn>(one_.layer.scaling);
-    if (!hugging_face && !std::holds_alternative<Yarn>(one_.layer.scaling)) return;
+    const bool hugging_face = std::holds_alternative<Yarn>(one_.layer.scaling);
+    if (!hugging_face && !std::holds_alternative<GgmlYarn>(one_.layer.scaling)) return;
     const auto fact = [&](const char* name) {
       const auto found = std::find_if(one_.derived.begin(), one_.derived.end(), [&](const Derived& one) { return one.name == name; });
       return std::get<double>(found->value);

@@ -159,8 +159,8 @@ Json layer_json(const LayerInspection& layer) {
 
 Json json_of(const Scaling& scaling) {
   Json result{{"type", scaling_name(scaling)}};
-  if (std::holds_alternative<Yarn>(scaling) || std::holds_alternative<HfYarn>(scaling)) {
-    result["rule"] = std::holds_alternative<Yarn>(scaling) ? "ggml" : "hugging_face";
+  if (std::holds_alternative<GgmlYarn>(scaling) || std::holds_alternative<Yarn>(scaling)) {
+    result["rule"] = std::holds_alternative<GgmlYarn>(scaling) ? "ggml" : "hugging_face";
   }
   std::visit(
       [&](const auto& one) {

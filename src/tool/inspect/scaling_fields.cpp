@@ -21,16 +21,16 @@ std::string text_of_list(const std::vector<Number>& values) {
 }  // namespace
 
 std::string type_name_of(const Scaling& scaling) {
-  return std::holds_alternative<Yarn>(scaling) ? std::string("ggml_yarn") : std::string(scaling_name(scaling));
+  return std::holds_alternative<GgmlYarn>(scaling) ? std::string("ggml_yarn") : std::string(scaling_name(scaling));
 }
 
 double effective_context(const Powers& powers, const Scaling& scaling) {
   return std::visit(
       [&](const auto& one) -> double {
         using Type = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Type, Yarn>) {
+        if constexpr (std::is_same_v<Type, GgmlYarn>) {
           return static_cast<double>(one.original_context) / powers.linear_scale;
-        } else if constexpr (std::is_same_v<Type, HfYarn> || std::is_same_v<Type, Llama3> || std::is_same_v<Type, LongRope> ||
+        } else if constexpr (std::is_same_v<Type, Yarn> || std::is_same_v<Type, Llama3> || std::is_same_v<Type, LongRope> ||
                              std::is_same_v<Type, DynamicNtkScaling>) {
           return static_cast<double>(one.original_context) * std::max(1.0, one.factor);
         } else {

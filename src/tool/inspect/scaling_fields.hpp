@@ -40,9 +40,9 @@ struct EnumNames<LongRopeMagnitude> {
 
 template <>
 struct EnumNames<PairKind> {
-  static constexpr std::array names{std::pair{PairKind::half, "half"}, std::pair{PairKind::interleaved, "interleaved"},
+  static constexpr std::array names{std::pair{PairKind::split_half, "half"}, std::pair{PairKind::interleaved, "interleaved"},
                                     std::pair{PairKind::quarter, "quarter"},
-                                    std::pair{PairKind::interleaved_to_half, "interleaved_to_half"}};
+                                    std::pair{PairKind::interleaved_to_split_half, "interleaved_to_half"}};
 };
 template <>
 struct EnumNames<SectionPattern> {
@@ -82,7 +82,7 @@ void for_each_field(Object& object, const Visit& visit) {
   } else if constexpr (std::is_same_v<Type, NtkScaling>) {
     visit("factor", object.factor);
     visit("mixed_b", object.mixed_b);
-  } else if constexpr (std::is_same_v<Type, HfYarn>) {
+  } else if constexpr (std::is_same_v<Type, Yarn>) {
     visit("factor", object.factor);
     visit("original_context", object.original_context);
     visit("beta_fast", object.beta_fast);
@@ -92,7 +92,7 @@ void for_each_field(Object& object, const Visit& visit) {
     visit("mscale", object.mscale);
     visit("mscale_all_dim", object.mscale_all_dim);
     visit("extrapolation", object.extrapolation);
-  } else if constexpr (std::is_same_v<Type, Yarn>) {
+  } else if constexpr (std::is_same_v<Type, GgmlYarn>) {
     visit("ext_factor", object.ext_factor);
     visit("original_context", object.original_context);
     visit("beta_fast", object.beta_fast);

@@ -13,13 +13,13 @@
 #include <system_error>
 #include <vector>
 
+#include "eigen_rope/models/gguf.hpp"
+#include "eigen_rope/models/hugging_face.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "tool/inspect/scaling_fields.hpp"
 #include "tool/io/count_text.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/file_kind.hpp"
-#include "eigen_rope/numbers/error.hpp"
-#include "eigen_rope/models/gguf.hpp"
-#include "eigen_rope/models/hugging_face.hpp"
-#include "tool/inspect/scaling_fields.hpp"
 #include "tool/io/suggestion.hpp"
 #include "tool/io/terminal.hpp"
 
@@ -39,8 +39,8 @@ const std::vector<Type>& types() {
                                      {"proportional", Proportional{}, {"rotated_pairs"}},
                                      {"dynamic", DynamicNtkScaling{}, {"factor", "original_context"}},
                                      {"ntk", NtkScaling{}, {"factor"}},
-                                     {"yarn", HfYarn{}, {"factor", "original_context"}},
-                                     {"ggml_yarn", Yarn{}, {"linear_scale", "original_context"}},
+                                     {"yarn", Yarn{}, {"factor", "original_context"}},
+                                     {"ggml_yarn", GgmlYarn{}, {"linear_scale", "original_context"}},
                                      {"llama3", Llama3{}, {"factor", "original_context"}},
                                      {"longrope", LongRope{}, {"short_factor", "long_factor", "original_context"}}};
   return all;

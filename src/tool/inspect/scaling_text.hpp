@@ -17,8 +17,9 @@
 
 namespace eigen_rope::tool {
 
-/// A model with one kind of layer, whose architecture is the text and whose pairing is unknown. Throws eigen_rope::Error for an unknown type or
-/// key, a key given twice or left out, a value that is none, and for whatever eigen_rope::frequencies refuses; the sentence names type and key.
+/// A model with one kind of layer, whose architecture is the text and whose pairing is unknown. Throws eigen_rope::Error for an unknown
+/// type or key, a key given twice or left out, a value that is none, and for whatever eigen_rope::frequencies refuses; the sentence names
+/// type and key.
 models::ModelRope parse_scaling(std::string_view text);
 
 /// Types, keys and synonyms, for --help.

@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "tool/io/file_error.hpp"
 #include "eigen_rope/numbers/detail/sentence.hpp"
+#include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
 namespace fs = std::filesystem;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JSON files other people wrote: what is read nests at most 64 levels deep, so that whoever prints, copies or walks it by recursion has
-// stack enough. What the values mean is left to the reader. A model's config.json is read by eigen_rope::models, which has rules of its own; the
-// header of a safetensors file, which may list a million tensors, by safetensors.hpp.
+// stack enough. What the values mean is left to the reader. A model's config.json is read by eigen_rope::models, which has rules of its
+// own; the header of a safetensors file, which may list a million tensors, by safetensors.hpp.
 #pragma once
 
 #include <filesystem>

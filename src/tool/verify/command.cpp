@@ -2,11 +2,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tool/io/choice.hpp"
 #include "tool/cli/commands.hpp"
+#include "tool/io/choice.hpp"
 #include "tool/io/files.hpp"
-#include "tool/verify/report.hpp"
 #include "tool/io/terminal.hpp"
+#include "tool/verify/report.hpp"
 #include "tool/verify/verify.hpp"
 
 namespace eigen_rope::tool {

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "eigen_rope/operators/scalar_type.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 
 namespace eigen_rope::tool {
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "tool/io/files.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "tool/io/files.hpp"
 
 namespace eigen_rope::tool {
 namespace fs = std::filesystem;

@@ -110,7 +110,7 @@ Frequencies read_ntk(const Parameters& params) {
 
 Frequencies read_yarn(const Parameters& params, YarnMagnitude magnitude) {
   Powers powers = read_powers(params);
-  HfYarn yarn;
+  Yarn yarn;
   yarn.original_context = params.integer(original);
   yarn.factor = factor_or_ratio(params, yarn.original_context);
   yarn.beta_fast = params.number({"beta_fast"}, yarn.beta_fast);
@@ -126,7 +126,7 @@ Frequencies read_yarn(const Parameters& params, YarnMagnitude magnitude) {
   } else {
     powers.attention_factor = params.number({"attn_factor"}, 1.0);
   }
-  return Frequencies::hf_yarn(powers, yarn);
+  return Frequencies::yarn(powers, yarn);
 }
 
 Frequencies read_llama3(const Parameters& params) {

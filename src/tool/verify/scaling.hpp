@@ -13,17 +13,17 @@
 
 #include <filesystem>
 
+#include "eigen_rope/choices/frequencies.hpp"
 #include "tool/verify/golden_files.hpp"
 #include "tool/verify/report.hpp"
-#include "eigen_rope/choices/frequencies.hpp"
 
 namespace eigen_rope::tool {
 
 /// The sets as a list of cases with a name each; throws FileError if there are none.
 Index read_scaling_index(const std::filesystem::path& path);
 
-/// What a set's type and params stand for. Throws FileError for an unknown type or a parameter that is missing or no number, eigen_rope::Error
-/// for a scaling the library refuses.
+/// What a set's type and params stand for. Throws FileError for an unknown type or a parameter that is missing or no number,
+/// eigen_rope::Error for a scaling the library refuses.
 Frequencies frequencies_of(const Entry& set);
 
 /// A number in decimal digits, text or not, rounded to double once.

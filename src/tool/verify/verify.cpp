@@ -7,8 +7,8 @@
 #include <set>
 #include <system_error>
 
-#include "tool/verify/golden_files.hpp"
 #include "tool/verify/aclnn.hpp"
+#include "tool/verify/golden_files.hpp"
 #include "tool/verify/onnx.hpp"
 #include "tool/verify/scaling.hpp"
 

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "tool/verify/report.hpp"
 #include "tool/verify/ggml.hpp"
+#include "tool/verify/report.hpp"
 
 namespace eigen_rope::tool {
 

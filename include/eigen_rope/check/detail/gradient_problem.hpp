@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/check/options.hpp"
 #include "eigen_rope/check/report.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::detail {

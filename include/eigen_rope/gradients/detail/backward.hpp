@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <string>
 
+#include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
+#include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
-#include "eigen_rope/machine/device.hpp"
-#include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
@@ -181,7 +181,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
                   const Device& device, const Finish& finish) {
   using C = ComputeScalar<U, G>;
   RowPlan transpose = pass.plan;
-  transpose.direction = Direction::transpose;
+  transpose.direction = Direction::backward;
   Runs runs = pair_runs(pass.plan);
   if (pass.side == Side::output) {
     for (int i = 0; i < runs.count; ++i) {

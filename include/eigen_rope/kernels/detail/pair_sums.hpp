@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "eigen_rope/numbers/detail/rounded.hpp"
-#include "eigen_rope/rows/detail/rows.hpp"
 #include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/rows/detail/rows.hpp"
 
 namespace eigen_rope::detail {
 
@@ -171,7 +171,8 @@ struct RotatedPairRows {
 /// widths and targets it has no loop for. `plan` is the transposed rotation; pointers are the windows'.
 EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums);
 EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums);
-EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums);
+EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows,
+                                   PairSums<float>& sums);
 
 /// After the last streamed row, before another thread is told of it.
 EIGEN_ROPE_API void flush_streamed_rows();

@@ -2,8 +2,8 @@
 //
 // Arguments that cannot be taken for one another: real numbers are written as such, counts as integers.
 //
-//   hf_yarn({8}, {4.0, 4096})         a factor and a number of tokens
-//   hf_yarn({8}, {4096, 4})           refused when it is compiled, as is {4096, 4.0}
+//   yarn({8}, {4.0, 4096})         a factor and a number of tokens
+//   yarn({8}, {4096, 4})           refused when it is compiled, as is {4096, 4.0}
 //
 // Only for the constructors of parameters that stand beside a count; the parameters themselves are members of their own types, which may
 // be assigned by name as any number. Not for two real numbers, or two counts: those have an order that only their names can tell.

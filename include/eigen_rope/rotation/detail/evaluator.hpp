@@ -17,10 +17,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/rotation/detail/nested.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rows/detail/overlap.hpp"
-#include "eigen_rope/machine/device.hpp"
 
 // Of the one branch in Eigen's loops that is taken once. A compiler that thinks it likelier, or that what it calls may write memory,
 // keeps the loop's sums in memory for its sake.
@@ -123,8 +123,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
       }
       const DirectRotation rotation = make_direct(destination);
       device_.parallelForAsync(
-          rotation.walk.rows, eigen_rope::detail::row_cost(bytes_per_row()), [rotation](Index begin, Index end) { rotation.rows(begin, end); },
-          [done] { done(false); });
+          rotation.walk.rows, eigen_rope::detail::row_cost(bytes_per_row()),
+          [rotation](Index begin, Index end) { rotation.rows(begin, end); }, [done] { done(false); });
     });
   }
 #endif
@@ -199,7 +199,7 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 
   /// All elements, one after another. Eigen's loops ask for each of them anew.
   EIGEN_ALWAYS_INLINE const Scalar* elements() const {
-    const Scalar* elements = elements_;
+    const Scalar* elements = eigen_rope::detail::published(elements_);
     if constexpr (eigen_rope::detail::has_pool<Device>) {  // an atomic load would keep the whole loop from being vectorised
       return EIGEN_ROPE_NEVER(elements == nullptr) ? elements_of(this) : elements;
     } else {
@@ -210,7 +210,13 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 
   // Pure to their callers, to whom they return one address and nothing else. Without memory for the elements the program ends.
   EIGEN_ROPE_COLD_AND_PURE static const Scalar* make_elements(Nested* nested) noexcept { return nested->late_elements(); }
-  EIGEN_ROPE_COLD_AND_PURE static const Scalar* elements_of(const TensorEvaluator* evaluator) noexcept { return evaluator->nested_->elements(); }
+  EIGEN_ROPE_COLD_AND_PURE static const Scalar* elements_of(const TensorEvaluator* evaluator) noexcept {
+    const Scalar* made = evaluator->nested_->made();
+    const Scalar* elements = made != nullptr ? made : evaluator->nested_->elements();
+    // Of an evaluator that threads share (blocks of a reversal are read by coefficients), the next block then finds them.
+    eigen_rope::detail::publish(evaluator->elements_, elements);
+    return elements;
+  }
 
   void refuse_overlap(const Scalar* destination) const {
     const Index size = dimensions_.TotalSize();
@@ -239,7 +245,7 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   void rotate_to(Scalar* destination) const {
     const DirectRotation rotation = make_direct(destination);
     eigen_rope::Device(device_).for_range(rotation.walk.rows, bytes_per_row(),
-                                    [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
+                                          [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
   }
 
   DirectRotation make_direct(Scalar* destination) const {

@@ -17,9 +17,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rotation/detail/temporary.hpp"
-#include "eigen_rope/machine/streaming.hpp"
 
 namespace eigen_rope::detail {
 

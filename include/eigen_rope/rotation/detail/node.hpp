@@ -10,17 +10,17 @@
 #include <type_traits>
 #include <utility>
 
+#include "eigen_rope/numbers/detail/scalars.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/rows/detail/determinant.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
-#include "eigen_rope/numbers/detail/scalars.hpp"
-#include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope {
 
-/// A lazy rotation; made by eigen_rope::rotate, eigen_rope::transpose and eigen_rope::inverse.
+/// A lazy rotation; made by eigen_rope::rotate, eigen_rope::rotate_backward and eigen_rope::rotate_inverse.
 template <class XExpression, class TableScalar>
 class RotateOp;
 

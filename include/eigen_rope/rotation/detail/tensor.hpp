@@ -12,8 +12,8 @@
 #include <array>
 #include <cstddef>
 
-#include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
 
 namespace eigen_rope::detail {
 

@@ -2,7 +2,7 @@
 //
 // Whether every pair of a table can be inverted: c_A c_B + s_A s_B must not be 0 anywhere.
 //
-// One pass over the table, unless whoever made it knows already: a table of CosSinCache has the determinant m^2 everywhere. Zero is the
+// One pass over the table, unless whoever made it knows already: a table of Cache has the determinant m^2 everywhere. Zero is the
 // only obstacle.
 #pragma once
 
@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "eigen_rope/numbers/detail/passive.hpp"
-#include "eigen_rope/rows/detail/plan.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rows/detail/plan.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::detail {

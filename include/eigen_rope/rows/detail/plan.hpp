@@ -3,15 +3,15 @@
 // What one row's rotation does, checked once and laid out for a loop.
 //
 // A pairing over a row of D elements becomes one or two runs: stretches of pairs whose members, results and table entries each advance
-// by a constant step. half is one run of step 1, interleaved one of step 2, quarter two of step 1, interleaved_to_half one that reads
+// by a constant step. half is one run of step 1, interleaved one of step 2, quarter two of step 1, interleaved_to_split_half one that reads
 // in steps of 2 and writes in steps of 1. The transposed directions swap where a run reads and writes. No data and no scalar type here.
 #pragma once
 
 #include <array>
 
 #include "eigen_rope/choices/direction.hpp"
-#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::detail {
@@ -30,12 +30,12 @@ struct RowPlan {
   Index row_length = 0;
   Index offset = 0;
   Index rotary_dims = 0;
-  PairKind kind = PairKind::half;
+  PairKind kind = PairKind::split_half;
   Direction direction = Direction::forward;
   bool full_width = false;
 
   /// Reads and writes different slots: in place, a row needs a copy.
-  bool permutes() const { return kind == PairKind::interleaved_to_half; }
+  bool permutes() const { return kind == PairKind::interleaved_to_split_half; }
 };
 
 struct Runs {

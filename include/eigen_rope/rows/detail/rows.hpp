@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "eigen_rope/rows/detail/plan.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
 #include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/rows/detail/plan.hpp"
 
 namespace eigen_rope::detail {
 
@@ -55,7 +55,7 @@ inline void rotate_pair(const C& a, const C& b, const C& cos_a, const C& cos_b, 
   if constexpr (direction == Direction::forward) {
     out_a = sum_of_products<XScalar, C>(cos_a, a, -sin_a, b);
     out_b = sum_of_products<XScalar, C>(cos_b, b, sin_b, a);
-  } else if constexpr (direction == Direction::transpose) {
+  } else if constexpr (direction == Direction::backward) {
     out_a = sum_of_products<XScalar, C>(cos_a, a, sin_b, b);
     out_b = sum_of_products<XScalar, C>(cos_b, b, -sin_a, a);
   } else {
@@ -71,8 +71,8 @@ inline void rotate_pair(Direction direction, const C& a, const C& b, const C& co
                         C& out_a, C& out_b) {
   if (direction == Direction::forward) {
     rotate_pair<XScalar, Direction::forward, C>(a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
-  } else if (direction == Direction::transpose) {
-    rotate_pair<XScalar, Direction::transpose, C>(a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
+  } else if (direction == Direction::backward) {
+    rotate_pair<XScalar, Direction::backward, C>(a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
   } else {
     rotate_pair<XScalar, Direction::inverse, C>(a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
   }
@@ -135,7 +135,7 @@ template <class XScalar, class TableScalar, class YScalar>
 void rotate_rows_plainly(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
   switch (plan.direction) {
     case Direction::forward: return rotate_rows_loop<Direction::forward>(plan, block);
-    case Direction::transpose: return rotate_rows_loop<Direction::transpose>(plan, block);
+    case Direction::backward: return rotate_rows_loop<Direction::backward>(plan, block);
     case Direction::inverse: return rotate_rows_loop<Direction::inverse>(plan, block);
   }
 }

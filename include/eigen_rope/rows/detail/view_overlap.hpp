@@ -21,8 +21,8 @@ struct Stretch {
   std::size_t bytes = 0;
 };
 
-/// Of elements of `size` bytes. Throws eigen_rope::Error if the first or the last of them lies outside the address space, or if they are further
-/// apart than anything in memory can be.
+/// Of elements of `size` bytes. Throws eigen_rope::Error if the first or the last of them lies outside the address space, or if they are
+/// further apart than anything in memory can be.
 inline Stretch stretch_of(const void* data, std::size_t size, const Span& span) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const auto before = static_cast<std::uintptr_t>(-span.first);

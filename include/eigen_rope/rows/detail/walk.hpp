@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <array>
 
-#include "eigen_rope/rows/detail/rows.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
-#include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/rows/detail/rows.hpp"
 
 namespace eigen_rope::detail {
 

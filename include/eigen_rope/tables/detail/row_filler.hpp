@@ -7,9 +7,9 @@
 //   cos[k]             = m cos(positions[k] * rate_k)                         fill_mixed: every pair has a position of its own
 //   cos[k]             = m cos(2 pi turns[k])                                 fill_turns: and an angle of its own
 //
-// What the rates cost is paid once, in the constructor. Entries have the error bound of eigen_rope/tables/cache.hpp. 16- and 32-bit entries are formed
-// in double with a known error e; where rounding v - e and v + e gives one value, that is the entry, and otherwise (about once in a
-// million) it is formed in double-double (Ziv 1991). So every way to an entry gives the same bits, on every instruction set. Not a
+// What the rates cost is paid once, in the constructor. Entries have the error bound of eigen_rope/tables/cache.hpp. 16- and 32-bit entries
+// are formed in double with a known error e; where rounding v - e and v + e gives one value, that is the entry, and otherwise (about once
+// in a million) it is formed in double-double (Ziv 1991). So every way to an entry gives the same bits, on every instruction set. Not a
 // table: it owns none of the rows.
 #pragma once
 
@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/numbers/detail/aligned.hpp"
 #include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope::detail {
@@ -34,8 +34,8 @@ struct QuarterTurnSeries {
 
 struct TableRates;
 
-/// Throws eigen_rope::Error for rates (the number of the pair is named) and positions beyond which entries could not keep their error bound: 2^40
-/// radians per token and 2^63.
+/// Throws eigen_rope::Error for rates (the number of the pair is named) and positions beyond which entries could not keep their error
+/// bound: 2^40 radians per token and 2^63.
 EIGEN_ROPE_API bool is_table_rate(double rate);
 EIGEN_ROPE_API void require_table_rate(std::size_t pair, double rate);
 EIGEN_ROPE_API void require_table_position(double position);
