@@ -56,7 +56,7 @@ int main() {
   // The rotation is linear: <R v, w> = <v, R^T w> needs no derivatives at all.
   const er::GradientReport adjoint = er::check_adjoint([&](const Matrix& x) { return er::rotate(x, cache, er::split_half); },
                                                        [&](const Matrix& y) { return er::rotate_backward(y, cache, er::split_half); }, q);
-  fmt::print("the gradient\n{}\n\ninverse() instead of transpose(), with m = 1.2\n{}\n\n", right.text(), inverse.text());
-  fmt::print("one wrong sign\n{}\n\nrotate() and transpose()\n{}\n", sign.text(), adjoint.text());
+  fmt::print("the gradient\n{}\n\nrotate_inverse() instead of rotate_backward(), with m = 1.2\n{}\n\n", right.text(), inverse.text());
+  fmt::print("one wrong sign\n{}\n\nrotate() and rotate_backward()\n{}\n", sign.text(), adjoint.text());
   return right && adjoint && !inverse && !sign ? 0 : 1;
 }

@@ -30,7 +30,8 @@ void seed(AD& scalar, double value, Index count, Index which) {
   scalar.derivatives() = Eigen::VectorXd::Unit(count, which);
 }
 
-/// d rotate(x)_i / d x_j by AutoDiffScalar against row i of R, which transpose() gives for the unit vector i. Exactly: the same entries.
+/// d rotate(x)_i / d x_j by AutoDiffScalar against row i of R, which rotate_backward() gives for the unit vector i. Exactly: the same
+/// entries.
 template <class AD, class AnyTable>
 void compare_jacobians(const AnyTable& table, const Case& c) {
   const Eigen::Tensor<double, 2> values = random_tensor<double, 2>(Shape{kFeatures, kRows}, 1);
@@ -71,7 +72,7 @@ void compare_every_jacobian() {
 TEST(AutoDiff, JacobianOfFixedSize) { compare_every_jacobian<Eigen::AutoDiffScalar<Eigen::Matrix<double, kSize, 1>>>(); }
 TEST(AutoDiff, JacobianOfDynamicSize) { compare_every_jacobian<Eigen::AutoDiffScalar<Eigen::VectorXd>>(); }
 
-/// The inverse undoes values and derivatives alike: the Jacobian of inverse(rotate(x)) is the identity.
+/// The inverse undoes values and derivatives alike: the Jacobian of rotate_inverse(rotate(x)) is the identity.
 TEST(AutoDiff, InverseUndoesDerivatives) {
   using AD = Eigen::AutoDiffScalar<Eigen::VectorXd>;
   for (const Case& c : cases_of(rows)) {

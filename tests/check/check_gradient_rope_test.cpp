@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checker on our own rotation: transpose() is its gradient for every pairing, window, layout and scalar, and with m = 1.25 the inverse
-// is not.
+// The checker on our own rotation: rotate_backward() is its gradient for every pairing, window, layout and scalar, and with m = 1.25 the
+// inverse is not.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -4,10 +4,10 @@
 //
 // With P pairs in a window of R = 2P rotary dims, pair k takes its members from slots (a, b) and puts them into slots (A, B):
 //
-//   half                 (k, k+P)    -> the same slots      NeoX, Llama in Hugging Face's layout; aclnn mode 0, ggml neox
+//   split_half           (k, k+P)    -> the same slots      NeoX, Llama in Hugging Face's layout; aclnn mode 0, ggml neox
 //   interleaved          (2k, 2k+1)  -> the same slots      GPT-J, Llama as published; aclnn mode 1, ggml normal
-//   quarter              half pairing inside each half of the window: (k, k+P/2), and R/2 further on for k >= P/2; aclnn mode 2
-//   interleaved_to_split_half  (2k, 2k+1)  -> (k, k+P)            DeepSeek's latent attention; aclnn mode 3
+//   quarter              split halves inside each half of the window: (k, k+P/2), and R/2 further on for k >= P/2; aclnn mode 2
+//   interleaved_to_split_half  (2k, 2k+1)  -> (k, k+P)      DeepSeek's latent attention; aclnn mode 3
 //
 // Slots count from the window's offset; what lies outside the window is copied bit for bit. Not the angles: those are the table's.
 #pragma once
@@ -57,7 +57,7 @@ class Pairing {
 
 inline constexpr Pairing split_half{PairKind::split_half};                                ///< (k, k+P)
 inline constexpr Pairing interleaved{PairKind::interleaved};                              ///< (2k, 2k+1)
-inline constexpr Pairing quarter{PairKind::quarter};                                      ///< half pairing inside each half of the window
+inline constexpr Pairing quarter{PairKind::quarter};                                      ///< Split halves inside each half of the window.
 inline constexpr Pairing interleaved_to_split_half{PairKind::interleaved_to_split_half};  ///< (2k, 2k+1) -> (k, k+P)
 
 /// Where a pair takes its members from (a, b) and where it puts them (A, B), counted from the window's offset.

@@ -8,7 +8,7 @@
 //                dcos_B = sum g_B x_b     dsin_B =  sum g_B x_a                     dsin = sum (g_B x_a - g_A x_b)
 //
 // summed over every axis the table broadcasts along. x and g are x-shaped views, rows anywhere; the result has the table's shape. Not the
-// gradient with respect to x (that is transpose()), and not that of the parameters the table was made from.
+// gradient with respect to x (that is rotate_backward()), and not that of the parameters the table was made from.
 #pragma once
 
 #include "eigen_rope/gradients/detail/backward.hpp"

@@ -7,10 +7,10 @@
 //   d cos = cos du - sin dt      d sin = sin du + cos dt          tangent_of(table, dt, du)
 //   dy    = rotate(dx, table) + rotate(x, tangent)                jvp_to(dy, x, dx, ...)
 //
-// and, for cotangents v of dx = transpose(g) and w of d angle = gradients(...).angle, with the tangent made of dt = w:
+// and, for cotangents v of dx = rotate_backward(g) and w of d angle = gradients(...).angle, with the tangent made of dt = w:
 //
 //   gradient with respect to g        rotate(v, table) + rotate(x, tangent)       jvp_to(dg, x, v, ...)
-//   gradient with respect to x        transpose(g, tangent)                       rotate_tangent_to(dx, g, tangent, ..., transpose)
+//   gradient with respect to x        rotate_backward(g, tangent)                 rotate_tangent_to(dx, g, tangent, ..., backward)
 //   gradient with respect to angles   gradients(input(v), g).angle - w gradients(input(x), g).log_magnitude
 //
 // so that any number of derivatives uses the same kernels. Outside the window the derivative is that of a copy: dx passes, and the tangent

@@ -46,13 +46,13 @@ auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table
 }
 
 /// The transpose applied to `g`: the gradient of a loss with respect to x where g is its gradient with respect to rotate(x).
-/// transpose(rotate(x)) = m^2 x. As rotate() otherwise.
+/// rotate_backward(rotate(x)) = m^2 x. As rotate() otherwise.
 template <class X, class Table>
 auto rotate_backward(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table, Pairing pairing) {
   return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing, Direction::backward);
 }
 
-/// The true inverse: inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of Cache); throws
+/// The true inverse: rotate_inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of Cache); throws
 /// eigen_rope::Error if that is 0 anywhere in the table, which takes one pass over it. As rotate() otherwise.
 template <class X, class Table>
 auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {

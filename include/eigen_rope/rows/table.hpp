@@ -19,7 +19,7 @@
 
 namespace eigen_rope {
 
-/// What is known of the determinants c_A c_B + s_A s_B of a table: whether inverse() must look before it divides by them.
+/// What is known of the determinants c_A c_B + s_A s_B of a table: whether rotate_inverse() must look before it divides by them.
 enum class Determinants { unknown, nonzero };
 
 /// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must outlive every expression made from the
@@ -31,7 +31,7 @@ struct TableView {
   Index width = 0;              ///< Entries of a row: pairs, or rotated elements.
   /// Extents outside the feature axis, fastest first.
   Shape outer{};
-  Determinants determinants = Determinants::unknown;  ///< What inverse() may take for granted.
+  Determinants determinants = Determinants::unknown;  ///< What rotate_inverse() may take for granted.
 
   /// Itself: wherever a table is read, anything with a view() will do.
   const TableView& view() const { return *this; }
