@@ -2,10 +2,16 @@
 //
 // The row kernels: one block of rows (eigen_rope/rows/detail/rows.hpp), rotated with the vectors of one target.
 //
-// The coefficients of as many columns as registers hold stay there while the rows pass that share a table row; a row of 128 floats is one
-// such pass where there are 32 registers of 16 floats. Rows that need several passes go in tiles of first-level-cache size. Where heads lie
-// outside tokens, a few heads go together, so that they too share a token's table row. Tails take shorter vectors, then single pairs:
-// nothing outside a row is read or written. Compiled once per target. Not here: which rows (walk.hpp), 16-bit tables (rows.hpp).
+// The way of a block, step by step:
+//
+//   rotate_block     -> choose_kernel (pairing, table width) -> choose_stores (through the cache or past it) -> choose_order
+//   choose_order     heads outside tokens: tile_streams, a few heads together, which share a token's table row; then choose_passes
+//   choose_passes    pass_whole_rows_if_they_fit: a row that is a few columns is one pass; otherwise tile_rows: first-level-cache tiles
+//   pass_tile        -> pass_run -> pass_all_columns: coefficients of some columns stay in registers while the tile's rows pass
+//                    (pass_columns, the loop everything ends in); tail_of_run: shorter vectors, then single pairs
+//   pass_copies      rows that move their elements where they lie
+//
+// Nothing outside a row is read or written. Compiled once per target. Not here: which rows (walk.hpp), 16-bit tables (rows.hpp).
 #if defined(EIGEN_ROPE_KERNEL_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_ROWS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_ROWS_INL_HPP
@@ -77,8 +83,7 @@ enum class TableRows { shared, own };
 
 /// Some columns of all rows. The stores of a streamed row go out in the order of memory.
 template <class Kernel, Stores stores, Outside outside, TableRows table_rows, class D, std::size_t... i>
-HWY_INLINE void rotate_columns(D d, const RowPlan& plan, const Run& run, Index k, Rows<typename Kernel::T> rows,
-                               std::index_sequence<i...>) {
+HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, Rows<typename Kernel::T> rows, std::index_sequence<i...>) {
   using T = typename Kernel::T;
   using Column = typename Kernel::template Column<D>;
   constexpr auto pairs = static_cast<Index>(hn::MaxLanes(D())) * Kernel::pairs_per_lane;
@@ -117,12 +122,12 @@ HWY_INLINE void rotate_columns(D d, const RowPlan& plan, const Run& run, Index k
 
 /// Rows whose window is exactly some columns, passed once, in the order of memory.
 template <class Kernel, Stores stores, Outside outside, std::size_t count, class D>
-void rotate_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<typename Kernel::T, Widened<typename Kernel::T>>& block) {
+void pass_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<typename Kernel::T, Widened<typename Kernel::T>>& block) {
   using T = typename Kernel::T;
   const RowSteps outer = block.outer;
   Rows<T> rows{block.x + plan.offset, block.y + plan.offset, block.cos, block.sin, block.inner.count, block.inner.x, block.inner.y, 0};
   for (Index o = 0; o < outer.count; ++o) {
-    rotate_columns<Kernel, stores, outside, TableRows::shared>(d, plan, run, 0, rows, std::make_index_sequence<count>());
+    pass_columns<Kernel, stores, outside, TableRows::shared>(d, plan, run, 0, rows, std::make_index_sequence<count>());
     rows.x += outer.x;
     rows.y += outer.y;
     rows.cos += outer.table;
@@ -131,13 +136,13 @@ void rotate_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<
 }
 
 template <class Kernel, Stores stores, TableRows table_rows, int count, class D>
-HWY_INLINE Index rotate_columns_while(D d, const RowPlan& plan, const Run& run, Index k, const Rows<typename Kernel::T>& rows) {
+HWY_INLINE Index pass_columns_while(D d, const RowPlan& plan, const Run& run, Index k, const Rows<typename Kernel::T>& rows) {
   constexpr int most = std::max(1, coefficient_registers / Kernel::template Column<D>::registers);
   if constexpr (count <= most) {
     constexpr Index pairs = static_cast<Index>(hn::MaxLanes(D())) * Kernel::pairs_per_lane * count;
     for (; k + pairs <= run.count; k += pairs) {
-      rotate_columns<Kernel, stores, Outside::untouched, table_rows>(d, plan, run, k, rows,
-                                                                     std::make_index_sequence<static_cast<std::size_t>(count)>());
+      pass_columns<Kernel, stores, Outside::untouched, table_rows>(d, plan, run, k, rows,
+                                                                   std::make_index_sequence<static_cast<std::size_t>(count)>());
     }
   }
   return k;
@@ -145,7 +150,7 @@ HWY_INLINE Index rotate_columns_while(D d, const RowPlan& plan, const Run& run, 
 
 /// What is left of a run when no vector of d fits any more: shorter vectors, then one pair at a time.
 template <class Kernel, class D>
-void rotate_tail(D, const RowPlan& plan, const Run& run, Index k, const Rows<typename Kernel::T>& rows) {
+void tail_of_run(D, const RowPlan& plan, const Run& run, Index k, const Rows<typename Kernel::T>& rows) {
   using C = hn::TFromD<D>;
   using T = typename Kernel::T;
   constexpr std::size_t lanes = hn::MaxLanes(D()) / 2;
@@ -154,14 +159,13 @@ void rotate_tail(D, const RowPlan& plan, const Run& run, Index k, const Rows<typ
     constexpr Index pairs = static_cast<Index>(lanes) * Kernel::pairs_per_lane;
     if (k + pairs <= run.count) {
       if (rows.table_step == 0) {
-        rotate_columns<Kernel, Stores::cached, Outside::untouched, TableRows::shared>(shorter, plan, run, k, rows,
-                                                                                      std::index_sequence<0>());
+        pass_columns<Kernel, Stores::cached, Outside::untouched, TableRows::shared>(shorter, plan, run, k, rows, std::index_sequence<0>());
       } else {
-        rotate_columns<Kernel, Stores::cached, Outside::untouched, TableRows::own>(shorter, plan, run, k, rows, std::index_sequence<0>());
+        pass_columns<Kernel, Stores::cached, Outside::untouched, TableRows::own>(shorter, plan, run, k, rows, std::index_sequence<0>());
       }
       k += pairs;
     }
-    if (k < run.count) rotate_tail<Kernel>(shorter, plan, run, k, rows);
+    if (k < run.count) tail_of_run<Kernel>(shorter, plan, run, k, rows);
   } else {
     for (Index row = 0; row < rows.count; ++row) {
       const T* x = rows.x + row * rows.x_step;
@@ -182,24 +186,24 @@ void rotate_tail(D, const RowPlan& plan, const Run& run, Index k, const Rows<typ
 }
 
 template <class Kernel, Stores stores, TableRows table_rows, class D>
-HWY_INLINE Index rotate_all_columns(D d, const RowPlan& plan, const Run& run, const Rows<typename Kernel::T>& rows) {
-  Index k = rotate_columns_while<Kernel, stores, table_rows, 8>(d, plan, run, 0, rows);
-  k = rotate_columns_while<Kernel, stores, table_rows, 4>(d, plan, run, k, rows);
-  k = rotate_columns_while<Kernel, stores, table_rows, 2>(d, plan, run, k, rows);
-  return rotate_columns_while<Kernel, stores, table_rows, 1>(d, plan, run, k, rows);
+HWY_INLINE Index pass_all_columns(D d, const RowPlan& plan, const Run& run, const Rows<typename Kernel::T>& rows) {
+  Index k = pass_columns_while<Kernel, stores, table_rows, 8>(d, plan, run, 0, rows);
+  k = pass_columns_while<Kernel, stores, table_rows, 4>(d, plan, run, k, rows);
+  k = pass_columns_while<Kernel, stores, table_rows, 2>(d, plan, run, k, rows);
+  return pass_columns_while<Kernel, stores, table_rows, 1>(d, plan, run, k, rows);
 }
 
 /// All pairs of a run in all rows.
 template <class Kernel, Stores stores>
-void rotate_run(const RowPlan& plan, const Run& run, const Rows<typename Kernel::T>& rows) {
+void pass_run(const RowPlan& plan, const Run& run, const Rows<typename Kernel::T>& rows) {
   const hn::ScalableTag<Widened<typename Kernel::T>> d;
-  const Index k = rows.table_step == 0 ? rotate_all_columns<Kernel, stores, TableRows::shared>(d, plan, run, rows)
-                                       : rotate_all_columns<Kernel, stores, TableRows::own>(d, plan, run, rows);
-  if (k < run.count) rotate_tail<Kernel>(d, plan, run, k, rows);
+  const Index k = rows.table_step == 0 ? pass_all_columns<Kernel, stores, TableRows::shared>(d, plan, run, rows)
+                                       : pass_all_columns<Kernel, stores, TableRows::own>(d, plan, run, rows);
+  if (k < run.count) tail_of_run<Kernel>(d, plan, run, k, rows);
 }
 
 template <class Kernel, Stores stores, class T>
-void rotate_some(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block, const RowPlace& place, Index count) {
+void pass_tile(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block, const RowPlace& place, Index count) {
   const Rows<T> rows{block.x + place.x + plan.offset,
                      block.y + place.y + plan.offset,
                      block.cos + place.table,
@@ -211,12 +215,12 @@ void rotate_some(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widene
   if (block.x != block.y && plan.rotary_dims < plan.row_length) {
     for (Index row = 0; row < count; ++row) copy_outside<stores>(plan, rows.x + row * rows.x_step, rows.y + row * rows.y_step);
   }
-  for (const Run& run : runs) rotate_run<Kernel, stores>(plan, run, rows);
+  for (const Run& run : runs) pass_run<Kernel, stores>(plan, run, rows);
 }
 
 /// A row that moves its elements while x and y are the same memory.
 template <class Kernel, class T>
-void rotate_copies(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+void pass_copies(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   const auto dims = static_cast<std::size_t>(plan.rotary_dims);
   std::vector<T> copy_of_row(dims);
   for (Index o = 0; o < block.outer.count; ++o) {
@@ -225,7 +229,7 @@ void rotate_copies(const RowPlan& plan, const Runs& runs, const RowBlock<T, Wide
       std::memcpy(static_cast<void*>(copy_of_row.data()), y, dims * sizeof(T));
       const Index table = o * block.outer.table + i * block.inner.table;
       const Rows<T> row{copy_of_row.data(), y, block.cos + table, block.sin + table, 1, 0, 0, 0};
-      for (const Run& run : runs) rotate_run<Kernel, Stores::cached>(plan, run, row);
+      for (const Run& run : runs) pass_run<Kernel, Stores::cached>(plan, run, row);
     }
   }
 }
@@ -234,34 +238,34 @@ void rotate_copies(const RowPlan& plan, const Runs& runs, const RowBlock<T, Wide
 constexpr Index tile_bytes = 8 * 1024;
 
 template <class Kernel, Stores stores, std::size_t count, class D, class T>
-void rotate_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<T, Widened<T>>& block) {
+void pass_whole_rows(D d, const RowPlan& plan, const Run& run, const RowBlock<T, Widened<T>>& block) {
   if (block.x != block.y && plan.rotary_dims < plan.row_length) {
-    rotate_whole_rows<Kernel, stores, Outside::copied, count>(d, plan, run, block);
+    pass_whole_rows<Kernel, stores, Outside::copied, count>(d, plan, run, block);
   } else {
-    rotate_whole_rows<Kernel, stores, Outside::untouched, count>(d, plan, run, block);
+    pass_whole_rows<Kernel, stores, Outside::untouched, count>(d, plan, run, block);
   }
 }
 
-/// Calls rotate_whole_rows if windows are 1, 2, 4 or 8 columns that registers can hold.
+/// Calls pass_whole_rows if windows are 1, 2, 4 or 8 columns that registers can hold.
 template <class Kernel, Stores stores, class D, class T>
-bool rotated_whole_rows(D d, const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+bool pass_whole_rows_if_they_fit(D d, const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   constexpr int most = std::max(1, coefficient_registers / Kernel::template Column<D>::registers);
   constexpr Index column_dims = 2 * static_cast<Index>(hn::MaxLanes(D())) * Kernel::pairs_per_lane;
   if (block.inner.table != 0 || runs.count != 1) return false;
   const Run& run = *runs.begin();
   if (plan.rotary_dims == column_dims) {
-    rotate_whole_rows<Kernel, stores, 1>(d, plan, run, block);
+    pass_whole_rows<Kernel, stores, 1>(d, plan, run, block);
   } else if (most >= 2 && plan.rotary_dims == 2 * column_dims) {
-    rotate_whole_rows<Kernel, stores, std::min(most, 2)>(d, plan, run, block);
+    pass_whole_rows<Kernel, stores, std::min(most, 2)>(d, plan, run, block);
   } else if (most >= 4 && plan.rotary_dims == 4 * column_dims) {
-    rotate_whole_rows<Kernel, stores, std::min(most, 4)>(d, plan, run, block);
+    pass_whole_rows<Kernel, stores, std::min(most, 4)>(d, plan, run, block);
   } else if (most >= 8 && plan.rotary_dims == 8 * column_dims) {
-    rotate_whole_rows<Kernel, stores, std::min(most, 8)>(d, plan, run, block);
+    pass_whole_rows<Kernel, stores, std::min(most, 8)>(d, plan, run, block);
   } else if constexpr (Kernel::pairs_per_lane == 2 && stores == Stores::cached && hn::MaxLanes(D()) >= 8) {
     // A column of half a vector, where a full one holds more pairs than there are.
     const hn::CappedTag<Widened<T>, hn::MaxLanes(D()) / 2> shorter;
     if (2 * plan.rotary_dims != column_dims) return false;
-    rotate_whole_rows<Kernel, stores, 1>(shorter, plan, run, block);
+    pass_whole_rows<Kernel, stores, 1>(shorter, plan, run, block);
   } else {
     return false;
   }
@@ -269,24 +273,24 @@ bool rotated_whole_rows(D d, const RowPlan& plan, const Runs& runs, const RowBlo
 }
 
 template <class Kernel, Stores stores, class T>
-void rotate_tiles(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+void tile_rows(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
   const Index row_bytes = plan.row_length * static_cast<Index>(sizeof(T));
   const Index tile = stores == Stores::streaming && inner.table == 0 ? 1 : std::max<Index>(1, tile_bytes / row_bytes);
   for (Index o = 0; o < outer.count; ++o) {
     for (Index i = 0; i < inner.count; i += tile) {
-      rotate_some<Kernel, stores>(plan, runs, block,
-                                  {o * outer.x + i * inner.x, o * outer.y + i * inner.y, o * outer.table + i * inner.table},
-                                  std::min(tile, inner.count - i));
+      pass_tile<Kernel, stores>(plan, runs, block,
+                                {o * outer.x + i * inner.x, o * outer.y + i * inner.y, o * outer.table + i * inner.table},
+                                std::min(tile, inner.count - i));
     }
   }
 }
 
 template <class Kernel, Stores stores, class T>
-void rotate_levels(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+void choose_passes(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   const hn::ScalableTag<Widened<T>> d;
-  if (!rotated_whole_rows<Kernel, stores>(d, plan, runs, block)) rotate_tiles<Kernel, stores>(plan, runs, block);
+  if (!pass_whole_rows_if_they_fit<Kernel, stores>(d, plan, runs, block)) tile_rows<Kernel, stores>(plan, runs, block);
 }
 
 /// Outer steps that go together where they share the table rows of the inner level (heads outside tokens): each table row is loaded once
@@ -295,7 +299,7 @@ template <class T>
 constexpr Index streams_together = sizeof(T) == 2 ? 3 : 4;
 
 template <class Kernel, Stores stores, class T>
-void rotate_together(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+void tile_streams(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   const RowSteps heads = block.outer;
   for (Index first = 0; first < heads.count; first += streams_together<T>) {
     RowBlock<T, Widened<T>> part = block;
@@ -303,14 +307,14 @@ void rotate_together(const RowPlan& plan, const Runs& runs, const RowBlock<T, Wi
     part.y += first * heads.y;
     part.inner = {std::min(streams_together<T>, heads.count - first), heads.x, heads.y, 0};
     part.outer = block.inner;
-    rotate_levels<Kernel, stores>(plan, runs, part);
+    choose_passes<Kernel, stores>(plan, runs, part);
   }
 }
 
 template <class Kernel, Stores stores, class T>
-void rotate_in_some_order(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
+void choose_order(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened<T>>& block) {
   const bool tables_repeat = block.inner.table != 0 && block.outer.table == 0 && block.outer.count > 1;
-  tables_repeat ? rotate_together<Kernel, stores>(plan, runs, block) : rotate_levels<Kernel, stores>(plan, runs, block);
+  tables_repeat ? tile_streams<Kernel, stores>(plan, runs, block) : choose_passes<Kernel, stores>(plan, runs, block);
 }
 
 /// Whether a row of y ends where the next begins, or every row is whole cache lines.
@@ -342,38 +346,38 @@ bool can_stream(const RowPlan& plan, const Runs& runs, const RowBlock<T, Widened
 }
 
 template <class Kernel, class T>
-void rotate_with(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
+void choose_stores(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
   const Runs runs = runs_of(plan);
-  if (block.x == block.y && plan.permutes()) return rotate_copies<Kernel>(plan, runs, block);
+  if (block.x == block.y && plan.permutes()) return pass_copies<Kernel>(plan, runs, block);
   if (block.stores == Stores::streaming && can_stream<Kernel>(plan, runs, block)) {
-    rotate_in_some_order<Kernel, Stores::streaming>(plan, runs, block);
+    choose_order<Kernel, Stores::streaming>(plan, runs, block);
     hwy::FlushStream();
   } else {
-    rotate_in_some_order<Kernel, Stores::cached>(plan, runs, block);
+    choose_order<Kernel, Stores::cached>(plan, runs, block);
   }
 }
 
 template <TableWidth width, class T>
-void rotate_kind(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
+void choose_kernel(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
   constexpr bool is_bfloat16 = std::is_same_v<T, Eigen::bfloat16>;
   using Separate = std::conditional_t<is_bfloat16, EvenOddKernel<width>, ApartKernel<Members::separate, Members::separate, width, T>>;
   using Adjacent = std::conditional_t<is_bfloat16, ApartKernel<Members::adjacent, Members::adjacent, width, T>, NeighbourKernel<width, T>>;
   switch (plan.kind) {
     case PairKind::split_half:
-    case PairKind::quarter: return rotate_with<Separate>(plan, block);
-    case PairKind::interleaved: return rotate_with<Adjacent>(plan, block);
+    case PairKind::quarter: return choose_stores<Separate>(plan, block);
+    case PairKind::interleaved: return choose_stores<Adjacent>(plan, block);
     case PairKind::interleaved_to_split_half: break;
   }
   if (plan.direction == Direction::forward) {
-    rotate_with<ApartKernel<Members::adjacent, Members::separate, width, T>>(plan, block);
+    choose_stores<ApartKernel<Members::adjacent, Members::separate, width, T>>(plan, block);
   } else {
-    rotate_with<ApartKernel<Members::separate, Members::adjacent, width, T>>(plan, block);
+    choose_stores<ApartKernel<Members::separate, Members::adjacent, width, T>>(plan, block);
   }
 }
 
 template <class T>
 void rotate_block(const RowPlan& plan, const RowBlock<T, Widened<T>>& block) {
-  plan.full_width ? rotate_kind<TableWidth::full>(plan, block) : rotate_kind<TableWidth::half>(plan, block);
+  plan.full_width ? choose_kernel<TableWidth::full>(plan, block) : choose_kernel<TableWidth::half>(plan, block);
 }
 
 #else
