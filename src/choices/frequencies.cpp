@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/choices/frequencies.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
@@ -67,5 +71,18 @@ Frequencies Frequencies::explicit_rates(const std::vector<double>& rates, double
 Frequencies Frequencies::explicit_rates(std::vector<DoubleDouble> rates, DoubleDouble attention_factor) {
   return Frequencies(std::move(rates), attention_factor);
 }
+
+std::string Frequencies::text() const {
+  return fmt::format("{} pairs, {:.6g} to {:.6g} rad a token, m = {:.6g}", pairs(), rates_.front().high, rates_.back().high,
+                     attention_factor_.high);
+}
+
+bool operator==(const Frequencies& a, const Frequencies& b) {
+  const auto same = [](DoubleDouble x, DoubleDouble y) { return x.high == y.high && x.low == y.low; };
+  return same(a.attention_factor_, b.attention_factor_) &&
+         std::equal(a.rates_.begin(), a.rates_.end(), b.rates_.begin(), b.rates_.end(), same);
+}
+
+std::ostream& operator<<(std::ostream& stream, const Frequencies& frequencies) { return stream << frequencies.text(); }
 
 }  // namespace eigen_rope

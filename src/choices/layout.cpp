@@ -2,6 +2,7 @@
 #include "eigen_rope/choices/layout.hpp"
 
 #include <algorithm>
+#include <ostream>
 
 #include "eigen_rope/numbers/error.hpp"
 
@@ -19,6 +20,20 @@ Layout::Layout(std::initializer_list<AxisRole> fastest_first) {
 }
 
 bool Layout::has_batch() const { return std::find(roles_.begin(), roles_.begin() + axes_, AxisRole::batch) != roles_.begin() + axes_; }
+
+std::string Layout::text() const {
+  std::string text = "[";
+  for (int axis = 0; axis < axes_; ++axis) {
+    const AxisRole role = (*this)[axis];
+    if (axis > 0) text += ", ";
+    text += role == AxisRole::token ? "token" : role == AxisRole::batch ? "batch" : "other";
+  }
+  return text + "]";
+}
+
+bool operator==(const Layout& a, const Layout& b) { return a.axes_ == b.axes_ && a.roles_ == b.roles_; }
+
+std::ostream& operator<<(std::ostream& stream, const Layout& layout) { return stream << layout.text(); }
 
 const Layout& Layout::bsnd() {
   static const Layout layout{AxisRole::other, AxisRole::token, AxisRole::batch};

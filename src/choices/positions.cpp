@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <ostream>
 #include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
@@ -38,5 +40,19 @@ DoubleDouble Positions::finite(double id) {
   detail::require_finite("position", id);
   return id;
 }
+
+std::string Positions::text() const {
+  std::string text = fmt::format("{} tokens", tokens_);
+  if (batches_ != 1) text = fmt::format("{} batches of {}", batches_, text);
+  return axes() == 1 ? text : fmt::format("{} on {} axes", text, axes());
+}
+
+bool operator==(const Positions& a, const Positions& b) {
+  const auto same = [](DoubleDouble x, DoubleDouble y) { return x.high == y.high && x.low == y.low; };
+  return a.batches_ == b.batches_ && a.tokens_ == b.tokens_ && a.sections_ == b.sections_ &&
+         std::equal(a.values_.begin(), a.values_.end(), b.values_.begin(), b.values_.end(), same);
+}
+
+std::ostream& operator<<(std::ostream& stream, const Positions& positions) { return stream << positions.text(); }
 
 }  // namespace eigen_rope

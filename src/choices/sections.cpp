@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
@@ -62,5 +63,19 @@ std::vector<Index> Sections::exponents(Index pairs) const {
   for (Index pair = 0; pair < pairs; ++pair) result.push_back(exponent(pair));
   return result;
 }
+
+const char* name_of(SectionPattern pattern) {
+  switch (pattern) {
+    case SectionPattern::contiguous: return "contiguous";
+    case SectionPattern::vision: return "vision";
+    case SectionPattern::interleaved_ggml: return "interleaved_ggml";
+    case SectionPattern::interleaved_hf: break;
+  }
+  return "interleaved_hf";
+}
+
+std::string Sections::text() const { return fmt::format("{} [{}]", name_of(pattern_), fmt::join(lengths_.begin(), lengths_.end(), ", ")); }
+
+std::ostream& operator<<(std::ostream& stream, const Sections& sections) { return stream << sections.text(); }
 
 }  // namespace eigen_rope

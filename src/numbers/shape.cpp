@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <ostream>
+
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
@@ -19,6 +21,8 @@ void Shape::push_back_checked(Index extent) {
 }
 
 std::string Shape::text() const { return fmt::format("[{}]", fmt::join(extents_.begin(), extents_.begin() + rank_, ", ")); }
+
+std::ostream& operator<<(std::ostream& stream, const Shape& shape) { return stream << shape.text(); }
 
 bool operator==(const Shape& a, const Shape& b) {
   if (a.rank_ != b.rank_) return false;

@@ -11,6 +11,8 @@
 // double. Not here: positions, and anything read from a file.
 #pragma once
 
+#include <iosfwd>
+#include <string>
 #include <vector>
 
 #include "eigen_rope/choices/rates.hpp"
@@ -52,6 +54,14 @@ class EIGEN_ROPE_API Frequencies {
   Index pairs() const { return static_cast<Index>(rates_.size()); }    ///< The number of rates, at least 1.
   const std::vector<DoubleDouble>& rates() const { return rates_; }    ///< Radians per token.
   DoubleDouble attention_factor() const { return attention_factor_; }  ///< m, for all tokens and pairs.
+  /// `64 pairs, 1 to 0.00011548 rad a token, m = 1`
+  std::string text() const;
+
+  /// The same rates and attention factor, digit for digit.
+  friend EIGEN_ROPE_API bool operator==(const Frequencies& a, const Frequencies& b);
+  friend bool operator!=(const Frequencies& a, const Frequencies& b) { return !(a == b); }
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Frequencies& frequencies);
 
  private:
   Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention_factor);

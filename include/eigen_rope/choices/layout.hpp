@@ -7,7 +7,10 @@
 // and 1 on the others. Not a memory order: Eigen's RowMajor and ColMajor are the tensor's own business.
 #pragma once
 
+#include <array>
 #include <initializer_list>
+#include <iosfwd>
+#include <string>
 
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
@@ -26,6 +29,8 @@ class EIGEN_ROPE_API Layout {
   int axes() const { return axes_; }                                                      ///< The number of outer axes.
   AxisRole operator[](int axis) const { return roles_[static_cast<std::size_t>(axis)]; }  ///< The role of an axis, 0 the fastest.
   bool has_batch() const;                                                                 ///< Whether one axis counts sequences.
+  /// The roles, fastest first: `[other, token, batch]`.
+  std::string text() const;
 
   static const Layout& bsnd();  ///< batch, token, head: the default; a tensor without batch axis (tnd) fits it too
   static const Layout& bnsd();  ///< batch, head, token
@@ -33,6 +38,12 @@ class EIGEN_ROPE_API Layout {
   static const Layout& tnd();   ///< token, head
   static const Layout& bsd();   ///< batch, token; no heads
   static const Layout& sd();    ///< token only
+
+  /// The same roles in the same order.
+  friend EIGEN_ROPE_API bool operator==(const Layout& a, const Layout& b);
+  friend bool operator!=(const Layout& a, const Layout& b) { return !(a == b); }
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Layout& layout);
 
  private:
   std::array<AxisRole, max_rank - 1> roles_{};

@@ -12,6 +12,10 @@
 // Slots count from the window's offset; what lies outside the window is copied bit for bit. Not the angles: those are the table's.
 #pragma once
 
+#include <iosfwd>
+#include <string>
+
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
 namespace eigen_rope {
@@ -47,6 +51,14 @@ class Pairing {
   constexpr Index offset() const { return offset_; }  ///< Where the window begins.
   /// The window's width in a row of `head_size` elements.
   constexpr Index rotary_dims(Index head_size) const { return whole_row_ ? head_size - offset_ : rotary_dims_; }
+  /// `split_half`, or with a window `interleaved, 32 dims from 8` (`interleaved, from 8` to the row's end).
+  EIGEN_ROPE_API std::string text() const;
+
+  /// The same pairs in the same window, whatever row it meets.
+  friend constexpr bool operator==(const Pairing& a, const Pairing& b) {
+    return a.kind_ == b.kind_ && a.offset_ == b.offset_ && a.whole_row_ == b.whole_row_ && a.rotary_dims_ == b.rotary_dims_;
+  }
+  friend constexpr bool operator!=(const Pairing& a, const Pairing& b) { return !(a == b); }
 
  private:
   PairKind kind_;
@@ -59,6 +71,12 @@ inline constexpr Pairing split_half{PairKind::split_half};                      
 inline constexpr Pairing interleaved{PairKind::interleaved};                              ///< (2k, 2k+1)
 inline constexpr Pairing quarter{PairKind::quarter};                                      ///< Split halves inside each half of the window.
 inline constexpr Pairing interleaved_to_split_half{PairKind::interleaved_to_split_half};  ///< (2k, 2k+1) -> (k, k+P)
+
+/// The enumerator's name.
+EIGEN_ROPE_API const char* name_of(PairKind kind);
+
+/// Writes text().
+EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Pairing& pairing);
 
 /// Where a pair takes its members from (a, b) and where it puts them (A, B), counted from the window's offset.
 struct PairSlots {

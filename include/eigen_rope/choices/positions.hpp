@@ -12,7 +12,9 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -61,6 +63,15 @@ class EIGEN_ROPE_API Positions {
   DoubleDouble at(int axis, Index batch, Index token) const {
     return values_[static_cast<std::size_t>((axis * batches_ + batch) * tokens_ + token)];
   }
+
+  /// How many there are: `512 tokens`, `2 batches of 512 tokens on 3 axes`.
+  std::string text() const;
+
+  /// The same numbers for the same tokens, batches and axes.
+  friend EIGEN_ROPE_API bool operator==(const Positions& a, const Positions& b);
+  friend bool operator!=(const Positions& a, const Positions& b) { return !(a == b); }
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Positions& positions);
 
  private:
   Positions(std::vector<DoubleDouble> values, Index batches, std::optional<Sections> sections);

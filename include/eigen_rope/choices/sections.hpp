@@ -13,6 +13,8 @@
 // t t t t. Not the rates themselves: exponent() only says which power of the base a pair takes.
 #pragma once
 
+#include <iosfwd>
+#include <string>
 #include <vector>
 
 #include "eigen_rope/numbers/export.hpp"
@@ -25,6 +27,9 @@ inline constexpr Index max_section_total = Index{1} << 31;
 
 /// How pairs are dealt to the axes: the four rules above.
 enum class SectionPattern { contiguous, vision, interleaved_ggml, interleaved_hf };
+
+/// The enumerator's name.
+EIGEN_ROPE_API const char* name_of(SectionPattern pattern);
 
 /// Immutable; safe to share between threads.
 class EIGEN_ROPE_API Sections {
@@ -44,6 +49,15 @@ class EIGEN_ROPE_API Sections {
   /// exponent(0) to exponent(pairs - 1), as Powers::exponents wants them. Throws eigen_rope::Error if pairs is negative or too large to
   /// count.
   std::vector<Index> exponents(Index pairs) const;
+
+  /// `contiguous [16, 24, 24]`
+  std::string text() const;
+
+  /// The same rule and lengths.
+  friend bool operator==(const Sections& a, const Sections& b) { return a.pattern_ == b.pattern_ && a.lengths_ == b.lengths_; }
+  friend bool operator!=(const Sections& a, const Sections& b) { return !(a == b); }
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Sections& sections);
 
  private:
   struct Place {

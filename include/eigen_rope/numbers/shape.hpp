@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 
 #include "eigen_rope/numbers/export.hpp"
@@ -54,6 +55,8 @@ class EIGEN_ROPE_API Shape {
 
   friend EIGEN_ROPE_API bool operator==(const Shape& a, const Shape& b);
   friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Shape& shape);
 
  private:
   void push_back_checked(Index extent);
