@@ -10,7 +10,7 @@
 //
 // Rates that depend on the length of the sequence are compared at the length, and at the original contexts below it. Everything else (the
 // parameters behind the rates, names of families and layer types, pairing words, contexts and counts of heads) is a remark. Pairs are
-// compared by number, as far as both have them. Values only: compare_report.hpp prints, compare_plot.hpp draws.
+// compared by number, as far as both have them. Values only: report.hpp prints, plot.hpp draws.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `eigen-rope compare` found, for people and for programs: only what differs. Not the picture (compare_plot.hpp).
+// What `eigen-rope compare` found, for people and for programs: only what differs. Not the picture (plot.hpp).
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // `eigen-rope convert`: a model for one pairing becomes the same model for another.
 //
-// plan (convert_plan.hpp) -> draft (convert_write.hpp) -> verification of the draft (convert_verify.hpp) -> its own name. Anything that
+// plan (plan.hpp) -> draft (write.hpp) -> verification of the draft (verify.hpp) -> its own name. Anything that
 // goes wrong before the last step leaves the destination as it was and removes the draft; a program killed leaves it to the next to remove.
 // What came of it is a value, printed or written as JSON.
 #pragma once

@@ -5,7 +5,7 @@
 // With pair k of a head at slots (a, b) of the old pairing and (a', b') of the new one, old row a becomes new row a' and old row b new
 // row b', for every head and every tensor with a row for each of its elements: weights [out, in], biases and norms [out] or
 // [head dims], LoRA's B [out, rank]. Both q and k move, so q.k stays. Everything that cannot be shown to be safe is refused (FileError).
-// Nothing is written here (convert_write.hpp) and nothing proven on numbers (convert_verify.hpp).
+// Nothing is written here (write.hpp) and nothing proven on numbers (verify.hpp).
 #pragma once
 
 #include <cstdint>
@@ -107,7 +107,7 @@ struct Description {
   std::vector<std::string> warnings{};
 };
 
-/// Reads config.json beside the model whenever it is there (convert_config.cpp). Refuses options that contradict it unless they are forced,
+/// Reads config.json beside the model whenever it is there (config.cpp). Refuses options that contradict it unless they are forced,
 /// and what does not fit together.
 Description describe(const ConvertOptions& options, const Model& model);
 

@@ -4,7 +4,7 @@
 //
 // Whoever answers is a parameter: the library, or in the tests a function with a fault. An answer that is missing, has the wrong length or
 // is not a number fails; so does a call that throws eigen_rope::Error. What is adjoint is found here, from the answers "y" and "transpose".
-// Prints nothing: gradcheck_report.hpp does.
+// Prints nothing: report.hpp does.
 #pragma once
 
 #include <cstdint>

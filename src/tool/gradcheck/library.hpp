@@ -2,7 +2,7 @@
 //
 // What this library answers to a gradcheck problem: rotate_to, gradients and everything made from them, called as a user would.
 //
-// Answers are found by name; gradcheck_reference.cpp expects the same ones. Computes no derivative of its own but NTK's chain from the
+// Answers are found by name; reference.cpp expects the same ones. Computes no derivative of its own but NTK's chain from the
 // stretched base, which the library leaves to its caller.
 #pragma once
 

@@ -5,7 +5,7 @@
 //   ratio_k = rate_k / unscaled_k,  unscaled_k = base^(-2 e_k / d)        what scaling, linear scale and frequency factors did
 //   turns_k = rate_k * tokens / 2 pi
 //
-// Values only. Not read (scaling_text.hpp), not printed (inspect_report.hpp), not drawn (inspect_plot.cpp).
+// Values only. Not read (scaling_text.hpp), not printed (report.hpp), not drawn (plot.cpp).
 #pragma once
 
 #include <optional>

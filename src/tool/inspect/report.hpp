@@ -6,7 +6,7 @@
 //     29  29 93     0.0026161 2401.7     0.0021666 0.82817   blended      45.196
 //
 // Long tables are shortened in the middle: kept are both ends and wherever something changes. Not the numbers (inspect.hpp), not the
-// picture (inspect_plot.hpp).
+// picture (plot.hpp).
 #pragma once
 
 #include <filesystem>
