@@ -64,7 +64,9 @@ std::vector<Index> Sections::exponents(Index pairs) const {
   return result;
 }
 
-const char* name_of(SectionPattern pattern) {
+namespace {
+
+const char* word_for(SectionPattern pattern) {
   switch (pattern) {
     case SectionPattern::contiguous: return "contiguous";
     case SectionPattern::vision: return "vision";
@@ -74,7 +76,9 @@ const char* name_of(SectionPattern pattern) {
   return "interleaved_hf";
 }
 
-std::string Sections::text() const { return fmt::format("{} [{}]", name_of(pattern_), fmt::join(lengths_.begin(), lengths_.end(), ", ")); }
+}  // namespace
+
+std::string Sections::text() const { return fmt::format("{} [{}]", word_for(pattern_), fmt::join(lengths_.begin(), lengths_.end(), ", ")); }
 
 std::ostream& operator<<(std::ostream& stream, const Sections& sections) { return stream << sections.text(); }
 

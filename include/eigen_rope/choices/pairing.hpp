@@ -72,9 +72,6 @@ inline constexpr Pairing interleaved{PairKind::interleaved};                    
 inline constexpr Pairing quarter{PairKind::quarter};                                      ///< Split halves inside each half of the window.
 inline constexpr Pairing interleaved_to_split_half{PairKind::interleaved_to_split_half};  ///< (2k, 2k+1) -> (k, k+P)
 
-/// The enumerator's name.
-EIGEN_ROPE_API const char* name_of(PairKind kind);
-
 /// Writes text().
 EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Pairing& pairing);
 
