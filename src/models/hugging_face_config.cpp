@@ -450,7 +450,7 @@ std::optional<Sections> ConfigReader::sections(const JsonObject& parameters, Ind
   }
   if (split) {
     parameters.notes().warn(fmt::format(
-        "{} gives the two elements of a pair different positions where a token's differ: read are positions that are equal, as in text",
+        "{} gives the two elements of a pair different positions where a token's differ: no sections are taken, which is right for text",
         parameters.path(name)));
     return {};
   }

@@ -10,6 +10,7 @@ import random
 import re
 import struct
 import sys
+import tarfile
 
 data, folder = map(pathlib.Path, sys.argv[1:])
 
@@ -110,8 +111,9 @@ def make_safetensors():
 
 def make_checkpoint():
     words = set()
-    for path in (pathlib.Path(__file__).parent / "corpus/checkpoint").iterdir():
-        words.update(word.decode() for word in re.findall(rb"[a-z_.0-9]{4,40}", path.read_bytes()))
+    with tarfile.open(pathlib.Path(__file__).parent / "corpus/checkpoint.tar.gz") as kept:
+        for file in kept:
+            words.update(word.decode() for word in re.findall(rb"[a-z_.0-9]{4,40}", kept.extractfile(file).read()))
     numbers = ["0", "-1", "65537", "1e300", "4.5", "9223372036854775807", "18446744073709551615"]
     write_dictionary("checkpoint", sorted(words) + numbers + ['\\"%s\\":' % word for word in ("batch", "context", "steps", "dim", "heads")], False)
 
