@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 WIDTHS = (1280, 390)
-PICTURES = ('index', 'getting_started', 'idea', 'cookbook', 'scalings', 'operators', 'tool', 'annotated', 'namespacerope', 'rotate_8hpp')
+PICTURES = ('index', 'getting_started', 'idea', 'cookbook', 'scalings', 'operators', 'tool', 'annotated', 'namespaceeigen__rope', 'rotate_8hpp')
 LOOK = '''<!DOCTYPE html><meta charset="utf-8"><body><script>
 const pages = %s, widths = %s;
 async function look() {
