@@ -23,6 +23,7 @@ class rope {
 }  // namespace strings
 
 namespace hand_written {
+// NOLINTNEXTLINE(google-build-using-namespace): what such programs do
 using namespace __gnu_cxx;
 // The rotation by position 1 of a row of one pair.
 void rotate_pair(float* x) { ::rope(x, 2); }
@@ -38,6 +39,7 @@ void rope(float* x, int dims) {
 namespace er = eigen_rope;
 
 int main() {
+  // NOLINTNEXTLINE(google-build-using-namespace): what such programs do
   using namespace strings;
   const strings::rope text("hawser");
   const __gnu_cxx::crope line("hawser");
