@@ -52,7 +52,7 @@ template <>
 inline constexpr const char* scalar_name<Eigen::bfloat16> = "bf16";
 
 inline std::string pairing_name(eigen_rope::Pairing pairing) {
-  return pairing.kind() == eigen_rope::PairKind::split_half ? "half" : "interleaved";
+  return pairing.kind() == eigen_rope::PairKind::split_half ? "split_half" : "interleaved";
 }
 
 /// Uninitialised memory that begins on a page.
@@ -115,7 +115,7 @@ struct Case {
   Index D() const { return shape.head_size; }
   Index S() const { return shape.tokens; }
   std::size_t bytes() const { return static_cast<std::size_t>(shape.size()) * sizeof(T); }
-  bool half() const { return pairing.kind() == eigen_rope::PairKind::split_half; }
+  bool split_half() const { return pairing.kind() == eigen_rope::PairKind::split_half; }
 
   CaseShape shape;
   eigen_rope::Pairing pairing;

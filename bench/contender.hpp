@@ -42,7 +42,7 @@ void add_copies(Contenders<T>& list, const CaseShape& shape);
 /// expr with one and two threads.
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape& shape);
-/// inplace, transpose, inverse, bnsd, full_width.
+/// inplace, backward, inverse, bnsd, full_width.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
 /// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.

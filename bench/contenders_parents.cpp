@@ -109,7 +109,7 @@ class Parent {
       std::memcpy(static_cast<void*>(p->t.data()), p->x.data(), static_cast<std::size_t>(p->x.size()) * sizeof(float));
     };
     for (const auto& [way, run] : {std::pair<const char*, Action>{"_nested", nested}, {"_two", two}, {"_eval", eval}}) {
-      const std::string full = session.name(name_ + way, "f32", "half", shape, threads);
+      const std::string full = session.name(name_ + way, "f32", "split_half", shape, threads);
       if (session.wants(full)) entries.push_back({full, {run, correct(run)}, Repetitions::some, bytes, copy});
     }
   }
@@ -132,7 +132,7 @@ void run_parents_of(Session& session, const ParentShape& shape) {
     bool wanted = false;
     for (const char* way : {"_nested", "_two", "_eval"}) {
       for (const int threads : {1, 2}) {
-        wanted = wanted || session.wants(session.name(std::string(name) + way, "f32", "half", shape.name, threads));
+        wanted = wanted || session.wants(session.name(std::string(name) + way, "f32", "split_half", shape.name, threads));
       }
     }
     if (!wanted) return;

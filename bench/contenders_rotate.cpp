@@ -3,7 +3,7 @@
 // The library where it is assigned directly, in one thread.
 //
 //   inplace      y = eigen_rope::rotate(y)
-//   transpose    y = eigen_rope::rotate_backward(x)          inverse    y = eigen_rope::rotate_inverse(x)
+//   backward     y = eigen_rope::rotate_backward(x)          inverse    y = eigen_rope::rotate_inverse(x)
 //   bnsd         as expr, the same bytes seen as [D, S, H]
 //   full_width   as expr, with one table entry per element
 #include <cstring>
@@ -35,7 +35,7 @@ struct FullWidthTable {
     eigen_rope::detail::AlignedVector<Scalar> result(static_cast<std::size_t>(dims * c.S()));
     for (Index s = 0; s < c.S(); ++s) {
       for (Index d = 0; d < dims; ++d) {
-        const Index pair = c.half() ? d % (dims / 2) : d / 2;
+        const Index pair = c.split_half() ? d % (dims / 2) : d / 2;
         result[static_cast<std::size_t>(s * dims + d)] = of_pairs[s * (dims / 2) + pair];
       }
     }
@@ -74,7 +74,7 @@ Prepared heads_outermost(Case<T>& c) {
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   list.push_back({"inplace", &in_place<T>});
-  list.push_back({"transpose", [](Case<T>& c) {
+  list.push_back({"backward", [](Case<T>& c) {
                     return into_y(
                         c, [&c] { c.y = eigen_rope::rotate_backward(c.x, c.cache, c.pairing); },
                         [&c] { return rotated(c, eigen_rope::Direction::backward); });

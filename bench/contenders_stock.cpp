@@ -35,7 +35,7 @@ Prepared complex_product(Case<T>& c) {
 
 template <class T>
 void add_stock(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing) {
-  const bool half = pairing.kind() == eigen_rope::PairKind::split_half;
+  const bool split_half = pairing.kind() == eigen_rope::PairKind::split_half;
   const bool narrow = sizeof(T) == 2;  // stock Eigen converts 16-bit types one by one, in software
   if (std::is_same_v<T, float> || (!narrow && shape.tokens <= 512) || shape.tokens == 1) {
     list.push_back({"composed",
@@ -51,9 +51,9 @@ void add_stock(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing 
          1, shape.tokens > 16 ? Repetitions::few : Repetitions::many});
   }
   if constexpr (std::is_floating_point_v<T>) {
-    list.push_back(hand_written<T>("loop_o2", half ? Loop<T>(&loop_o2::half) : Loop<T>(&loop_o2::interleaved)));
-    list.push_back(hand_written<T>("loop_native", half ? Loop<T>(&loop_native::half) : Loop<T>(&loop_native::interleaved)));
-    if (!half && shape.whole_rows()) list.push_back({"complex", &complex_product<T>});
+    list.push_back(hand_written<T>("loop_o2", split_half ? Loop<T>(&loop_o2::split_half) : Loop<T>(&loop_o2::interleaved)));
+    list.push_back(hand_written<T>("loop_native", split_half ? Loop<T>(&loop_native::split_half) : Loop<T>(&loop_native::interleaved)));
+    if (!split_half && shape.whole_rows()) list.push_back({"complex", &complex_product<T>});
   }
 }
 

@@ -5,7 +5,7 @@ namespace LOOP_NAMESPACE {
 namespace {
 
 template <class T>
-void half_loop(const T* x, T* y, const T* cos, const T* sin, LoopShape shape) {
+void split_half_loop(const T* x, T* y, const T* cos, const T* sin, LoopShape shape) {
   const std::ptrdiff_t pairs = shape.rotary / 2;
   for (std::ptrdiff_t s = 0; s < shape.S; ++s) {
     const T* __restrict c = cos + s * pairs;
@@ -46,8 +46,10 @@ void interleaved_loop(const T* x, T* y, const T* cos, const T* sin, LoopShape sh
 
 }  // namespace
 
-void half(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) { half_loop(x, y, cos, sin, shape); }
-void half(const double* x, double* y, const double* cos, const double* sin, LoopShape shape) { half_loop(x, y, cos, sin, shape); }
+void split_half(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) { split_half_loop(x, y, cos, sin, shape); }
+void split_half(const double* x, double* y, const double* cos, const double* sin, LoopShape shape) {
+  split_half_loop(x, y, cos, sin, shape);
+}
 void interleaved(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) { interleaved_loop(x, y, cos, sin, shape); }
 void interleaved(const double* x, double* y, const double* cos, const double* sin, LoopShape shape) {
   interleaved_loop(x, y, cos, sin, shape);

@@ -15,7 +15,7 @@ struct LoopShape {
 
 #define EIGEN_ROPE_DECLARE_LOOPS(name, T)                                          \
   namespace name {                                                                 \
-  void half(const T* x, T* y, const T* cos, const T* sin, LoopShape shape);        \
+  void split_half(const T* x, T* y, const T* cos, const T* sin, LoopShape shape);  \
   void interleaved(const T* x, T* y, const T* cos, const T* sin, LoopShape shape); \
   }
 EIGEN_ROPE_DECLARE_LOOPS(loop_o2, float)

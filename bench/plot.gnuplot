@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Draws what rotate_report wrote into `folder`: gnuplot -e "folder='out/bench'" bench/plot.gnuplot
 #
-#   ratios_<scalar>.svg, .png    every implementation against memcpy, by shape, half and interleaved pairs
+#   ratios_<scalar>.svg, .png    every implementation against memcpy, by shape, split-half and interleaved pairs
 #   targets.svg, .png            each target: what was measured over what is allowed
 
 if (!exists("folder")) folder = 'out/bench'
@@ -17,7 +17,7 @@ left(i) = (i - 1 - columns / 2.0) * width
 
 do for [scalar in 'f32 f64 f16 bf16'] {
   data(pairing) = sprintf('%s/plot_%s_%s.dat', folder, scalar, pairing)
-  if (exists_file(data('half')) || exists_file(data('interleaved'))) {
+  if (exists_file(data('split_half')) || exists_file(data('interleaved'))) {
     do for [format in formats] {
       if (format eq 'svg') { set terminal svg size 1000,760 font 'sans,13' background '#ffffff' } else { set terminal pngcairo size 1500,1140 font 'sans,20' }
       set output sprintf('%s/ratios_%s.%s', folder, scalar, format)
@@ -32,7 +32,7 @@ do for [scalar in 'f32 f64 f16 bf16'] {
       set tics nomirror
       set xtics ('1 token' 0, '16 tokens' 1, '512 tokens' 2, '4096 tokens' 3, '512, 32 of 80' 4) scale 0
       set key at screen 0.52,0.995 center top vertical maxrows 3 Left reverse samplen 1.2 width 0
-      do for [pairing in 'half interleaved'] {
+      do for [pairing in 'split_half interleaved'] {
         set title sprintf('%s, %s pairs', scalar, pairing) offset 0,-0.7
         set ylabel 'times over memcpy' offset 0.8,0
         set xlabel (pairing eq 'interleaved' ? 'shape: 32 heads of 128, or of 80 of which 32 are rotated' : '')
@@ -40,8 +40,8 @@ do for [scalar in 'f32 f64 f16 bf16'] {
           # Bars stand on 1, the time of memcpy: upwards is slower than copying, downwards faster.
           plot for [i = 1:columns] data(pairing) skip 1 \
                  using ($0 + left(i)):(1):($0 + left(i)):($0 + left(i) + 0.9 * width):(column(i + 1) < 1 ? column(i + 1) : 1):(column(i + 1) > 1 ? column(i + 1) : 1) \
-                 with boxxyerror lc rgb colour[i] title (pairing eq 'half' ? system(sprintf("head -n 1 '%s' | cut -d '\"' -f %d", data(pairing), 2 * i + 2)) : ''), \
-               1 with lines lc rgb '#000000' lw 1.5 title (pairing eq 'half' ? 'memcpy' : '')
+                 with boxxyerror lc rgb colour[i] title (pairing eq 'split_half' ? system(sprintf("head -n 1 '%s' | cut -d '\"' -f %d", data(pairing), 2 * i + 2)) : ''), \
+               1 with lines lc rgb '#000000' lw 1.5 title (pairing eq 'split_half' ? 'memcpy' : '')
         } else { set multiplot next }
       }
       unset multiplot

@@ -54,12 +54,12 @@ int main() {
   ids.insert(ids.end(), columns.begin(), columns.end());
   const er::Cache<float> both(er::Frequencies::powers(powers), er::Positions::multi_axis(ids, sections));
 
-  // Bit for bit the same, where the pairs of an axis fill its window: interleaved pairs, and half pairs in each window, which are the
+  // Bit for bit the same, where the pairs of an axis fill its window: interleaved pairs, and split-half pairs in each window, which are the
   // quarter pairs of the whole row.
   const bool interleaved = same(windows(er::interleaved), er::rotate(x, both, er::interleaved));
   const bool blocks = same(windows(er::split_half), er::rotate(x, both, er::quarter));
   fmt::print("interleaved in two windows is one interleaved rotation: {}\n", interleaved);
-  fmt::print("half in two windows is one quarter rotation: {}\n", blocks);
+  fmt::print("split_half in two windows is one quarter rotation: {}\n", blocks);
 
   // Hugging Face's axial frequencies, rows' then columns', with its rotate_half: pairs reach across the row, (k, k + D/2). That is no
   // window, but the same table.
@@ -73,6 +73,6 @@ int main() {
       worst = std::max(worst, std::abs(y(k, 0, patch) - static_cast<float>(expected)));
     }
   }
-  fmt::print("half pairs across the row: {:.1g} from Hugging Face's formula\n", worst);
+  fmt::print("split-half pairs across the row: {:.1g} from Hugging Face's formula\n", worst);
   return interleaved && blocks && worst <= 2 * std::numeric_limits<float>::epsilon() ? 0 : 1;
 }

@@ -21,20 +21,10 @@ constexpr const char* llama_3_1 = R"({
                    "original_max_position_embeddings": 8192}
 })";
 
-const char* name_of(er::PairKind kind) {
-  switch (kind) {
-    case er::PairKind::split_half: return "half";
-    case er::PairKind::interleaved: return "interleaved";
-    case er::PairKind::quarter: return "quarter";
-    case er::PairKind::interleaved_to_split_half: return "interleaved to half";
-  }
-  return "";
-}
-
 void print(const er::models::LayerRope& layer, const er::Frequencies& frequencies) {
   fmt::print("{}: {} of {} dims, base {}, {}, pairs {}\n", layer.layer_type.empty() ? "all layers" : layer.layer_type,
              layer.powers.rotary_dims, layer.head_dims, layer.powers.base, er::scaling_name(layer.scaling),
-             layer.pairing ? name_of(layer.pairing->kind()) : "not known");
+             layer.pairing ? er::name_of(layer.pairing->kind()) : "not known");
   fmt::print("  rates from {:.6g} to {:.6g} radians a token, magnitude {:.6g}, softmax multiplier {:.6g}\n",
              static_cast<double>(frequencies.rates().front()), static_cast<double>(frequencies.rates().back()),
              static_cast<double>(frequencies.attention_factor()), layer.softmax_multiplier);

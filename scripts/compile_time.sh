@@ -45,7 +45,7 @@ done
 
 # json NAME FILE: the measurements as Google Benchmark writes them
 json() {
-  awk -v name="rotate/$1/f32/half/one_file/threads:1" '{
+  awk -v name="rotate/$1/f32/split_half/one_file/threads:1" '{
     printf "%s  {\"name\": \"%s\", \"run_name\": \"%s\", \"run_type\": \"iteration\", \"repetition_index\": %d, \"iterations\": 1, ", \
       (NR > 1 ? ",\n" : ""), name, name, NR - 1
     printf "\"real_time\": %s, \"cpu_time\": %s, \"time_unit\": \"s\"}", $1, $1

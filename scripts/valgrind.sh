@@ -43,7 +43,7 @@ run_check() {
 }
 
 say "valgrind of $tool"
-convert=(convert --from half --to interleaved --heads 2 --kv-heads 1 --head-dims 4)
+convert=(convert --from split_half --to interleaved --heads 2 --kv-heads 1 --head-dims 4)
 check 0 --version
 check 0 inspect yarn:dims=128,factor=4,original=32768 --json "$work/inspect.json" --plot "$work/inspect.svg"
 for model in config_json/gemma_4 config_json/deepseek_v3 gguf/llama_factors gguf/phi3_longrope; do
@@ -52,7 +52,7 @@ done
 check 1 compare default:dims=64,context=4096 linear:dims=64,factor=2,context=4096 --plot "$work/compare.png"
 check 0 verify tests/data/golden/onnx tests/data/golden/scaling --json "$work/verify.json"
 # Of float only: valgrind computes long double, with which double is checked, in double.
-check 0 gradcheck --pairing half --scaling linear --scalar f32 --layout tnd --json "$work/gradcheck.json" --plot "$work/gradcheck.svg"
+check 0 gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd --json "$work/gradcheck.json" --plot "$work/gradcheck.svg"
 check 0 "${convert[@]}" "$work/plain.safetensors" "$work/converted.safetensors" --json "$work/convert.json"
 check 0 completion bash
 check 0 man

@@ -53,7 +53,7 @@ class Rotation final : public peers::Case {
       const auto rotate = place == Place::to_y ? ggml_rope_ext : ggml_rope_ext_inplace;
       ggml_tensor* y =
           rotate(context_.get(), x, ids, nullptr, static_cast<int>(request.rotary),
-                 request.half() ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL, 0, static_cast<float>(request.base), 1, 0, 1, 32, 1);
+                 request.split_half() ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL, 0, static_cast<float>(request.base), 1, 0, 1, 32, 1);
       y->data = place == Place::to_y ? arrays_.y() : arrays_.z();
       ggml_build_forward_expand(built, y);
     }

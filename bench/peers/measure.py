@@ -27,7 +27,7 @@ SHAPES: dict[str, dict[str, int]] = {
     "partial512": {"tokens": 512, "head": 80, "rotary": 32, "first_position": 0},
 }
 SCALARS = ["f32", "f16", "bf16"]
-PAIRINGS = ["half", "interleaved"]
+PAIRINGS = ["split_half", "interleaved"]
 
 
 class Peer:

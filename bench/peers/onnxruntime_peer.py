@@ -28,7 +28,7 @@ def model(request: Request, domain: str, rank: int, nodes: int) -> bytes:
         inputs.append(helper.make_tensor_value_info("ids", TensorProto.INT64, [1, tokens]))
     inputs += [helper.make_tensor_value_info(name, scalar, table) for name in ("cos", "sin")]
     outputs = [helper.make_tensor_value_info(f"y{i}", scalar, shape) for i in range(nodes)]
-    attributes: dict[str, Any] = {"interleaved": 0 if request.half else 1}
+    attributes: dict[str, Any] = {"interleaved": 0 if request.split_half else 1}
     if rank == 3 or request.rotary != head:
         attributes["num_heads"] = heads
     if request.rotary != head:

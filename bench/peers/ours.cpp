@@ -18,7 +18,8 @@ class Rotation final : public peers::Case {
         x_(arrays_.x(), shape_),
         y_(arrays_.y(), shape_),
         z_(arrays_.z(), shape_),
-        pairing_((request.half() ? eigen_rope::split_half : eigen_rope::interleaved).with_rotary_dims(eigen_rope::Index(request.rotary))),
+        pairing_(
+            (request.split_half() ? eigen_rope::split_half : eigen_rope::interleaved).with_rotary_dims(eigen_rope::Index(request.rotary))),
         cache_(eigen_rope::Frequencies::powers({eigen_rope::Index(request.rotary), request.base}),
                eigen_rope::Positions::range(request.first_position, eigen_rope::Index(request.tokens)), eigen_rope::Layout::tnd()) {
     contenders_ = {{"memcpy", [this] { std::memcpy(static_cast<void*>(arrays_.y()), arrays_.x(), arrays_.bytes()); }},

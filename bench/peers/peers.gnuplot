@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnuplot -c peers.gnuplot FOLDER_OF_DATA OUTPUT TERMINAL PEERS RECORDED
-# float above, float16 below. Bars begin at memcpy's time: upwards slower, downwards faster. Each peer has two, half and interleaved pairs.
+# float above, float16 below. Bars begin at memcpy's time: upwards slower, downwards faster. Each peer has two, split-half and interleaved pairs.
 # PEERS is how many there are; RECORDED lists the numbers, from 1, of those whose figures are of another run: they are hatched.
 folder = ARG1
 set output ARG2
@@ -29,7 +29,7 @@ set ytics ("0.2" 0.2, "0.5" 0.5, "memcpy" 1, "2" 2, "5" 5, "10" 10, "20" 20, "50
 set grid y lc rgb "#dddddd" lw 0.6
 set style fill solid 1.0 noborder
 set multiplot layout 2,1 margins 0.085,0.99,0.05,0.885 spacing 0.09
-set label 1 "times over memcpy; dark: half pairs, light: interleaved pairs" at screen 0.53,0.905 center font ",11.5" textcolor rgb "#444444"
+set label 1 "times over memcpy; dark: split-half pairs, light: interleaved pairs" at screen 0.53,0.905 center font ",11.5" textcolor rgb "#444444"
 
 do for [panel = 1:2] {
   file = folder . (panel == 1 ? "/plot_f32.dat" : "/plot_f16.dat")

@@ -33,7 +33,7 @@ namespace peers {
 
 struct Request {
   std::string scalar;   // "f32", "f16", "bf16"
-  std::string pairing;  // "half", "interleaved"
+  std::string pairing;  // "split_half", "interleaved"
   std::size_t head = 0, rotary = 0, heads = 0, tokens = 0;
   std::int64_t first_position = 0;
   double base = 0;
@@ -50,7 +50,7 @@ struct Request {
         base(line.at("base")),
         seconds(line.at("seconds")) {}
 
-  bool half() const { return pairing == "half"; }
+  bool split_half() const { return pairing == "split_half"; }
   std::size_t size() const { return head * heads * tokens; }
 };
 
@@ -127,8 +127,8 @@ class Arrays {
         const double angle = static_cast<double>(request.first_position + static_cast<std::int64_t>(token)) * rate;
         const double c = std::cos(angle);
         const double s = std::sin(angle);
-        const std::size_t first = request.half() ? k : 2 * k;
-        const std::size_t second = request.half() ? k + request.rotary / 2 : 2 * k + 1;
+        const std::size_t first = request.split_half() ? k : 2 * k;
+        const std::size_t second = request.split_half() ? k + request.rotary / 2 : 2 * k + 1;
         for (std::size_t head = 0; head < request.heads; ++head) {
           double* row = result.data() + (token * request.heads + head) * request.head;
           const double a = row[first];

@@ -22,7 +22,7 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Request:
     scalar: str  # f32, f16, bf16
-    pairing: str  # half, interleaved
+    pairing: str  # split_half, interleaved
     head: int
     rotary: int
     heads: int
@@ -32,8 +32,8 @@ class Request:
     seconds: float  # how long the answer may take, about
 
     @property
-    def half(self) -> bool:
-        return self.pairing == "half"
+    def split_half(self) -> bool:
+        return self.pairing == "split_half"
 
     def angles(self) -> Array:
         """[tokens, rotary / 2] in double."""
@@ -42,7 +42,7 @@ class Request:
         return positions[:, None] * rates[None, :]
 
     def pair_slices(self) -> tuple[slice, slice]:
-        if self.half:
+        if self.split_half:
             return slice(0, self.rotary // 2), slice(self.rotary // 2, self.rotary)
         return slice(0, self.rotary, 2), slice(1, self.rotary, 2)
 

@@ -144,7 +144,7 @@ def recorded_table(results: Results) -> str:
     for peer, record in results.recorded.items():
         for scalar in ("f32", "f16"):
             ratios = [record["ratios"][shape][scalar] for shape in shapes]
-            cells = [f"{ratio['half']:g} / {ratio['interleaved']:g}" for ratio in ratios]
+            cells = [f"{ratio['split_half']:g} / {ratio['interleaved']:g}" for ratio in ratios]
             lines.append(line([f"{peer} {record['version']}, {SCALAR_TITLES[scalar]}", *cells]))
     lines.append("")
     lines += [f"- {peer} {record['version']}: {record['how']}." for peer, record in results.recorded.items()]
@@ -157,7 +157,7 @@ def copies_table(results: Results) -> str:
     lines = [line(["memcpy, microseconds", *peers]), line(["---"] * (len(peers) + 1))]
     for shape in results.shapes():
         for scalar in ("f32", "f16"):
-            case = results.cases.get((shape, scalar, "half"))
+            case = results.cases.get((shape, scalar, "split_half"))
             if case:
                 found = [case["contenders"].get(f"{peer}/memcpy") for peer in peers]
                 cells = [f"{copy['microseconds']:.3g}" if copy else "-" for copy in found]
@@ -196,7 +196,7 @@ def draw(results: Results, out: Path, images: Path) -> None:
 
 
 def plot_data(results: Results, scalar: str) -> str:
-    """A column of ratios for each plotted peer, half then interleaved; the columns' titles first."""
+    """A column of ratios for each plotted peer, split_half then interleaved; the columns' titles first."""
     rows = plotted(results)
     titles = [results.title(title, contenders) for title, contenders in rows]
     lines = ["shape " + " ".join(f'"{title}" "{title}"' for title in titles)]

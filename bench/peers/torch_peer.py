@@ -35,7 +35,7 @@ def rotate_every_two(x: Tensor) -> Tensor:
     return torch.stack((-x[..., 1::2], x[..., ::2]), dim=-1).flatten(-2)
 
 
-def half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def split_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return x * cos + rotate_half(x) * sin
 
 
@@ -43,9 +43,9 @@ def interleaved(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return x * cos + rotate_every_two(x) * sin
 
 
-def partial_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def partial_split_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     width = cos.shape[-1]
-    return torch.cat((half(x[..., :width], cos, sin), x[..., width:]), dim=-1)
+    return torch.cat((split_half(x[..., :width], cos, sin), x[..., width:]), dim=-1)
 
 
 def partial_interleaved(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -74,10 +74,10 @@ def make(request: Request) -> Case:
     x.copy_(torch.from_numpy(random_input(request))[None])
 
     angles = torch.from_numpy(request.angles())[None, :, None, :]
-    wide = torch.cat((angles, angles), dim=-1) if request.half else angles.repeat_interleave(2, dim=-1)
+    wide = torch.cat((angles, angles), dim=-1) if request.split_half else angles.repeat_interleave(2, dim=-1)
     cos, sin = wide.cos().to(dtype), wide.sin().to(dtype)
     whole = request.rotary == request.head
-    formula = (half if request.half else interleaved) if whole else (partial_half if request.half else partial_interleaved)
+    formula = (split_half if request.split_half else interleaved) if whole else (partial_split_half if request.split_half else partial_interleaved)
     torch.compiler.reset()
     compiled = torch.compile(formula, dynamic=False)
 
@@ -92,7 +92,7 @@ def make(request: Request) -> Case:
     contenders: dict[str, Contender] = {}
     add("eager", lambda: formula(x, cos, sin))
     add("compiled", lambda: compiled(x, cos, sin))
-    if not request.half:
+    if not request.split_half:
         table = torch.polar(torch.ones_like(angles), angles).to(torch.complex64)
         product = by_complex if whole else partial_by_complex
         add("complex", lambda: product(x, table))

@@ -20,10 +20,10 @@ std::string pairings() {
   constexpr double cell = 44, left = 150, row = 104, top = 36;
   constexpr int window = 8, offset = 2, width = 12;
   const std::array<std::pair<const char*, eigen_rope::PairKind>, 4> kinds{
-      {{"half", eigen_rope::PairKind::split_half},
+      {{"split_half", eigen_rope::PairKind::split_half},
        {"interleaved", eigen_rope::PairKind::interleaved},
        {"quarter", eigen_rope::PairKind::quarter},
-       {"interleaved_to_half", eigen_rope::PairKind::interleaved_to_split_half}}};
+       {"interleaved_to_split_half", eigen_rope::PairKind::interleaved_to_split_half}}};
   Svg svg(left + width * cell + 16, top + 4 * row + 6, "Which elements form a pair, for each pairing");
   svg.text({left + offset * cell, top - 14}, "the window: 8 rotary dims from offset 2", "quiet small");
   double y = top;

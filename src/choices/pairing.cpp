@@ -6,9 +6,8 @@
 #include <ostream>
 
 namespace eigen_rope {
-namespace {
 
-const char* word_for(PairKind kind) {
+const char* name_of(PairKind kind) {
   switch (kind) {
     case PairKind::split_half: return "split_half";
     case PairKind::interleaved: return "interleaved";
@@ -18,11 +17,9 @@ const char* word_for(PairKind kind) {
   return "interleaved_to_split_half";
 }
 
-}  // namespace
-
 std::string Pairing::text() const {
-  if (whole_row_) return offset_ == 0 ? word_for(kind_) : fmt::format("{}, from {}", word_for(kind_), offset_);
-  return fmt::format("{}, {} dims from {}", word_for(kind_), rotary_dims_, offset_);
+  if (whole_row_) return offset_ == 0 ? name_of(kind_) : fmt::format("{}, from {}", name_of(kind_), offset_);
+  return fmt::format("{}, {} dims from {}", name_of(kind_), rotary_dims_, offset_);
 }
 
 std::ostream& operator<<(std::ostream& stream, const Pairing& pairing) { return stream << pairing.text(); }

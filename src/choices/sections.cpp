@@ -64,9 +64,7 @@ std::vector<Index> Sections::exponents(Index pairs) const {
   return result;
 }
 
-namespace {
-
-const char* word_for(SectionPattern pattern) {
+const char* name_of(SectionPattern pattern) {
   switch (pattern) {
     case SectionPattern::contiguous: return "contiguous";
     case SectionPattern::vision: return "vision";
@@ -76,9 +74,7 @@ const char* word_for(SectionPattern pattern) {
   return "interleaved_hf";
 }
 
-}  // namespace
-
-std::string Sections::text() const { return fmt::format("{} [{}]", word_for(pattern_), fmt::join(lengths_.begin(), lengths_.end(), ", ")); }
+std::string Sections::text() const { return fmt::format("{} [{}]", name_of(pattern_), fmt::join(lengths_.begin(), lengths_.end(), ", ")); }
 
 std::ostream& operator<<(std::ostream& stream, const Sections& sections) { return stream << sections.text(); }
 

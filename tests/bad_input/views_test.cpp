@@ -111,7 +111,7 @@ const Cell<Tangents> tangents[] = {
     {"tangent, log magnitudes", Fault::wrong_length, [](Tangents& t) { (void)tangent_of(t.table, std::vector<float>(4), std::vector<float>(5)); }, "log magnitude tangents must be one per table entry (4), got 5"},
     {"tangent, table", Fault::null, [](Tangents& t) { t.table.cos = nullptr; (void)tangent_of(t.table, std::vector<float>(4)); }, no_table},
     {"tangent, table whose entries wrap to 0", Fault::huge, [](Tangents& t) { t.table.outer = {two_to_62}; (void)tangent_of(t.table, std::vector<float>{}); }, "the number of entries in the table must fit a 64-bit count, got 4 x 4611686018427387904"},
-    {"rotation by a tangent, direction", Fault::unknown, [](Tangents& t) { t.turn(split_half, Direction::inverse); }, "a tangent has no inverse: direction must be forward or transpose, got inverse"},
+    {"rotation by a tangent, direction", Fault::unknown, [](Tangents& t) { t.turn(split_half, Direction::inverse); }, "a tangent has no inverse: direction must be forward or backward, got inverse"},
     {"rotation by a tangent, x", Fault::null, [](Tangents& t) { t.from.data = nullptr; t.turn(); }, no_data},
     {"rotation by a tangent, y", Fault::null, [](Tangents& t) { t.to.data = nullptr; t.turn(); }, no_data},
     {"rotation by a tangent, x", Fault::wrong_rank, [](Tangents& t) { t.from = {t.x, Shape{}, {}}; t.turn(); }, no_rank},

@@ -134,8 +134,8 @@ StridedView<Scalar> rows_of(std::vector<Scalar>& values) {
 }
 
 std::string text(PairKind kind, Direction direction, Index width) {
-  constexpr const char* kinds[] = {"half", "interleaved", "quarter", "interleaved_to_half"};
-  constexpr const char* directions[] = {"forward", "transpose", "inverse"};
+  constexpr const char* kinds[] = {"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
+  constexpr const char* directions[] = {"forward", "backward", "inverse"};
   return std::string(kinds[static_cast<int>(kind)]) + ", " + directions[static_cast<int>(direction)] +
          (width == kDims ? ", full width" : "");
 }

@@ -92,7 +92,7 @@ def safetensors(tensors, metadata=None):
 
 
 def make_safetensors():
-    # From half to interleaved; bits of what is given; 2 heads of 4; then key heads and so on, where their bits are set.
+    # From split_half to interleaved; bits of what is given; 2 heads of 4; then key heads and so on, where their bits are set.
     options = bytes([0, 1, 1, 2, 4, 1])
     grouped = bytes([0, 1, 1 + 32, 2, 4, 1])
     layer = "model.layers.0.self_attn."
@@ -100,13 +100,13 @@ def make_safetensors():
                    (layer + "v_proj.weight", "F32", [4, 2], 4)]
     write("safetensors", "plain", options + safetensors(projections))
     write("safetensors", "biases", options + safetensors(projections + [(layer + "q_proj.bias", "F32", [8], 4), (layer + "k_proj.bias", "F32", [4], 4)]))
-    write("safetensors", "norms", options + safetensors(projections + [(layer + "q_norm.weight", "BF16", [4], 2)], {"format": "pt", "rope_pairing": "half"}))
+    write("safetensors", "norms", options + safetensors(projections + [(layer + "q_norm.weight", "BF16", [4], 2)], {"format": "pt", "rope_pairing": "split_half"}))
     write("safetensors", "lora", options + safetensors([(layer + "q_proj.lora_B.weight", "F16", [8, 2], 2), (layer + "q_proj.lora_A.weight", "F16", [2, 2], 2)]))
     write("safetensors", "fused", grouped + safetensors([("h.0.attn.c_attn.weight", "BF16", [16, 2], 2)]))
     index = {"metadata": {"total_size": 128}, "weight_map": {"q_proj.weight": "q.safetensors", "k_proj.weight": "k.safetensors"}}
     write("safetensors", "index", options + json.dumps(index).encode())
     write_dictionary("safetensors", ["weight_map", "q.safetensors", "k.safetensors", "q_proj.weight", "k_proj.weight", "dtype", "shape", "data_offsets", "__metadata__", "rope_pairing", "F32", "F4", "BF16", "F64", "C64", layer + "q_proj.weight",
-                                     layer + "k_proj.weight", layer + "q_norm.weight", "wq.weight", "qkv_proj.weight", "half", "interleaved"], True)
+                                     layer + "k_proj.weight", layer + "q_norm.weight", "wq.weight", "qkv_proj.weight", "half", "split_half", "interleaved"], True)
 
 
 def make_checkpoint():

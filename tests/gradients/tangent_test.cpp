@@ -184,7 +184,7 @@ TEST(Tangent, RefusesWhatDoesNotFit) {
             "[rope] angle tangents must be one per table entry (21), got 20");
   const auto tangent = tangent_of(table, std::vector<double>(21, 1.0));
   EXPECT_EQ(error_of([&] { rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, split_half, Direction::inverse); }),
-            "[rope] a tangent has no inverse: direction must be forward or transpose, got inverse");
+            "[rope] a tangent has no inverse: direction must be forward or backward, got inverse");
   EXPECT_EQ(error_of([&] { jvp_to(dense(x, kShape), dense(x, kShape), dense(y, kShape), table, tangent, split_half); }),
             "[rope] dy must not overlap x, which is read after dy is written");
   EXPECT_EQ(x, y) << "nothing is written";

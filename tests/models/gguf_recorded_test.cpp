@@ -54,7 +54,7 @@ void expect_layer(const LayerRope& layer, const Json& expected, Index context) {
   EXPECT_EQ(scaling_name(layer.scaling), expected["scaling"]["type"].get<std::string>());
   EXPECT_EQ(original_context(layer.scaling).value_or(0), expected["scaling"].value("original_context", Index{0}));
   ASSERT_TRUE(layer.pairing);
-  EXPECT_EQ(layer.pairing->kind() == PairKind::split_half ? "half" : "interleaved", expected["pairing"].get<std::string>());
+  EXPECT_EQ(layer.pairing->kind() == PairKind::split_half ? "split_half" : "interleaved", expected["pairing"].get<std::string>());
   EXPECT_EQ(layer.sections.has_value(), expected.contains("sections"));
   if (layer.sections) {
     EXPECT_EQ(layer.sections->lengths(), expected["sections"]["lengths"].get<std::vector<Index>>());

@@ -4,7 +4,7 @@
     python3 convert_test.py ROPE FOLDER
 
 ROPE is the tool; files are made in a folder inside FOLDER that disappears. Needs numpy and safetensors. The rotation is written here from its definition:
-pair k of a head turns by position * 10000^(-2k/r); half pairs elements k and k + r/2, interleaved 2k and 2k + 1.
+pair k of a head turns by position * 10000^(-2k/r); split-half pairs elements k and k + r/2, interleaved 2k and 2k + 1.
 """
 import json
 import os
@@ -24,7 +24,7 @@ def rotate(x, position, pairing, rotary):
     """x: [heads, dims]; the first `rotary` elements of each head are rotated."""
     y = x.copy()
     for k in range(rotary // 2):
-        a, b = (k, k + rotary // 2) if pairing == "half" else (2 * k, 2 * k + 1)
+        a, b = (k, k + rotary // 2) if pairing == "split_half" else (2 * k, 2 * k + 1)
         angle = position * 10000.0 ** (-2.0 * k / rotary)
         y[:, a] = np.cos(angle) * x[:, a] - np.sin(angle) * x[:, b]
         y[:, b] = np.cos(angle) * x[:, b] + np.sin(angle) * x[:, a]
@@ -71,7 +71,7 @@ def make_model(dtype, seed, prefix="model.layers.0.self_attn."):
     }
 
 
-def check_same_logits(old, new, rotary, pairings=("half", "interleaved"), prefix="model.layers.0.self_attn."):
+def check_same_logits(old, new, rotary, pairings=("split_half", "interleaved"), prefix="model.layers.0.self_attn."):
     random = np.random.default_rng(9)
     x_q, x_k = random.standard_normal(HIDDEN), random.standard_normal(HIDDEN)
     before = logits(old, prefix, x_q, x_k, pairings[0], rotary)
@@ -93,7 +93,7 @@ def test_numpy_types(tool, folder):
             old = make_model(dtype, 1)
             source, target, back = (os.path.join(folder, name) for name in ("in.safetensors", "out.safetensors", "back.safetensors"))
             save_file(old, source, metadata={"format": "pt"})
-            run(tool, "convert", source, target, "--from", "half", "--to", "interleaved", "--overwrite", *options(rotary))
+            run(tool, "convert", source, target, "--from", "split_half", "--to", "interleaved", "--overwrite", *options(rotary))
             new = load_file(target)
             assert sorted(new) == sorted(old)
             check_same_logits(old, new, rotary)
@@ -103,9 +103,9 @@ def test_numpy_types(tool, folder):
                 metadata = file.metadata()
             assert metadata["format"] == "pt" and metadata["rope_pairing"] == "interleaved", metadata
 
-            again = run(tool, "convert", target, back, "--from", "half", "--to", "interleaved", "--overwrite", *options(rotary), code=2)
+            again = run(tool, "convert", target, back, "--from", "split_half", "--to", "interleaved", "--overwrite", *options(rotary), code=2)
             assert "is recorded as paired interleaved" in again.stderr, again.stderr
-            run(tool, "convert", target, back, "--from", "interleaved", "--to", "half", "--overwrite", *options(rotary))
+            run(tool, "convert", target, back, "--from", "interleaved", "--to", "split_half", "--overwrite", *options(rotary))
             for name, value in load_file(back).items():
                 assert value.tobytes() == old[name].tobytes(), name
 
@@ -138,7 +138,7 @@ def test_bfloat16(tool, folder):
     tensors = {n: ("BF16", list(v.shape), (v.view(np.uint32) >> 16).astype(np.uint16).tobytes()) for n, v in old.items()}
     source, target = os.path.join(folder, "bf16.safetensors"), os.path.join(folder, "bf16_out.safetensors")
     write_raw(source, tensors)
-    run(tool, "convert", source, target, "--from", "half", "--to", "interleaved", *options())
+    run(tool, "convert", source, target, "--from", "split_half", "--to", "interleaved", *options())
     assert {n: d for n, (d, _, _) in read_raw(target).items()} == {n: "BF16" for n in old}
     check_same_logits(widened(read_raw(source)), widened(read_raw(target)), DIMS)
     with safetensors.safe_open(target, framework="numpy") as file:
@@ -150,7 +150,7 @@ def test_published_permutation(tool, folder):
     old = make_model(np.float32, 3)
     source, target = os.path.join(folder, "p.safetensors"), os.path.join(folder, "p_out.safetensors")
     save_file(old, source)
-    run(tool, "convert", source, target, "--from", "half", "--to", "interleaved", *options())
+    run(tool, "convert", source, target, "--from", "split_half", "--to", "interleaved", *options())
     new = load_file(target)
     for name, heads in (("q", HEADS), ("k", KEY_HEADS)):
         weight = old[f"model.layers.0.self_attn.{name}_proj.weight"]
@@ -168,7 +168,7 @@ def test_folder(tool, folder):
     index = json.dumps({"metadata": {"total_size": sum(v.nbytes for v in old.values())}, "weight_map": files})
     with open(os.path.join(source, "model.safetensors.index.json"), "w") as file:
         file.write(index)
-    run(tool, "convert", source, target, "--from", "half", "--to", "interleaved", *options())
+    run(tool, "convert", source, target, "--from", "split_half", "--to", "interleaved", *options())
     new = {}
     for file in sorted(set(files.values())):
         new.update(load_file(os.path.join(target, file)))

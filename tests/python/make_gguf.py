@@ -134,7 +134,7 @@ def write_none(folder):
     file.writer.add_embedding_length(128)
     file.writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
     file.expected["warnings"] = ["falcon.rope.dimension_count", "falcon.rope.freq_base"]
-    file.layer(powers(10000, 16), 16, 16, 10000, "half")
+    file.layer(powers(10000, 16), 16, 16, 10000, "split_half")
     return file.close()
 
 
@@ -146,7 +146,7 @@ def write_yarn(folder):
     file.writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
     file.writer.add_rope_scaling_factor(4.0)
     file.writer.add_rope_scaling_orig_ctx_len(32768)
-    file.layer(yarn(1000000, 64, 4.0, 32768), 64, 64, 1000000, "half",
+    file.layer(yarn(1000000, 64, 4.0, 32768), 64, 64, 1000000, "split_half",
                {"type": "yarn", "ext_factor": 1.0, "original_context": 32768, "beta_fast": 32.0, "beta_slow": 1.0},
                linear_scale=0.25, attention_factor=1 + 0.1 * math.log(4))
     return file.close()
@@ -163,7 +163,7 @@ def write_gpt_oss(folder):
     file.writer.add_rope_scaling_factor(32.0)
     file.writer.add_rope_scaling_orig_ctx_len(4096)
     file.expected["warnings"] = ["truncate"]
-    file.layer(yarn(150000, 64, 32.0, 4096), 64, 64, 150000, "half",
+    file.layer(yarn(150000, 64, 32.0, 4096), 64, 64, 150000, "split_half",
                {"type": "yarn", "ext_factor": 1.0, "original_context": 4096, "beta_fast": 32.0, "beta_slow": 1.0},
                linear_scale=1 / 32, attention_factor=1 + 0.1 * math.log(32))
     return file.close()
@@ -197,7 +197,7 @@ def write_longrope(folder):
     file.writer.add_rope_scaling_attn_factors(magnitude)
     long = file.factors("rope_factors_long", [1.0, 1.1, 1.9, 5.3, 21.7, 64.1])
     short = file.factors("rope_factors_short", [1.0, 1.02, 1.1, 1.25, 1.9, 2.8])
-    file.layer([rate / divisor for rate, divisor in zip(powers(10000, 12), long)], 16, 12, 10000, "half",
+    file.layer([rate / divisor for rate, divisor in zip(powers(10000, 12), long)], 16, 12, 10000, "split_half",
                {"type": "longrope", "long_factor": long, "short_factor": short, "original_context": 4096}, attention_factor=f32(magnitude))
     return file.close()
 
@@ -208,7 +208,7 @@ def write_mrope(folder):
     file.writer.add_rope_dimension_count(16)
     file.writer.add_rope_freq_base(1000000.0)
     file.writer.add_rope_dimension_sections([2, 3, 3, 0])
-    file.layer(powers(1000000, 16), 16, 16, 1000000, "half", sections={"pattern": "contiguous", "lengths": [2, 3, 3, 0]})
+    file.layer(powers(1000000, 16), 16, 16, 1000000, "split_half", sections={"pattern": "contiguous", "lengths": [2, 3, 3, 0]})
     return file.close()
 
 
@@ -218,7 +218,7 @@ def write_imrope(folder):
     file.writer.add_rope_dimension_count(16)
     file.writer.add_rope_freq_base(5000000.0)
     file.writer.add_rope_dimension_sections([3, 3, 2, 0])
-    file.layer(powers(5000000, 16), 16, 16, 5000000, "half", sections={"pattern": "interleaved_ggml", "lengths": [3, 3, 2, 0]})
+    file.layer(powers(5000000, 16), 16, 16, 5000000, "split_half", sections={"pattern": "interleaved_ggml", "lengths": [3, 3, 2, 0]})
     return file.close()
 
 
@@ -231,9 +231,9 @@ def write_gemma3(folder):
     file.writer.add_rope_dimension_count(32)
     file.writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
     file.writer.add_rope_scaling_factor(8.0)
-    file.layer([rate / 8 for rate in powers(1000000, 32)], 32, 32, 1000000, "half", {"type": "linear", "factor": 8.0},
+    file.layer([rate / 8 for rate in powers(1000000, 32)], 32, 32, 1000000, "split_half", {"type": "linear", "factor": 8.0},
                layer_type="full_attention", layers=[5])
-    file.layer(powers(10000, 32), 32, 32, 10000, "half", layer_type="sliding_attention", layers=[0, 1, 2, 3, 4, 6])
+    file.layer(powers(10000, 32), 32, 32, 10000, "split_half", layer_type="sliding_attention", layers=[0, 1, 2, 3, 4, 6])
     return file.close()
 
 
@@ -250,9 +250,9 @@ def write_gemma4(folder):
     file.writer.add_rope_dimension_count_swa(16)
     divisors = file.factors("rope_freqs", [1.0] * 4 + [1e30] * 12)
     file.expected["warnings"] = ["head_count_kv", "12 of the 16 divisors"]
-    file.layer([rate / divisor for rate, divisor in zip(powers(1000000, 32), divisors)], 32, 32, 1000000, "half",
+    file.layer([rate / divisor for rate, divisor in zip(powers(1000000, 32), divisors)], 32, 32, 1000000, "split_half",
                layer_type="full_attention", layers=[2])
-    file.layer(powers(10000, 16), 16, 16, 10000, "half", layer_type="sliding_attention", layers=[0, 1, 3, 4])
+    file.layer(powers(10000, 16), 16, 16, 10000, "split_half", layer_type="sliding_attention", layers=[0, 1, 3, 4])
     return file.close()
 
 

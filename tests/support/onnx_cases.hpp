@@ -2,7 +2,7 @@
 //
 // Calls of the ONNX operators as the golden files record them, and the operator's formula as plain loops in double.
 //
-//   half pairs (k, k + R/2), neighbours (2k, 2k+1):   y_a = c x_a - s x_b    y_b = c x_b + s x_a    the rest as it is
+//   split-half pairs (k, k + R/2), neighbours (2k, 2k+1):   y_a = c x_a - s x_b    y_b = c x_b + s x_a    the rest as it is
 //
 // The reader keeps tensors as bytes with a name and a type, as a model file does. A missing, short or malformed file is an exception,
 // never an empty list. Uses nothing of the library but the types of a node.

@@ -168,8 +168,8 @@ struct Case {
 
   Index width() const { return full_width ? row.dims : row.dims / 2; }
   std::string text() const {
-    static constexpr std::array<const char*, 4> kinds{"half", "interleaved", "quarter", "interleaved_to_half"};
-    static constexpr std::array<const char*, 3> directions{"forward", "transpose", "inverse"};
+    static constexpr std::array<const char*, 4> kinds{"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
+    static constexpr std::array<const char*, 3> directions{"forward", "backward", "inverse"};
     std::ostringstream out;
     out << directions[static_cast<std::size_t>(direction)] << ' ' << kinds[static_cast<std::size_t>(pairing.kind())] << " of " << row.dims
         << " at " << row.offset << " in " << row.length << (full_width ? ", full width" : ", half width");

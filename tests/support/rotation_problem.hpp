@@ -73,8 +73,8 @@ void write_list(std::ostream& out, const std::vector<T>& values) {
 }
 
 inline void showValue(const RotationProblem& p, std::ostream& out) {
-  static constexpr const char* kinds[] = {"half", "interleaved", "quarter", "interleaved_to_half"};
-  static constexpr const char* directions[] = {"forward", "transpose", "inverse"};
+  static constexpr const char* kinds[] = {"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
+  static constexpr const char* directions[] = {"forward", "backward", "inverse"};
   out << "eigen_rope::test::RotationProblem p;\np.kind = eigen_rope::PairKind::" << kinds[static_cast<int>(p.kind)]
       << ";\np.pairs = " << p.pairs << ";\np.offset = " << p.offset << ";\np.tail = " << p.tail
       << ";\np.width = eigen_rope::test::Width::" << (p.width == Width::full ? "full" : "half")

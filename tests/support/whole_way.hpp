@@ -53,7 +53,7 @@ struct Setting {
   std::string text() const {
     static constexpr std::array<const char*, 9> scalings{
         "explicit rates", "powers", "exponents", "ntk", "yarn", "yarn, clamped ends", "yarn, rounded ends", "yarn, ext factor 0", "llama3"};
-    static constexpr std::array<const char*, 4> kinds{"half", "interleaved", "quarter", "interleaved_to_half"};
+    static constexpr std::array<const char*, 4> kinds{"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
     return std::string(scalings[static_cast<std::size_t>(scaling)]) + ", " + kinds[static_cast<std::size_t>(extents.kind)] +
            (positioned == Positioned::by_inputs ? ", differentiable positions" : ", fixed positions") +
            (evaluated == Evaluated::nested ? ", nested" : "");

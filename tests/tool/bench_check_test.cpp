@@ -18,7 +18,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 std::string name(const std::string& implementation, int threads = 1) {
-  return Name{implementation, "f32", "half", "decode", threads}.text();
+  return Name{implementation, "f32", "split_half", "decode", threads}.text();
 }
 
 /// Repetitions of one benchmark as Google Benchmark writes them: microseconds, and those of the memcpy before each.
@@ -43,8 +43,8 @@ Results results_of(const std::map<std::string, Times>& measured, const std::stri
 }
 
 json target(const std::string& contender, const std::string& over) {
-  return {{"target", "a target"}, {"contender", contender}, {"over", over},
-          {"scalars", {"f32"}},   {"pairings", {"half"}},   {"shapes", {"decode"}}};
+  return {{"target", "a target"}, {"contender", contender},     {"over", over},
+          {"scalars", {"f32"}},   {"pairings", {"split_half"}}, {"shapes", {"decode"}}};
 }
 
 std::vector<Target> at_most(double bound) {
@@ -139,7 +139,7 @@ TEST(BenchCheck, EveryScalarPairingAndShapeHasItsVerdict) {
   json one = target("expr", "memcpy");
   one["at_most"] = 1;
   one["scalars"] = {"f16", "bf16"};
-  one["pairings"] = {"half", "interleaved"};
+  one["pairings"] = {"split_half", "interleaved"};
   one["shapes"] = {"decode", "tok16", "prefill512"};
   const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
   EXPECT_EQ(check(targets, Results()).size(), 12U);
@@ -170,7 +170,7 @@ TEST(BenchRatios, MedianAndQuartiles) {
 }
 
 TEST(BenchRatios, RefuseNamesOfAnotherForm) {
-  EXPECT_THROW(Name::parse("rotate/expr/f32/half/decode"), std::runtime_error);
+  EXPECT_THROW(Name::parse("rotate/expr/f32/split_half/decode"), std::runtime_error);
   EXPECT_EQ(Name::parse(name("expr", 2)).text(), name("expr", 2));
 }
 
@@ -256,8 +256,8 @@ TEST(BenchPlots, ShowRatiosAndShares) {
   const Results results = results_of(twice_memcpy);
   const std::vector<Target> targets = at_most(4);
   const auto plots = ratio_plots(results);
-  ASSERT_EQ(plots.count("plot_f32_half.dat"), 1U);
-  EXPECT_THAT(plots.at("plot_f32_half.dat"), HasSubstr("2.0000"));
+  ASSERT_EQ(plots.count("plot_f32_split_half.dat"), 1U);
+  EXPECT_THAT(plots.at("plot_f32_split_half.dat"), HasSubstr("2.0000"));
   EXPECT_EQ(target_plot(check(targets, results)), "\"a target\" 0.5000 0.5000\n");
 }
 

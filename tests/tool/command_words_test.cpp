@@ -26,8 +26,9 @@ TEST(CommandWords, UnknownOnesGetASuggestion) {
       {"inspect default:dims=8 extra", "inspect takes no further argument, got extra; see eigen-rope inspect --help"},
       {"inspect default:dims=8 --json", "--json must be followed by FILE; see eigen-rope inspect --help"},
       {"completion bsh", "SHELL must be one of bash, zsh, fish, got bsh (did you mean bash?); see eigen-rope completion --help"},
-      {"convert a b --from hlf --to half",
-       "--from must be one of half, interleaved, quarter, interleaved_to_half, got hlf (did you mean half?); see eigen-rope convert "
+      {"convert a b --from splt_half --to split_half",
+       "--from must be one of split_half, interleaved, quarter, interleaved_to_split_half, got splt_half (did you mean split_half?); see "
+       "eigen-rope convert "
        "--help"},
       {"compare yarm:dims=8 default:dims=8",
        "yarm:dims=8: there is no such file, and no scaling yarm: it must be one of default, linear, proportional, dynamic, ntk, yarn, "

@@ -111,7 +111,7 @@ TEST_F(ConvertConfig, EveryOptionThatContradictsItIsRefusedUnlessForced) {
       {[](auto& o) { o.offset = 2; }, "0 as the offset", "--offset", "2", false},
       {[](auto& o) { o.key_head_dims = 32; }, "16 dims a key head", "--key-head-dims", "32", false},
       {[](auto& o) { o.key_offset = 4; }, "0 as the key offset", "--key-offset", "4", false},
-      {[](auto& o) { std::swap(o.from, o.to); }, "half pairs (llama)", "--from", "interleaved", true},
+      {[](auto& o) { std::swap(o.from, o.to); }, "split_half pairs (llama)", "--from", "interleaved", true},
   };
   for (const Case& c : cases) {
     ConvertOptions options = usual;
@@ -150,7 +150,7 @@ TEST_F(ConvertConfig, HeadsAloneDoNotHideThePairing) {
   options.heads = 4;
   options.head_dims = 16;
   EXPECT_EQ(said(separate(), options),
-            "config.json: says interleaved pairs (cohere), --from must agree, got half; --force takes the option");
+            "config.json: says interleaved pairs (cohere), --from must agree, got split_half; --force takes the option");
   EXPECT_EQ(said(separate(), towards(PairKind::interleaved, PairKind::split_half)), "converted");
 }
 
@@ -311,7 +311,7 @@ TEST_F(ConvertConfig, AnotherConfigurationMustAgree) {
   EXPECT_EQ(said_of(config_of("llama", R"(,"num_key_value_heads":2,"head_dim":32)")),
             start + "16 rotary dims, --config must agree, got " + other.string() + " 32" + end);
   EXPECT_EQ(said_of(config_of("cohere", R"(,"num_key_value_heads":2)")),
-            start + "half pairs, --config must agree, got " + other.string() + " interleaved" + end);
+            start + "split_half pairs, --config must agree, got " + other.string() + " interleaved" + end);
   fs::remove(config());
   EXPECT_EQ(said_of(llama), "converted");
 }
@@ -363,7 +363,7 @@ TEST_F(ConvertConfig, WhatIsBelievedIsSaid) {
   ConvertOptions options = usual;
   options.strictness = models::Strictness::lenient;
   EXPECT_EQ(said(separate(), options), "converted");
-  EXPECT_THAT(report.warnings, testing::Contains("how own_llm (model_type) pairs is not known: --from half is believed"));
+  EXPECT_THAT(report.warnings, testing::Contains("how own_llm (model_type) pairs is not known: --from split_half is believed"));
   fs::remove(config());
   options.heads = 4, options.key_heads = 2, options.head_dims = 16;
   EXPECT_EQ(said(separate(), options), "converted");
@@ -374,7 +374,7 @@ TEST_F(ConvertConfig, FilesWithAndWithoutARecordAreRefused) {
   const fs::path source = folder / "in";
   fs::create_directory(source);
   const TestModel model = separate();
-  write_bytes(source / "a.safetensors", file_of({model[0]}, R"({"rope_pairing":"half"})"));
+  write_bytes(source / "a.safetensors", file_of({model[0]}, R"({"rope_pairing":"split_half"})"));
   write_bytes(source / "b.safetensors", file_of({model[1], model[2]}));
   nlohmann::json map;
   for (const auto& [name, tensor] : model) map[name] = name == model[0].first ? "a.safetensors" : "b.safetensors";

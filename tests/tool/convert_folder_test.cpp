@@ -36,7 +36,7 @@ class ConvertFolder : public testing::Test {
   fs::path in() const { return folder / "in"; }
   fs::path out() const { return folder / "out"; }
 
-  static std::string words(const fs::path& from, const fs::path& to, const std::string& more = "--from half --to interleaved") {
+  static std::string words(const fs::path& from, const fs::path& to, const std::string& more = "--from split_half --to interleaved") {
     return "convert " + from.string() + " " + to.string() + " " + more;
   }
 
@@ -81,7 +81,7 @@ TEST_F(ConvertFolder, ConfigurationAndTokeniserAreCarriedAlong) {
   EXPECT_THAT(outcome.out,
               HasSubstr("left behind: consolidated.safetensors, model.gguf, original/, pytorch_model.bin, pytorch_model.bin.index.json\n"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("note: config.json still names a family that transformers rotates as half: the result is for programs"));
+              HasSubstr("note: config.json still names a family that transformers rotates as split_half: the result is for programs"));
 }
 
 // In the cache of Hugging Face's hub every file is a link.
@@ -115,7 +115,7 @@ TEST_F(ConvertFolder, ARecordOfThePairingInTheConfigurationIsAdapted) {
     said = outcome.out + outcome.err;
     return code == 0 ? file_bytes(out() / "config.json") : "";
   };
-  const std::string adapted = converted_config(with("false"), "--from half --to interleaved");
+  const std::string adapted = converted_config(with("false"), "--from split_half --to interleaved");
   EXPECT_EQ(nlohmann::json::parse(adapted)["rope_interleave"], true);
   EXPECT_THAT(said, HasSubstr("adapted: rope_interleave in config.json is now true\n"));
   EXPECT_THAT(said, Not(HasSubstr("still names a family")));
@@ -126,19 +126,19 @@ TEST_F(ConvertFolder, ARecordOfThePairingInTheConfigurationIsAdapted) {
   EXPECT_THAT(adapted, HasSubstr("\"rms_norm_eps\": 1e-05"));
 
   // Back again it is what transformers reads.
-  EXPECT_EQ(run_tool(words(out(), folder / "back", "--from interleaved --to half")).code, 0);
+  EXPECT_EQ(run_tool(words(out(), folder / "back", "--from interleaved --to split_half")).code, 0);
   EXPECT_EQ(nlohmann::json::parse(file_bytes(folder / "back" / "config.json"))["rope_interleave"], false);
   EXPECT_EQ(read_model(folder / "back" / "model.safetensors").tensors[0].second.bytes,
             read_model(in() / "model.safetensors").tensors[0].second.bytes);
 
-  EXPECT_EQ(nlohmann::json::parse(converted_config(with("true"), "--from interleaved --to half"))["rope_interleave"], false);
+  EXPECT_EQ(nlohmann::json::parse(converted_config(with("true"), "--from interleaved --to split_half"))["rope_interleave"], false);
   const std::string nested = R"({"model_type": "llava", "text_config": )" + with("true") + "}";
-  EXPECT_EQ(nlohmann::json::parse(converted_config(nested, "--from interleaved --to half"))["text_config"]["rope_interleave"], false);
-  converted_config(with("false"), "--from half --to quarter", 2);
+  EXPECT_EQ(nlohmann::json::parse(converted_config(nested, "--from interleaved --to split_half"))["text_config"]["rope_interleave"], false);
+  converted_config(with("false"), "--from split_half --to quarter", 2);
   EXPECT_THAT(said, HasSubstr("config.json: records the pairing as rope_interleave, which has no word for quarter\n"));
   // Without that word it is copied, and the program says what transformers makes of it.
-  EXPECT_EQ(converted_config(latent, "--from interleaved --to half"), latent);
-  EXPECT_THAT(said, HasSubstr("still names a family that transformers rotates as interleaved_to_half"));
+  EXPECT_EQ(converted_config(latent, "--from interleaved --to split_half"), latent);
+  EXPECT_THAT(said, HasSubstr("still names a family that transformers rotates as interleaved_to_split_half"));
 }
 
 TEST_F(ConvertFolder, PermissionsAreKept) {
@@ -200,7 +200,7 @@ TEST_F(ConvertFolder, TheReportAndTheHelpWarnOfLlamaCppsOwnPermutation) {
 
 TEST_F(ConvertFolder, NoLineOfTheReportIsLongerThan120) {
   for (int i = 0; i < 40; ++i) write_bytes(in() / ("tokenizer_part_" + std::to_string(i) + ".json"), "{}");
-  const Outcome outcome = run_tool(words(in(), out(), "--from half --to interleaved --rotary-dims 8 --force"));
+  const Outcome outcome = run_tool(words(in(), out(), "--from split_half --to interleaved --rotary-dims 8 --force"));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("warning: "));
   std::istringstream lines(outcome.out);

@@ -40,7 +40,7 @@ class ConvertInterrupted : public testing::Test {
 
   std::string words() const {
     return "convert " + (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string() +
-           " --from half --to interleaved --heads 1 --head-dims 4 --overwrite";
+           " --from split_half --to interleaved --heads 1 --head-dims 4 --overwrite";
   }
 
   std::size_t files() const {
@@ -61,8 +61,8 @@ class ConvertInterrupted : public testing::Test {
     if (child == 0) {
       ::signal(signal, handler);
       const std::string in = (folder / "in.safetensors").string(), out = (folder / "out.safetensors").string();
-      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "1",
-              "--head-dims", "4", "--quiet", "--overwrite", nullptr);
+      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "split_half", "--to", "interleaved",
+              "--heads", "1", "--head-dims", "4", "--quiet", "--overwrite", nullptr);
       ::_exit(127);
     }
     for (int tries = 0; tries < 100'000 && !draft_has_begun(); ++tries) std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -53,7 +53,7 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   const fs::path& folder() const { return folder_.path(); }
 
   std::vector<std::string> words(const fs::path& to) const {
-    return {EIGEN_ROPE_TOOL, "convert", in().string(), to.string(),   "--from", "half",       "--to",
+    return {EIGEN_ROPE_TOOL, "convert", in().string(), to.string(),   "--from", "split_half", "--to",
             "interleaved",   "--heads", "2",           "--head-dims", "8",      "--overwrite"};
   }
 

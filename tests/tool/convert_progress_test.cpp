@@ -42,8 +42,8 @@ class ConvertProgress : public testing::Test {
       }
       ::dup2(theirs, STDERR_FILENO);
       ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
-      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "half", "--to", "interleaved", "--heads", "4",
-              "--head-dims", "16", "--overwrite", more, nullptr);
+      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "split_half", "--to", "interleaved",
+              "--heads", "4", "--head-dims", "16", "--overwrite", more, nullptr);
       ::_exit(127);
     }
     ::close(theirs);
@@ -74,7 +74,7 @@ TEST_F(ConvertProgress, NoneWhereItCannotBeShownOrIsNotWanted) {
   EXPECT_THAT(on_terminal(nullptr), IsEmpty());
   EXPECT_THAT(on_terminal("xterm", "--quiet"), IsEmpty());
   const Outcome piped = run_tool("convert " + (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string() +
-                                 " --from half --to interleaved --heads 4 --head-dims 16 --overwrite");
+                                 " --from split_half --to interleaved --heads 4 --head-dims 16 --overwrite");
   EXPECT_EQ(piped.code, 0);
   EXPECT_THAT(piped.err, IsEmpty());
 }

@@ -100,9 +100,9 @@ TEST_F(ConvertRefusals, OptionsThatDoNotFit) {
       {[](auto& o) { o.to = PairKind::interleaved; },
        "[rope] --from and --to must read pairs from different slots of 4 rotary dims, got interleaved and interleaved"},
       {[](auto& o) { o.to = PairKind::interleaved_to_split_half; },
-       "[rope] --from and --to must read pairs from different slots of 4 rotary dims, got interleaved and interleaved_to_half"},
+       "[rope] --from and --to must read pairs from different slots of 4 rotary dims, got interleaved and interleaved_to_split_half"},
       {[](auto& o) { o.rotary_dims = 2; },
-       "[rope] --from and --to must read pairs from different slots of 2 rotary dims, got interleaved and half"},
+       "[rope] --from and --to must read pairs from different slots of 2 rotary dims, got interleaved and split_half"},
       {[](auto& o) { o.heads = std::int64_t{1} << 40; }, "[rope] a layer must have at most 262144 rows of queries, got 1099511627776 x 4"},
       {[](auto& o) { o.query = "("; }, "[rope] --q must be a regular expression, got ("},
       {[](auto& o) { o.keep = "["; }, "[rope] --keep must be a regular expression, got ["},
@@ -206,12 +206,23 @@ TEST_F(ConvertRefusals, NormsWithAPairingWhoseResultLiesElsewhere) {
   options.from = PairKind::interleaved_to_split_half;
   EXPECT_EQ(sentence(good(), options), "not refused");
   EXPECT_EQ(sentence(with("q_norm.weight", random_tensor("F32", {dims}, 1)), options),
-            "tensor \"layers.0.attention.q_norm.weight\" is a norm, which cannot be shown to be safe with interleaved_to_half");
+            "tensor \"layers.0.attention.q_norm.weight\" is a norm, which cannot be shown to be safe with interleaved_to_split_half");
 }
 
 TEST_F(ConvertRefusals, WhatWasConvertedBefore) {
-  EXPECT_EQ(sentence(good(), plain(), R"({"rope_pairing":"half"})"), "is recorded as paired half, --from must say so, got interleaved");
+  EXPECT_EQ(sentence(good(), plain(), R"({"rope_pairing":"split_half"})"),
+            "is recorded as paired split_half, --from must say so, got interleaved");
   EXPECT_EQ(sentence(good(), plain(), R"({"rope_pairing":"interleaved"})"), "not refused");
+}
+
+TEST_F(ConvertRefusals, RecordsOfBeforeThePairingsWereRenamedAreRead) {
+  ConvertOptions back = plain();
+  std::swap(back.from, back.to);
+  EXPECT_EQ(sentence(good(), plain(), R"({"rope_pairing":"half"})"),
+            "is recorded as paired split_half, --from must say so, got interleaved");
+  EXPECT_EQ(sentence(good(), back, R"({"rope_pairing":"half"})"), "not refused");
+  EXPECT_EQ(sentence(good(), plain(), R"({"rope_pairing":"interleaved_to_half"})"),
+            "is recorded as paired interleaved_to_split_half, --from must say so, got interleaved");
 }
 
 TEST_F(ConvertRefusals, DestinationsThatCannotBe) {
@@ -276,8 +287,8 @@ TEST_F(ConvertRefusals, FoldersThatDoNotAgreeWithTheirIndex) {
 TEST_F(ConvertRefusals, TheProgramSaysOneSentenceAndExitsWithTwo) {
   write_bytes(folder / "in.safetensors", file_of(good()));
   const std::string files = (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string();
-  const std::string right = " --from interleaved --to half --heads 2 --head-dims 4";
-  for (const std::string& words : {files, files + " --from half --to sideways --heads 2 --head-dims 4", files + right + " --heads x",
+  const std::string right = " --from interleaved --to split_half --heads 2 --head-dims 4";
+  for (const std::string& words : {files, files + " --from split_half --to sideways --heads 2 --head-dims 4", files + right + " --heads x",
                                    files + right + " --rotary-dims 3", files + right + " --json " + (folder / "none" / "x.json").string(),
                                    (folder / "in.safetensors").string() + right}) {
     const Outcome outcome = run_tool("convert " + words);
@@ -317,7 +328,7 @@ TEST_F(ConvertRefusals, ConfigJsonBesideTheModelSaysHeads) {
   std::swap(options.from, options.to);
   const std::string config_path = (folder / "config.json").string();
   EXPECT_EQ(sentence(model, options),
-            "[rope] " + config_path + ": says half pairs (llama), --from must agree, got interleaved; --force takes the option");
+            "[rope] " + config_path + ": says split_half pairs (llama), --from must agree, got interleaved; --force takes the option");
   EXPECT_EQ(sentence(model, options, R"({"rope_pairing":"interleaved"})"), "not refused");
 }
 

@@ -264,7 +264,7 @@ TEST_F(Convert, ReportsABoundForEveryLayerAndRecordsWhatWasDone) {
   EXPECT_EQ(after.metadata["format"], "pt");
   EXPECT_EQ(after.metadata["rope_pairing"], "interleaved");
   EXPECT_EQ(after.metadata["rope_conversion"],
-            "half to interleaved: 4 heads, 2 key heads, 16 rotary dims, query heads of 16 from 0, key heads of 16 from 0");
+            "split_half to interleaved: 4 heads, 2 key heads, 16 rotary dims, query heads of 16 from 0, key heads of 16 from 0");
   EXPECT_THAT(text_of(report), HasSubstr("model.layers.0.self_attn "));
 
   write_json(report, folder / "report.json");

@@ -317,7 +317,8 @@ TEST_F(ConvertVerify, ReadsWhatTheOutputSaysOfItself) {
   write(nothing);
   const fs::path file = out() / "part-0.safetensors";
   const ReadModel right = read_model(file);
-  for (const auto& [metadata, got] : {std::pair(R"({"format":"pt"})", "nothing"), std::pair(R"({"rope_pairing":"half"})", "half")}) {
+  for (const auto& [metadata, got] :
+       {std::pair(R"({"format":"pt"})", "nothing"), std::pair(R"({"rope_pairing":"split_half"})", "split_half")}) {
     write_bytes(file, file_of(right.tensors, metadata));
     EXPECT_EQ(verdict(), std::string("[rope] out: rope_pairing must be interleaved in the metadata of part-0.safetensors, got ") + got);
   }
@@ -350,10 +351,10 @@ TEST_F(ConvertVerify, SeesAConfigurationThatWasNotAdapted) {
   write_source({{{layer_0 + "q_proj.weight", random_tensor("F32", {48, hidden}, 1)},
                  {layer_0 + "kv_a_proj_with_mqa.weight", random_tensor("F32", {16, hidden}, 2)}}},
                config);
-  EXPECT_THAT(verdict_of(nothing), HasSubstr("config.json: says half pairs (deepseek_v3), --from must agree, got interleaved"));
+  EXPECT_THAT(verdict_of(nothing), HasSubstr("config.json: says split_half pairs (deepseek_v3), --from must agree, got interleaved"));
   ConvertOptions forced = options();
   forced.contradiction = Contradiction::overridden;
-  EXPECT_EQ(verdict(forced), "[rope] out: config.json must record the pairing interleaved, got half");
+  EXPECT_EQ(verdict(forced), "[rope] out: config.json must record the pairing interleaved, got split_half");
   config.replace(config.find("false"), 5, "true");
   const auto verdict_adapted = [&] {
     fs::remove(out() / "config.json");

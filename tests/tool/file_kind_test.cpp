@@ -34,8 +34,9 @@ TEST(FileKind, APointerIsNamedWhateverItIsCalled) {
     }
   }
   EXPECT_EQ(run_tool("inspect " + quoted_path(folder.path())).err, "[rope] " + (folder / "config.json").string() + pointer_words);
-  const Outcome converted = run_tool("convert " + quoted_path(folder / "model.safetensors") + " " +
-                                     quoted_path(folder / "out.safetensors") + " --from half --to interleaved --heads 1 --head-dims 8");
+  const Outcome converted =
+      run_tool("convert " + quoted_path(folder / "model.safetensors") + " " + quoted_path(folder / "out.safetensors") +
+               " --from split_half --to interleaved --heads 1 --head-dims 8");
   EXPECT_EQ(converted.code, 2);
   EXPECT_EQ(converted.err, "[rope] " + (folder / "model.safetensors").string() + pointer_words);
 }

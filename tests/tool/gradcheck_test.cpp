@@ -56,14 +56,14 @@ GradcheckReport of_library(const GradcheckFilters& filters, std::uint64_t seed =
 TEST(Gradcheck, IsGreenOnEveryTarget) {
   for (const std::string& target : kernel_targets()) {
     const eigen_rope::test::OnlyTarget only(target);
-    const GradcheckReport report = of_library({"", "yarn_exact|xpos|rates", "", ""});
+    const GradcheckReport report = of_library({"", "ggml_yarn_exact|xpos|rates", "", ""});
     EXPECT_EQ(report.failed(), 0) << target << "\n" << text_of(report, {});
   }
 }
 
 TEST(Gradcheck, IsGreenForOtherNumbers) {
   for (std::uint64_t seed = 2; seed < 12; ++seed) {
-    const GradcheckReport report = of_library({"half|quarter", "factors|yarn.*|llama3|longrope|xpos", "f64|bf16", "bnsd"}, seed);
+    const GradcheckReport report = of_library({"split_half|quarter", "factors|.*yarn.*|llama3|longrope|xpos", "f64|bf16", "bnsd"}, seed);
     EXPECT_EQ(report.failed(), 0) << "seed " << seed << "\n" << text_of(report, {});
   }
 }
@@ -71,7 +71,7 @@ TEST(Gradcheck, IsGreenForOtherNumbers) {
 TEST(Gradcheck, ChecksEveryQuantityOfEveryScaling) {
   const auto quantities = [](const char* scaling) {
     std::set<Quantity> seen;
-    for (const GradcheckEntry& entry : of_library({"half", scaling, "f32", "bsnd"}).entries) seen.insert(entry.quantity);
+    for (const GradcheckEntry& entry : of_library({"split_half", scaling, "f32", "bsnd"}).entries) seen.insert(entry.quantity);
     return seen;
   };
   const std::set<Quantity> every(std::begin(all_quantities), std::end(all_quantities));
@@ -82,7 +82,7 @@ TEST(Gradcheck, ChecksEveryQuantityOfEveryScaling) {
   std::set<Quantity> yarn = every;
   yarn.erase(Quantity::llama3);
   yarn.erase(Quantity::xpos);
-  for (const char* scaling : {"yarn", "yarn_exact", "yarn_hf", "yarn_deepseek"}) EXPECT_EQ(quantities(scaling), yarn) << scaling;
+  for (const char* scaling : {"ggml_yarn", "ggml_yarn_exact", "yarn", "yarn_deepseek"}) EXPECT_EQ(quantities(scaling), yarn) << scaling;
   std::set<Quantity> xpos = powers;
   xpos.insert(Quantity::xpos);
   EXPECT_EQ(quantities("xpos"), xpos);
@@ -136,7 +136,7 @@ Answers first_head(const Problem& problem) {
 class GradcheckFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(GradcheckFault, TurnsItsAnswersRedInEveryCase) {
-  for (const GradcheckCase& at : gradcheck_cases({"", "yarn|factors", "f64|f32", "bsnd|sbnd"})) {
+  for (const GradcheckCase& at : gradcheck_cases({"", "ggml_yarn|factors", "f64|f32", "bsnd|sbnd"})) {
     const GradcheckReport report = gradcheck({at}, 1, GetParam().subject);
     EXPECT_EQ(failed_answers(report), GetParam().red) << text_of(report, {});
   }
@@ -162,12 +162,12 @@ INSTANTIATE_TEST_SUITE_P(
                 scale(a["sin from y"], magnitude(p) * magnitude(p));
               }),
               {"cos from y", "sin from y"}},
-        Fault{"TransposeForInverse",
+        Fault{"BackwardForInverse",
               with([](Answers& a, const Problem& p) { scale(a["inverse"], magnitude(p) * magnitude(p)); }),
               {"inverse"}},
-        Fault{"InverseForTranspose",
-              with([](Answers& a, const Problem& p) { scale(a["transpose"], 1 / (magnitude(p) * magnitude(p))); }),
-              {"adjoint", "transpose"}},
+        Fault{"InverseForBackward",
+              with([](Answers& a, const Problem& p) { scale(a["backward"], 1 / (magnitude(p) * magnitude(p))); }),
+              {"adjoint", "backward"}},
         Fault{"LogMagnitudeForMagnitude", with([](Answers& a, const Problem& p) { scale(a["m from y"], magnitude(p)); }), {"m from y"}},
         Fault{"NoLogarithmOfBase",
               with([](Answers& a, const Problem& p) { scale(a["base from y"], std::log(p.parameters.powers.base)); }),
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Parameters of one scaling only: none of their answers may be wrong unseen.
 TEST(GradcheckFaults, EveryParameterOfEveryScalingIsSeen) {
   std::set<std::string> seen;
-  for (const GradcheckCase& at : gradcheck_cases({"half", "", "f64", "bsnd|tnd"})) {
+  for (const GradcheckCase& at : gradcheck_cases({"split_half", "", "f64", "bsnd|tnd"})) {
     for (const auto& [answer, numbers] : library_answers(make_problem(at, 1))) {
       if (answer.find(" from y") == std::string::npos || numbers.size() > 1 || numbers[0] == 0) continue;
       if (at.layout == LayoutKind::tnd && at.scaling != ScalingKind::xpos) continue;
@@ -217,7 +217,7 @@ TEST(GradcheckFaults, ThePositionsShareOfXposMagnitudesIsSeen) {
     answers["positions from x"] = library_answers(flat)["positions from x"];
     return answers;
   };
-  const GradcheckReport report = gradcheck(gradcheck_cases({"half", "xpos", "f64", "bsnd|bnsd"}), 1, turning_alone);
+  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "xpos", "f64", "bsnd|bnsd"}), 1, turning_alone);
   EXPECT_EQ(failed_answers(report), std::set<std::string>{"positions from x"});
 }
 
@@ -228,9 +228,9 @@ TEST(GradcheckFaults, QueriesForKeysAreSeen) {
     return library_answers(other);
   };
   for (const char* layout : {"bsnd", "tnd"}) {
-    const GradcheckReport report = gradcheck(gradcheck_cases({"half", "xpos", "f32", layout}), 1, other_side);
+    const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "xpos", "f32", layout}), 1, other_side);
     const std::set<std::string> red = failed_answers(report);
-    for (const char* answer : {"y", "transpose", "dx from y", "angle from y", "log m from x", "m from y", "rates from x", "jvp",
+    for (const char* answer : {"y", "backward", "dx from y", "angle from y", "log m from x", "m from y", "rates from x", "jvp",
                                "xpos scale base from y", "xpos gamma from x", "xpos center from x"}) {
       EXPECT_EQ(red.count(answer), 1U) << layout << " " << answer;
     }
@@ -260,7 +260,7 @@ TEST(GradcheckFaults, FloatArithmeticIsNotDouble) {
     narrow.at.scalar = ScalarType::f32;
     return library_answers(narrow);
   };
-  const GradcheckReport report = gradcheck(gradcheck_cases({"half", "linear|yarn_exact", "f64", "bsnd"}), 1, in_float);
+  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "linear|ggml_yarn_exact", "f64", "bsnd"}), 1, in_float);
   EXPECT_EQ(failed_answers(report), all_answers(report));
 }
 
@@ -269,7 +269,7 @@ GradcheckReport off_by(double factor, const char* scalar) {
   const auto subject = with([factor](Answers& answers, const Problem&) {
     for (auto& [name, numbers] : answers) scale(numbers, factor);
   });
-  return gradcheck(gradcheck_cases({"half", "yarn_exact|llama3", scalar, "bsnd"}), 1, subject);
+  return gradcheck(gradcheck_cases({"split_half", "ggml_yarn_exact|llama3", scalar, "bsnd"}), 1, subject);
 }
 
 // Bounds that never failed would be no bounds. Sums of many terms that cancel have the widest, some 2^10 units of the sum.
@@ -283,38 +283,38 @@ TEST(GradcheckFaults, BoundsAreTight) {
   }
   for (const auto& [scalar, factor] : {std::pair{"f16", 1 + 0x1p-8}, std::pair{"bf16", 1 + 0x1p-5}}) {
     const std::set<std::string> red = failed_answers(off_by(factor, scalar));
-    for (const char* answer : {"y", "inverse", "transpose", "jvp", "angle from x", "m from x", "base from x", "second order, to x"}) {
+    for (const char* answer : {"y", "inverse", "backward", "jvp", "angle from x", "m from x", "base from x", "second order, to x"}) {
       EXPECT_EQ(red.count(answer), 1U) << scalar << " " << answer;
     }
   }
 }
 
 TEST(GradcheckFaults, WhatTheLibraryRefusesIsRedWithItsSentence) {
-  const GradcheckReport report = gradcheck(gradcheck_cases({"half", "linear", "f32", "bsnd"}), 1, [](const Problem&) -> Answers {
+  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "linear", "f32", "bsnd"}), 1, [](const Problem&) -> Answers {
     detail::fail("the moon must be full", std::string_view("half"));
   });
   EXPECT_EQ(report.passed(), 0);
   EXPECT_THAT(text_of(report, {}),
-              HasSubstr("FAILED y in 1 of 1 cases; worst half linear f32 bsnd\n  [rope] the moon must be full, got half\n"));
+              HasSubstr("FAILED y in 1 of 1 cases; worst split_half linear f32 bsnd\n  [rope] the moon must be full, got half\n"));
 }
 
 // Text.
 
 TEST(GradcheckText, FailuresAreMarkedNamedAndRedOnlyOnATerminal) {
   const auto subject = with([](Answers& answers, const Problem&) { scale(answers["angle from y"], -1); });
-  const GradcheckReport report = gradcheck(gradcheck_cases({"half", "linear", "f32", "bsnd|tnd"}), 1, subject);
+  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "linear", "f32", "bsnd|tnd"}), 1, subject);
   const std::string plain = text_of(report, {160, Colour::none});
   EXPECT_THAT(plain, HasSubstr("!"));
   EXPECT_THAT(plain, Not(HasSubstr("\033")));
-  EXPECT_THAT(plain, HasSubstr("FAILED angle from y in 2 of 2 cases; worst half linear f32 "));
+  EXPECT_THAT(plain, HasSubstr("FAILED angle from y in 2 of 2 cases; worst split_half linear f32 "));
   EXPECT_THAT(plain, HasSubstr("\n  pair "));
   EXPECT_THAT(plain, EndsWith(", 2 failed\n"));
   EXPECT_THAT(text_of(report, {160, Colour::ansi}), HasSubstr("\033[1;31m"));
-  EXPECT_THAT(text_of(of_library({"half", "linear", "f32", "bsnd"}), {160, Colour::ansi}), Not(HasSubstr("\033[1;31m")));
+  EXPECT_THAT(text_of(of_library({"split_half", "linear", "f32", "bsnd"}), {160, Colour::ansi}), Not(HasSubstr("\033[1;31m")));
 }
 
 TEST(GradcheckText, FitsItsWidth) {
-  const GradcheckReport report = of_library({"interleaved_to_half", "", "bf16", "bsnd"});
+  const GradcheckReport report = of_library({"interleaved_to_split_half", "", "bf16", "bsnd"});
   for (const int width : {40, 80, 100, 160}) {
     std::istringstream lines(text_of(report, {width, Colour::none}));
     std::size_t longest = 0;
@@ -347,9 +347,9 @@ TEST(GradcheckProgram, TheWholeMatrixIsGreenAndInTheFile) {
 }
 
 TEST(GradcheckProgram, FiltersMatchWholeNames) {
-  const Outcome outcome = run_tool("gradcheck --pairing half --scaling 'yarn.*' --scalar 'f32|f64' --layout '.nd|t.d' --seed 7");
+  const Outcome outcome = run_tool("gradcheck --pairing split_half --scaling '.*yarn.*' --scalar 'f32|f64' --layout '.nd|t.d' --seed 7");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, StartsWith("half "));
+  EXPECT_THAT(outcome.out, StartsWith("split_half "));
   EXPECT_THAT(outcome.out, HasSubstr("\n  yarn_deepseek f32 "));
   EXPECT_THAT(outcome.out, Not(HasSubstr("interleaved")));
   EXPECT_THAT(outcome.out, Not(HasSubstr("bf16")));
@@ -362,7 +362,8 @@ TEST(GradcheckProgram, WrongUsageIsTwo) {
   EXPECT_EQ(run_tool("gradcheck --seed x").code, 2);
   const std::pair<const char*, const char*> sentences[] = {
       {"--pairing '('", "[rope] --pairing must be a regular expression, got (\n"},
-      {"--pairing hal", "[rope] --pairing must match one of half, interleaved, quarter, interleaved_to_half, got hal\n"},
+      {"--pairing split_hal",
+       "[rope] --pairing must match one of split_half, interleaved, quarter, interleaved_to_split_half, got split_hal\n"},
       {"--scalar f8", "[rope] --scalar must match one of f64, f32, f16, bf16, got f8\n"},
       {"--plot picture.jpg", "[rope] picture.jpg: a picture's name must end in .svg or .png\n"}};
   for (const auto& [words, sentence] : sentences) {
@@ -374,7 +375,7 @@ TEST(GradcheckProgram, WrongUsageIsTwo) {
 }
 
 TEST(GradcheckProgram, FilesThatCannotBeWrittenAreTwo) {
-  const std::string few = "gradcheck --pairing half --scaling linear --scalar f32 --layout tnd ";
+  const std::string few = "gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd ";
   EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").err,
             "[rope] /nowhere/at/all.json: cannot be written: there is no folder /nowhere/at\n");
   EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").code, 2);
@@ -386,7 +387,7 @@ TEST(GradcheckProgram, WithoutGnuplotThereIsASentenceBeforeAnyWork) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);
   const std::string picture = (folder / "map.png").string();
-  const Outcome outcome = run_tool("gradcheck --pairing half --scaling linear --scalar f32 --layout tnd --plot '" + picture + "'");
+  const Outcome outcome = run_tool("gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd --plot '" + picture + "'");
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err, "[rope] " + picture + ": gnuplot must be installed to draw it, and is in no folder of PATH\n");
@@ -410,7 +411,7 @@ TEST(GradcheckProgram, DrawsWholePictures) {
   EXPECT_EQ(svg.err, "");
   const std::string picture = file_bytes(folder / "map.svg");
   EXPECT_THAT(picture, HasSubstr("<svg "));
-  EXPECT_THAT(picture, HasSubstr("interleaved_to_half"));
+  EXPECT_THAT(picture, HasSubstr("interleaved_to_split_half"));
   EXPECT_THAT(picture, HasSubstr("dllama"));
   EXPECT_THAT(picture, EndsWith("</svg>\n\n"));
   EXPECT_EQ(run_tool(words + (folder / "map.png").string() + "'").code, 0);

@@ -284,7 +284,7 @@ TEST(InspectRemarks, FloatIsAWarningWhereItIsWorseThanBfloat16) {
 }
 
 TEST(InspectRemarks, AMagnitudeIsAWarning) {
-  EXPECT_THAT(inspect(test::gpt_oss(RampEnds::exact), {}).warnings, Contains(StartsWith("m = 1.34657359 is not 1: the transpose")));
+  EXPECT_THAT(inspect(test::gpt_oss(RampEnds::exact), {}).warnings, Contains(StartsWith("m = 1.34657359 is not 1: the backward rotation")));
   EXPECT_THAT(inspect(test::deepseek_v3(), {}).warnings, Not(Contains(StartsWith("m = "))));
 }
 
@@ -388,7 +388,7 @@ TEST(InspectJson, NumbersRoundTrip) {
       EXPECT_EQ(layer["head_dims"], model.layers[i].head_dims);
       EXPECT_EQ(layer["rotary_dims"], model.layers[i].powers.rotary_dims);
       EXPECT_EQ(layer["base"], model.layers[i].powers.base);
-      EXPECT_EQ(layer["pairing"], "half");
+      EXPECT_EQ(layer["pairing"], "split_half");
       EXPECT_EQ(layer["scaling"]["type"], scaling_name(model.layers[i].scaling));
       EXPECT_EQ(layer["attention_factor"], static_cast<double>(expected.attention_factor));
       ASSERT_EQ(layer["rates"].size(), expected.pairs.size());

@@ -61,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const Malformed& malformed) { return
 
 std::vector<Malformed> malformed_files() {
   const std::string inspect = "inspect {file} --json {out}";
-  const std::string convert = "convert {file} {out} --from half --to interleaved --heads 1 --kv-heads 1 --head-dims 4";
+  const std::string convert = "convert {file} {out} --from split_half --to interleaved --heads 1 --kv-heads 1 --head-dims 4";
   return {
       {"empty_config", "config.json", "", inspect, "config.json"},
       {"not_json", "config.json", "{\"model_type\": llama}", inspect, "config.json"},

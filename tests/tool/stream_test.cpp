@@ -43,7 +43,7 @@ TEST(Streams, ADashIsStandardOutputWithoutTheReport) {
       {words, 0},
       {"compare default:dims=8,context=9 linear:dims=8,factor=2 ", 1},
       {"verify '" EIGEN_ROPE_TEST_DATA "/golden/scaling' ", 0},
-      {"gradcheck --pairing half --scaling linear --scalar f64 --layout bsnd ", 0},
+      {"gradcheck --pairing split_half --scaling linear --scalar f64 --layout bsnd ", 0},
   };
   for (const auto& [command, code] : commands) {
     for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
@@ -65,7 +65,7 @@ TEST(Streams, AConversionReportsToStandardOutputOnceItIsThere) {
     model.push_back({std::string("model.layers.0.self_attn.") + name + ".weight", {"F32", {8, 8}, std::string(256, '\0')}});
   }
   test::write_bytes(folder / "in.safetensors", test::file_of(model));
-  const std::string convert = "convert in.safetensors new.safetensors --from half --to interleaved --heads 1 --head-dims 8 ";
+  const std::string convert = "convert in.safetensors new.safetensors --from split_half --to interleaved --heads 1 --head-dims 8 ";
   const Outcome planned = bash(folder, tool + convert + "--dry-run --json -");
   EXPECT_EQ(planned.code, 0) << planned.err;
   EXPECT_TRUE(is_json(planned.out)) << planned.out;

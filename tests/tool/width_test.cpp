@@ -74,7 +74,7 @@ TEST_F(Width, OfLongWords) {
 
 TEST_F(Width, OfTheChecks) {
   expect_narrow("verify golden");
-  expect_narrow("gradcheck --pairing half --layout bsnd");
+  expect_narrow("gradcheck --pairing split_half --layout bsnd");
   expect_narrow("compare default:dims=64,context=4096 linear:dims=64,factor=2");
 }
 

@@ -13,7 +13,7 @@
 
 namespace eigen_rope {
 
-/// Forward, its transpose (the gradient) or its inverse.
+/// Forward, backward (the gradient) or the inverse.
 enum class Direction { forward, backward, inverse };
 
 }  // namespace eigen_rope

@@ -23,6 +23,9 @@ namespace eigen_rope {
 /// The four ways of pairing listed above.
 enum class PairKind { split_half, interleaved, quarter, interleaved_to_split_half };
 
+/// The enumerator as text: `split_half`. Files and the program's options use these words.
+EIGEN_ROPE_API const char* name_of(PairKind kind);
+
 /// A run-time value: the kind of pair and the rotated window. Start from one of the constants below and narrow it:
 ///
 ///     eigen_rope::split_half.with_rotary_dims(32).with_offset(8)
@@ -103,7 +106,7 @@ struct SlotOwner {
   bool second;  ///< Whether the slot is b rather than a.
 };
 
-/// The inverse of pair_slots for the slots read (a, b). For those written (A, B) ask with PairKind::half where the kind is
+/// The inverse of pair_slots for the slots read (a, b). For those written (A, B) ask with PairKind::split_half where the kind is
 /// interleaved_to_split_half, and with the kind itself elsewhere. 0 <= slot < rotary_dims.
 constexpr SlotOwner slot_owner(PairKind kind, Index slot, Index rotary_dims) {
   if (kind == PairKind::interleaved || kind == PairKind::interleaved_to_split_half) return {slot / 2, slot % 2 != 0};

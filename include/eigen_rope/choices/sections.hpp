@@ -28,6 +28,9 @@ inline constexpr Index max_section_total = Index{1} << 31;
 /// How pairs are dealt to the axes: the four rules above.
 enum class SectionPattern { contiguous, vision, interleaved_ggml, interleaved_hf };
 
+/// The enumerator as text: `interleaved_hf`.
+EIGEN_ROPE_API const char* name_of(SectionPattern pattern);
+
 /// Immutable; safe to share between threads.
 class EIGEN_ROPE_API Sections {
  public:

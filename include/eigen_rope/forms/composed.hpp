@@ -6,9 +6,9 @@
 //   y    = join(c_A a - s_A b, c_B b + s_B a)      broadcasts, products, concatenation
 //
 // x has shape [D, ...], a and b [R/2, ...], the result x's. Eigen evaluates slices and concatenations coefficient by coefficient, so
-// this is 40 to 1000 times slower than memory allows. Operations for half pairs: 2 casts, 2 slices, 4 broadcasts, 4 products, 2 sums and 1
-// concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's extents. For interleaved pairs of float
-// and double there is a stock form at loop speed, the product of complex numbers: composed_complex.hpp. The tables in the same style:
+// this is 40 to 1000 times slower than memory allows. Operations for split-half pairs: 2 casts, 2 slices, 4 broadcasts, 4 products, 2 sums
+// and 1 concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's extents. For interleaved pairs of
+// float and double there is a stock form at loop speed, the product of complex numbers: composed_complex.hpp. The tables in the same style:
 // composed_table.hpp. Here to compare with and to read, not to use.
 #pragma once
 

@@ -108,11 +108,11 @@ RowPlan window_plan(const StridedView<X>& x, const TableView<TableScalar>& table
 }  // namespace detail
 
 /// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that derivative's transpose; 0 outside the window.
-/// Arguments and errors as rotate_to(), overlap that of whole rows; direction is forward or transpose.
+/// Arguments and errors as rotate_to(), overlap that of whole rows; direction is forward or backward.
 template <class Y, class X, class Scalar>
 void rotate_tangent_to(const StridedView<Y>& y, const StridedView<X>& x, const TangentTable<Scalar>& tangent, Pairing pairing,
                        Direction direction = Direction::forward, const Device& device = Device()) {
-  if (direction == Direction::inverse) detail::fail("a tangent has no inverse: direction must be forward or transpose, got inverse");
+  if (direction == Direction::inverse) detail::fail("a tangent has no inverse: direction must be forward or backward, got inverse");
   const detail::RowPlan plan = detail::window_plan(x, tangent.view(), pairing);
   if (x.shape != y.shape) detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
   // Of whole rows: what is outside the windows is written too.

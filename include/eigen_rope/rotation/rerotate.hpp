@@ -79,8 +79,8 @@ Cache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement& from,
 ///
 /// \param k        [D, ...], outer axes as `layout` says; extents of its token and batch axes as in the positions, where those are not 1;
 ///                 float, double, long double, Eigen::half, Eigen::bfloat16
-/// \param pairing  the one the keys were rotated with; interleaved_to_split_half has left them in half pairs, and they are moved as such
-/// (with
+/// \param pairing  the one the keys were rotated with; interleaved_to_split_half has left them in split-half pairs, and they are moved as
+/// such (with
 ///                 rerotation_cache and rotate_inplace that is the caller's to say)
 /// \param device   rows are split among its threads, with the same result for any number
 /// \throws eigen_rope::Error, before anything is written, as rerotation_cache() and rotate_inplace()

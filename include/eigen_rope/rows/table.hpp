@@ -4,7 +4,7 @@
 //
 // One rule for shapes: a table has the rank of x; each outer axis equals x's or is 1 (broadcast); the feature axis holds one entry per
 // pair (half width) or one per rotated element (full width, as Ascend's operator has them: the members of a pair may then differ).
-// A full-width table in Hugging Face's form, cat(f, f), is right for half pairs only; Cache::from_halves makes one for every pairing.
+// A full-width table in Hugging Face's form, cat(f, f), is right for split-half pairs only; Cache::from_halves makes one for every pairing.
 // Missing outermost axes count as 1, so one table serves [D, H, S] and [D, H, S, B]. cos and sin already carry the attention factor.
 // Not a Cache, which owns such arrays and fills them from frequencies and positions.
 #pragma once

@@ -67,11 +67,11 @@ eigen-rope compare config.json model.gguf \-\-tolerance 1e\-3 \-\-json \- > diff
 .fi
 .RE
 .PP
-Weights made for half pairs, for a program that takes interleaved ones:
+Weights made for split-half pairs, for a program that takes interleaved ones:
 .PP
 .RS 4
 .nf
-eigen-rope convert in.safetensors out.safetensors \-\-from half \-\-to interleaved \-\-config config.json
+eigen-rope convert in.safetensors out.safetensors \-\-from split_half \-\-to interleaved \-\-config config.json
 .fi
 .RE
 )";

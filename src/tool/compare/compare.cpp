@@ -83,12 +83,12 @@ class Findings {
 
 std::string text_of(const Pairing& pairing) {
   const eigen_rope::Index offset = pairing.offset();
-  return std::string(name_of_value(pairing.kind())) + (offset == 0 ? "" : fmt::format(" from element {}", offset));
+  return std::string(name_of(pairing.kind())) + (offset == 0 ? "" : fmt::format(" from element {}", offset));
 }
 
 std::string text_of(const std::optional<Sections>& sections) {
   if (!sections) return "none";
-  return fmt::format("{} {}", name_of_value(sections->pattern()), fmt::join(sections->lengths().begin(), sections->lengths().end(), " "));
+  return fmt::format("{} {}", name_of(sections->pattern()), fmt::join(sections->lengths().begin(), sections->lengths().end(), " "));
 }
 
 Values scaling_values(const Scaling& scaling) {

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "tool/convert/write.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 

@@ -35,10 +35,10 @@ int run(const ConvertArguments& arguments) {
 }  // namespace
 
 Command add_convert(CLI::App& app) {
-  const std::vector<std::pair<std::string, PairKind>> pairings{{"half", PairKind::split_half},
-                                                               {"interleaved", PairKind::interleaved},
-                                                               {"quarter", PairKind::quarter},
-                                                               {"interleaved_to_half", PairKind::interleaved_to_split_half}};
+  std::vector<std::pair<std::string, PairKind>> pairings;
+  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half}) {
+    pairings.emplace_back(name_of(kind), kind);
+  }
   const auto arguments = std::make_shared<ConvertArguments>();
   ConvertOptions& options = arguments->options;
   CLI::App* command = app.add_subcommand("convert", "Permute a model's query and key projections from one pairing to another.");

@@ -13,7 +13,6 @@
 #include "eigen_rope/models/projections.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "tool/convert/plan.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 

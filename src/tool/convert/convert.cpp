@@ -10,7 +10,6 @@
 
 #include "eigen_rope/numbers/detail/sentence.hpp"
 #include "tool/convert/write.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 #include "tool/io/terminal.hpp"

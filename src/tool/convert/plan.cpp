@@ -10,7 +10,6 @@
 #include <regex>
 
 #include "eigen_rope/numbers/error.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
@@ -357,7 +356,7 @@ class Planner {
 // What the files themselves record of an earlier conversion.
 void check_records(const ConvertOptions& options, const Model& model) {
   for (const Shard& shard : model.shards) {
-    const std::optional<std::string> record = shard.header.metadata_value(pairing_record);
+    const std::optional<std::string> record = recorded_pairing(shard.header);
     if (record && *record != name_of(options.from)) {
       refuse(shard.file.path().string(),
              fmt::format("is recorded as paired {}, --from must say so, got {}", *record, name_of(options.from)));
@@ -366,6 +365,13 @@ void check_records(const ConvertOptions& options, const Model& model) {
 }
 
 }  // namespace
+
+std::optional<std::string> recorded_pairing(const SafetensorsHeader& header) {
+  std::optional<std::string> record = header.metadata_value(pairing_record);
+  if (record == "half") record = name_of(PairKind::split_half);
+  if (record == "interleaved_to_half") record = name_of(PairKind::interleaved_to_split_half);
+  return record;
+}
 
 const char* name_of(Part part) {
   switch (part) {
@@ -415,7 +421,7 @@ ConvertPlan make_plan(const ConvertOptions& options, const Description& descript
       // A norm may come after the rotation, whose result lies elsewhere than its input with this pairing.
       if (!moves || (tensor.part != Part::norm && tensor.part != Part::norm_bias)) continue;
       refuse(model.path.string(),
-             fmt::format("tensor \"{}\" is a norm, which cannot be shown to be safe with interleaved_to_half", tensor.name));
+             fmt::format("tensor \"{}\" is a norm, which cannot be shown to be safe with interleaved_to_split_half", tensor.name));
     }
   }
   return plan;

@@ -175,5 +175,8 @@ std::vector<eigen_rope::Index> source_elements(PairKind from, PairKind to, const
 
 /// The metadata key under which a file's pairing is recorded.
 inline constexpr const char* pairing_record = "rope_pairing";
+/// The name of the pairing that a file records; none where it records none. Files that were
+/// converted before version 0.1 say `half` for `split_half`, which is read as such.
+std::optional<std::string> recorded_pairing(const SafetensorsHeader& header);
 
 }  // namespace eigen_rope::tool

@@ -13,7 +13,6 @@
 #include <set>
 
 #include "eigen_rope/numbers/error.hpp"
-#include "tool/gradcheck/problem.hpp"
 #include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
@@ -390,7 +389,7 @@ std::vector<LayerCheck> verify_converted(const ConvertOptions& options, const Mo
                                          Progress& progress) {
   require_same_tensors(before, after, name);
   for (const Shard& shard : after.shards) {
-    const std::string record = shard.header.metadata_value(pairing_record).value_or("nothing");
+    const std::string record = recorded_pairing(shard.header).value_or("nothing");
     if (record == name_of(options.to)) continue;
     refuse(name, fmt::format("{} must be {} in the metadata of {}, got {}", pairing_record, name_of(options.to),
                              shard.file.path().filename().string(), record));

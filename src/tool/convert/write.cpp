@@ -8,7 +8,6 @@
 #include <cstring>
 #include <map>
 
-#include "tool/gradcheck/problem.hpp"
 #include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {

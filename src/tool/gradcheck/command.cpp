@@ -38,9 +38,10 @@ Command add_gradcheck(CLI::App& app) {
   const auto filter = [&](const char* option, std::string& expression, const char* names) {
     command->add_option(option, expression, names)->option_text("REGEX");
   };
-  filter("--pairing", arguments->filters.pairing, "half, interleaved, quarter, interleaved_to_half");
+  filter("--pairing", arguments->filters.pairing, "split_half, interleaved, quarter, interleaved_to_split_half");
   filter("--scaling", arguments->filters.scaling,
-         "default, linear, proportional, factors, ntk,\nntk_mixed, dynamic, yarn, yarn_exact, yarn_hf,\nyarn_deepseek, llama3, longrope, "
+         "default, linear, proportional, factors, ntk,\nntk_mixed, dynamic, ggml_yarn, ggml_yarn_exact,\nyarn, yarn_deepseek, llama3, "
+         "longrope, "
          "xpos, rates");
   filter("--scalar", arguments->filters.scalar, "f64, f32, f16, bf16");
   filter("--layout", arguments->filters.layout, "bsnd, bnsd, sbnd, tnd");

@@ -87,7 +87,7 @@ GradcheckEntry unanswered(const GradcheckCase& at, const Expectation& expected, 
 /// <R x, g> - <x, R^T g>, pair by pair of the window, in the order of Loss::pairs().
 void add_adjoint(Answers& answers, const Problem& problem) {
   const auto y = answers.find("y");
-  const auto dx = answers.find("transpose");
+  const auto dx = answers.find("backward");
   const auto size = problem.x.size();
   if (y == answers.end() || dx == answers.end() || y->second.size() != size || dx->second.size() != size) return;
   const auto features = static_cast<std::size_t>(problem.shape[0]);

@@ -3,7 +3,7 @@
 // `eigen-rope gradcheck`: answers against expectations over the matrix of pairings, scalings, scalars and layouts.
 //
 // Whoever answers is a parameter: the library, or in the tests a function with a fault. An answer that is missing, has the wrong length or
-// is not a number fails; so does a call that throws eigen_rope::Error. What is adjoint is found here, from the answers "y" and "transpose".
+// is not a number fails; so does a call that throws eigen_rope::Error. What is adjoint is found here, from the answers "y" and "backward".
 // Prints nothing: report.hpp does.
 #pragma once
 

@@ -75,8 +75,8 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
   };
   const ScalingKind kind = problem.at.scaling;
   const Powers powers = stretched_powers(kind, problem.parameters);
-  if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_exact) {
-    const GgmlYarnGradients d = ggml_yarn_gradients(powers, problem.parameters.yarn, rates);
+  if (kind == ScalingKind::ggml_yarn || kind == ScalingKind::ggml_yarn_exact) {
+    const GgmlYarnGradients d = ggml_yarn_gradients(powers, problem.parameters.ggml_yarn, rates);
     add_powers(d.powers);
     add("ext factor", d.ext_factor);
     add("beta fast", d.beta_fast);
@@ -98,8 +98,8 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
     add_powers(d.powers);
     add("factor", d.factor);
     add("mixed_b", d.mixed_b);
-  } else if (kind == ScalingKind::yarn_hf || kind == ScalingKind::yarn_deepseek) {
-    const YarnGradients d = yarn_gradients(powers, problem.parameters.hf_yarn, rates);
+  } else if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_deepseek) {
+    const YarnGradients d = yarn_gradients(powers, problem.parameters.yarn, rates);
     add_powers(d.powers);
     add("factor", d.factor);
     add("beta fast", d.beta_fast);
@@ -170,7 +170,7 @@ Answers answers_in(const Problem& problem) {
   rotate_to(out_view, dense(y.data(), shape), cache, pairing, Direction::inverse);
   answers["inverse"] = widen(out);
   rotate_to(out_view, g_view, cache, pairing, Direction::backward);
-  answers["transpose"] = widen(out);
+  answers["backward"] = widen(out);
 
   const auto from_y = gradients(output(dense(y.data(), shape)), g_view, cache, pairing, everything, out_view);
   answers["dx from y"] = widen(out);

@@ -310,10 +310,10 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
   }
   slopes.push_back(factors);
   if (kind == ScalingKind::ntk) add_one(Quantity::base, "ntk factor", [](Parameters& p) -> Complex& { return p.ntk_factor; });
-  if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_exact) {
-    add_one(Quantity::ext, "ext factor", [](Parameters& p) -> Complex& { return p.yarn.ext_factor; });
-    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.yarn.beta_fast; });
-    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.yarn.beta_slow; });
+  if (kind == ScalingKind::ggml_yarn || kind == ScalingKind::ggml_yarn_exact) {
+    add_one(Quantity::ext, "ext factor", [](Parameters& p) -> Complex& { return p.ggml_yarn.ext_factor; });
+    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_fast; });
+    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_slow; });
   }
   const auto add_factor = [&](const std::function<Complex&(Parameters&)>& member) { add_one(Quantity::scale, "factor", member); };
   if (kind == ScalingKind::proportional) add_factor([](Parameters& p) -> Complex& { return p.proportional.factor; });
@@ -323,13 +323,13 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
     add_factor([](Parameters& p) -> Complex& { return p.ntk.factor; });
     add_one(Quantity::base, "mixed_b", [](Parameters& p) -> Complex& { return p.ntk.mixed_b; });
   }
-  if (kind == ScalingKind::yarn_hf || kind == ScalingKind::yarn_deepseek) {
-    add_factor([](Parameters& p) -> Complex& { return p.hf_yarn.factor; });
-    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.hf_yarn.beta_fast; });
-    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.hf_yarn.beta_slow; });
-    add_one(Quantity::magnitude, "mscale", [](Parameters& p) -> Complex& { return *p.hf_yarn.mscale; });
-    add_one(Quantity::magnitude, "mscale_all_dim", [](Parameters& p) -> Complex& { return p.hf_yarn.mscale_all_dim; });
-    add_one(Quantity::ext, "extrapolation", [](Parameters& p) -> Complex& { return p.hf_yarn.extrapolation; });
+  if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_deepseek) {
+    add_factor([](Parameters& p) -> Complex& { return p.yarn.factor; });
+    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.yarn.beta_fast; });
+    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.yarn.beta_slow; });
+    add_one(Quantity::magnitude, "mscale", [](Parameters& p) -> Complex& { return *p.yarn.mscale; });
+    add_one(Quantity::magnitude, "mscale_all_dim", [](Parameters& p) -> Complex& { return p.yarn.mscale_all_dim; });
+    add_one(Quantity::ext, "extrapolation", [](Parameters& p) -> Complex& { return p.yarn.extrapolation; });
   }
   if (kind == ScalingKind::xpos) {
     add_one(Quantity::xpos, "xpos scale base", [](Parameters& p) -> Complex& { return p.xpos.scale_base; });

@@ -39,25 +39,23 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
       powers.attention_factor = 1.19;
       break;
     case ScalingKind::ntk: parameters.ntk_factor = 4; break;
-    case ScalingKind::yarn:
+    case ScalingKind::ggml_yarn:
       powers.linear_scale = 0.25;
       powers.attention_factor = 0.9;
-      parameters.yarn = {0.75, 4096, 32.0, 1.0, RampEnds::rounded};
+      parameters.ggml_yarn = {0.75, 4096, 32.0, 1.0, RampEnds::rounded};
       break;
-    case ScalingKind::yarn_exact:
+    case ScalingKind::ggml_yarn_exact:
       powers.base = 150000;
       powers.linear_scale = 0.125;
-      parameters.yarn = {1.0, 4096, 32.0, 1.0, RampEnds::exact};
+      parameters.ggml_yarn = {1.0, 4096, 32.0, 1.0, RampEnds::exact};
       break;
     case ScalingKind::llama3: break;  // the defaults are the model's
     case ScalingKind::proportional: parameters.proportional = {2.5, 13}; break;
     case ScalingKind::dynamic: parameters.dynamic = {3.0, 2048}; break;
     case ScalingKind::ntk_mixed: parameters.ntk = {3.25, 0.625}; break;
-    case ScalingKind::yarn_hf:
-      parameters.hf_yarn = {4.0, 4096, 32.0, 1.0, RampEnds::rounded, YarnMagnitude::hugging_face, 1.0, 0.5, 1};
-      break;
+    case ScalingKind::yarn: parameters.yarn = {4.0, 4096, 32.0, 1.0, RampEnds::rounded, YarnMagnitude::hugging_face, 1.0, 0.5, 1}; break;
     case ScalingKind::yarn_deepseek:
-      parameters.hf_yarn = {40.0, 4096, 32.0, 1.0, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
+      parameters.yarn = {40.0, 4096, 32.0, 1.0, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
       break;
     case ScalingKind::longrope:
       for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) {
@@ -90,29 +88,19 @@ const Layout& layout_for(LayoutKind kind) {
 
 }  // namespace
 
-std::string name_of(PairKind pairing) {
-  switch (pairing) {
-    case PairKind::split_half: return "half";
-    case PairKind::interleaved: return "interleaved";
-    case PairKind::quarter: return "quarter";
-    case PairKind::interleaved_to_split_half: break;
-  }
-  return "interleaved_to_half";
-}
-
 std::string name_of(ScalingKind scaling) {
   switch (scaling) {
     case ScalingKind::none: return "default";
     case ScalingKind::linear: return "linear";
     case ScalingKind::factors: return "factors";
     case ScalingKind::ntk: return "ntk";
-    case ScalingKind::yarn: return "yarn";
-    case ScalingKind::yarn_exact: return "yarn_exact";
+    case ScalingKind::ggml_yarn: return "ggml_yarn";
+    case ScalingKind::ggml_yarn_exact: return "ggml_yarn_exact";
     case ScalingKind::llama3: return "llama3";
     case ScalingKind::proportional: return "proportional";
     case ScalingKind::dynamic: return "dynamic";
     case ScalingKind::ntk_mixed: return "ntk_mixed";
-    case ScalingKind::yarn_hf: return "yarn_hf";
+    case ScalingKind::yarn: return "yarn";
     case ScalingKind::yarn_deepseek: return "yarn_deepseek";
     case ScalingKind::longrope: return "longrope";
     case ScalingKind::xpos: return "xpos";
@@ -143,11 +131,11 @@ Frequencies Problem::frequencies() const {
     case ScalingKind::proportional: return Frequencies::proportional(parameters.powers, parameters.proportional);
     case ScalingKind::dynamic: return Frequencies::dynamic_ntk(parameters.powers, parameters.dynamic, sequence_length);
     case ScalingKind::ntk_mixed: return Frequencies::ntk(parameters.powers, parameters.ntk);
-    case ScalingKind::yarn_hf:
-    case ScalingKind::yarn_deepseek: return Frequencies::yarn(parameters.powers, parameters.hf_yarn);
-    case ScalingKind::longrope: return Frequencies::longrope(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::yarn:
-    case ScalingKind::yarn_exact: return Frequencies::ggml_yarn(parameters.powers, parameters.yarn);
+    case ScalingKind::yarn_deepseek: return Frequencies::yarn(parameters.powers, parameters.yarn);
+    case ScalingKind::longrope: return Frequencies::longrope(parameters.powers, parameters.longrope, sequence_length);
+    case ScalingKind::ggml_yarn:
+    case ScalingKind::ggml_yarn_exact: return Frequencies::ggml_yarn(parameters.powers, parameters.ggml_yarn);
     case ScalingKind::llama3: return Frequencies::llama3(parameters.powers, parameters.llama3);
     case ScalingKind::rates: break;
   }

@@ -33,9 +33,9 @@ enum class ScalingKind {
   ntk,
   ntk_mixed,
   dynamic,
+  ggml_yarn,
+  ggml_yarn_exact,
   yarn,
-  yarn_exact,
-  yarn_hf,
   yarn_deepseek,
   llama3,
   longrope,
@@ -46,15 +46,15 @@ enum class LayoutKind { bsnd, bnsd, sbnd, tnd };
 
 inline constexpr PairKind all_pairings[] = {PairKind::split_half, PairKind::interleaved, PairKind::quarter,
                                             PairKind::interleaved_to_split_half};
-inline constexpr ScalingKind all_scalings[] = {
-    ScalingKind::none,          ScalingKind::linear,  ScalingKind::proportional, ScalingKind::factors,    ScalingKind::ntk,
-    ScalingKind::ntk_mixed,     ScalingKind::dynamic, ScalingKind::yarn,         ScalingKind::yarn_exact, ScalingKind::yarn_hf,
-    ScalingKind::yarn_deepseek, ScalingKind::llama3,  ScalingKind::longrope,     ScalingKind::xpos,       ScalingKind::rates};
+inline constexpr ScalingKind all_scalings[] = {ScalingKind::none,     ScalingKind::linear,        ScalingKind::proportional,
+                                               ScalingKind::factors,  ScalingKind::ntk,           ScalingKind::ntk_mixed,
+                                               ScalingKind::dynamic,  ScalingKind::ggml_yarn,     ScalingKind::ggml_yarn_exact,
+                                               ScalingKind::yarn,     ScalingKind::yarn_deepseek, ScalingKind::llama3,
+                                               ScalingKind::longrope, ScalingKind::xpos,          ScalingKind::rates};
 inline constexpr ScalarType all_scalars[] = {ScalarType::f64, ScalarType::f32, ScalarType::f16, ScalarType::bf16};
 inline constexpr LayoutKind all_layouts[] = {LayoutKind::bsnd, LayoutKind::bnsd, LayoutKind::sbnd, LayoutKind::tnd};
 
-/// As --pairing, --scaling and --layout want them.
-std::string name_of(PairKind pairing);
+/// As --scaling and --layout want them.
 std::string name_of(ScalingKind scaling);
 std::string name_of(LayoutKind layout);
 
@@ -75,13 +75,13 @@ struct XposParameters {
 template <class S>
 struct ScalingParameters {
   BasicPowers<S> powers{};
-  BasicGgmlYarn<S> yarn{};
+  BasicGgmlYarn<S> ggml_yarn{};
   BasicLlama3<S> llama3{};
   S ntk_factor = S(1.0);
   BasicProportional<S> proportional{};
   BasicDynamicNtkScaling<S> dynamic{};
   BasicNtkScaling<S> ntk{};
-  BasicYarn<S> hf_yarn{};
+  BasicYarn<S> yarn{};
   BasicLongRope<S> longrope{};
   XposParameters<S> xpos{};
   std::vector<S> rates{};  ///< explicit ones
@@ -89,13 +89,13 @@ struct ScalingParameters {
   template <class T>
   ScalingParameters<T> cast() const {
     ScalingParameters<T> result{powers.template cast<T>(),
-                                yarn.template cast<T>(),
+                                ggml_yarn.template cast<T>(),
                                 llama3.template cast<T>(),
                                 T(ntk_factor),
                                 proportional.template cast<T>(),
                                 dynamic.template cast<T>(),
                                 ntk.template cast<T>(),
-                                hf_yarn.template cast<T>(),
+                                yarn.template cast<T>(),
                                 longrope.template cast<T>(),
                                 {T(xpos.scale_base), T(xpos.gamma), T(xpos.center)},
                                 {}};
@@ -126,11 +126,11 @@ BasicRates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters)
     case ScalingKind::proportional: return proportional_rates(parameters.powers, parameters.proportional);
     case ScalingKind::dynamic: return dynamic_ntk_rates(parameters.powers, parameters.dynamic, sequence_length);
     case ScalingKind::ntk_mixed: return ntk_rates(parameters.powers, parameters.ntk);
-    case ScalingKind::yarn_hf:
-    case ScalingKind::yarn_deepseek: return yarn_rates(parameters.powers, parameters.hf_yarn);
-    case ScalingKind::longrope: return longrope_rates(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::yarn:
-    case ScalingKind::yarn_exact: return ggml_yarn_rates(parameters.powers, parameters.yarn);
+    case ScalingKind::yarn_deepseek: return yarn_rates(parameters.powers, parameters.yarn);
+    case ScalingKind::longrope: return longrope_rates(parameters.powers, parameters.longrope, sequence_length);
+    case ScalingKind::ggml_yarn:
+    case ScalingKind::ggml_yarn_exact: return ggml_yarn_rates(parameters.powers, parameters.ggml_yarn);
     case ScalingKind::llama3: return llama3_rates(parameters.powers, parameters.llama3);
     case ScalingKind::rates: break;
   }

@@ -31,10 +31,10 @@ Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) 
   Real unscaled = std::exp(logarithm);
   if (!powers.factors.empty()) unscaled /= static_cast<Real>(powers.factors[static_cast<std::size_t>(k)]);
   switch (problem.at.scaling) {
-    case ScalingKind::yarn:
-    case ScalingKind::yarn_exact: {
-      const CorrectionDims ramp = yarn_correction_dims(powers.rotary_dims, powers.base, parameters.yarn);
-      const Real ext = std::abs(static_cast<Real>(parameters.yarn.ext_factor));
+    case ScalingKind::ggml_yarn:
+    case ScalingKind::ggml_yarn_exact: {
+      const CorrectionDims ramp = yarn_correction_dims(powers.rotary_dims, powers.base, parameters.ggml_yarn);
+      const Real ext = std::abs(static_cast<Real>(parameters.ggml_yarn.ext_factor));
       const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
       return (own * (1 + 2 * ext) + ext * place) * std::max(1.0L, static_cast<Real>(powers.linear_scale)) * unscaled / std::abs(rate);
     }
@@ -43,9 +43,9 @@ Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) 
       const Real high = static_cast<Real>(parameters.llama3.high_freq_factor);
       return (own + 8 * (high + low) / (high - low)) * unscaled / std::abs(rate);
     }
-    case ScalingKind::yarn_hf:
+    case ScalingKind::yarn:
     case ScalingKind::yarn_deepseek: {
-      const Yarn& yarn = parameters.hf_yarn;
+      const Yarn& yarn = parameters.yarn;
       const CorrectionDims ramp =
           yarn_correction_dims(powers.rotary_dims, powers.base, {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
       const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));
@@ -202,7 +202,7 @@ class Reference {
     const Numbers dx_bounds = same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
       return rotation_bound(m(pair) * size.g, bounds_[pair.entry].table);
     });
-    for (const char* answer : {"transpose", "dx from y", "dx with angle alone", "dx from x"}) {
+    for (const char* answer : {"backward", "dx from y", "dx with angle alone", "dx from x"}) {
       add(Quantity::dx, answer, "complex step", elements(), dx, dx_bounds, units(Side::input, pair_of_g));
     }
     const Real widest =

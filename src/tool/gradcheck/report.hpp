@@ -3,7 +3,7 @@
 // What `eigen-rope gradcheck` found, for people, for programs and as a picture.
 //
 //   half               y    inv    adj     dx   dcos ...        one table per pairing, one row per scaling and scalar
-//     yarn_exact f32   0.71   0.64   0.31   0.70   0.02          worst error / bound of all answers and layouts; "-" does not apply
+//     ggml_yarn_exact f32   0.71   0.64   0.31   0.70   0.02          worst error / bound of all answers and layouts; "-" does not apply
 //
 // A number above 1 has an exclamation mark, and on a terminal it is red. Not the checks.
 #pragma once

@@ -50,7 +50,7 @@ class Remarks {
     if (one_.layer.softmax_multiplier != 1) {
       note("the logits are multiplied by {:.10g} besides 1 / sqrt(d); no table contains that", one_.layer.softmax_multiplier);
     }
-    if (!one_.layer.pairing) note("neither the file nor this program knows how its rows pair (half or interleaved)");
+    if (!one_.layer.pairing) note("neither the file nor this program knows how its rows pair (split_half or interleaved)");
   }
 
  private:
@@ -132,7 +132,7 @@ class Remarks {
     const auto m = static_cast<double>(one_.attention_factor);
     if (m == 1) return;
     if (m == 0) return warn("m is 0: everything rotated becomes 0, and there is no inverse");
-    warn("m = {:.10g} is not 1: the transpose, which the gradient needs, is m^2 = {:.10g} times the inverse, and q.k grows by m^2", m,
+    warn("m = {:.10g} is not 1: the backward rotation, which gradients need, is m^2 = {:.10g} times the inverse, and q.k grows by m^2", m,
          m * m);
   }
 

@@ -48,13 +48,13 @@ std::vector<eigen_rope::Index> resting_layers(const models::ModelRope& model) {
 }
 
 std::string text_of_sections(const Sections& sections) {
-  return fmt::format("{} {}", name_of_value(sections.pattern()), fmt::join(sections.lengths().begin(), sections.lengths().end(), " "));
+  return fmt::format("{} {}", name_of(sections.pattern()), fmt::join(sections.lengths().begin(), sections.lengths().end(), " "));
 }
 
 std::string text_of_pairing(const models::LayerRope& layer) {
   if (!layer.pairing) return "not known";
   const eigen_rope::Index offset = layer.pairing->offset();
-  return std::string(name_of_value(layer.pairing->kind())) + (offset == 0 ? "" : fmt::format(", from element {}", offset));
+  return std::string(name_of(layer.pairing->kind())) + (offset == 0 ? "" : fmt::format(", from element {}", offset));
 }
 
 std::string parameters_of(const models::LayerRope& layer) {
@@ -123,11 +123,11 @@ Json rotation_json(const models::LayerRope& layer) {
     result[std::string_view(name) == "attention_factor" ? "given_attention_factor" : name] = value;
   });
   if (layer.pairing) {
-    result["pairing"] = name_of_value(layer.pairing->kind());
+    result["pairing"] = name_of(layer.pairing->kind());
     result["offset"] = layer.pairing->offset();
   }
   if (layer.sections) {
-    result["sections"] = {{"pattern", name_of_value(layer.sections->pattern())}, {"lengths", layer.sections->lengths()}};
+    result["sections"] = {{"pattern", name_of(layer.sections->pattern())}, {"lengths", layer.sections->lengths()}};
   }
   return result;
 }

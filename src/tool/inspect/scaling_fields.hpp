@@ -15,9 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/scaling_choice.hpp"
-#include "eigen_rope/choices/sections.hpp"
 
 namespace eigen_rope::tool {
 
@@ -36,19 +34,6 @@ struct EnumNames<YarnMagnitude> {
 template <>
 struct EnumNames<LongRopeMagnitude> {
   static constexpr std::array names{std::pair{LongRopeMagnitude::from_factor, "from_factor"}, std::pair{LongRopeMagnitude::given, "given"}};
-};
-
-template <>
-struct EnumNames<PairKind> {
-  static constexpr std::array names{std::pair{PairKind::split_half, "half"}, std::pair{PairKind::interleaved, "interleaved"},
-                                    std::pair{PairKind::quarter, "quarter"},
-                                    std::pair{PairKind::interleaved_to_split_half, "interleaved_to_half"}};
-};
-template <>
-struct EnumNames<SectionPattern> {
-  static constexpr std::array names{std::pair{SectionPattern::contiguous, "contiguous"}, std::pair{SectionPattern::vision, "vision"},
-                                    std::pair{SectionPattern::interleaved_ggml, "interleaved_ggml"},
-                                    std::pair{SectionPattern::interleaved_hf, "interleaved_hf"}};
 };
 
 template <class Enum>
