@@ -42,7 +42,7 @@ template <class T>
 Prepared backward(Case<T>& c, const eigen_rope::Output<T>& from, const eigen_rope::StridedView<T>& g, Wanted wanted) {
   auto result = std::make_shared<eigen_rope::Gradients<double>>();
   const Action run = [&c, from, g, wanted, result] {
-    eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::view(c.y));
+    eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::strided_view(c.y));
   };
   const auto correct = [&c, from, run, result] {
     std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
@@ -61,12 +61,12 @@ Prepared backward(Case<T>& c, const eigen_rope::Output<T>& from, const eigen_rop
 template <class T>
 Prepared backward_of_table(Case<T>& c) {
   auto result = std::make_shared<eigen_rope::Gradients<double>>();
-  const auto x = eigen_rope::view(c.b());
+  const auto x = eigen_rope::strided_view(c.b());
   return into_y(
       c,
       [&c, x, result] {
-        eigen_rope::gradients_into(*result, eigen_rope::input(x), eigen_rope::view(c.x), c.cache, c.pairing, Wanted::table,
-                                   eigen_rope::view(c.y));
+        eigen_rope::gradients_into(*result, eigen_rope::from_input(x), eigen_rope::strided_view(c.x), c.cache, c.pairing, Wanted::table,
+                                   eigen_rope::strided_view(c.y));
       },
       [&c] { return rotated(c, eigen_rope::Direction::backward); });
 }
@@ -76,13 +76,15 @@ Prepared backward_of_table(Case<T>& c) {
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape&) {
   list.push_back({"dx_dangle", [](Case<T>& c) {
-                    return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x), Wanted::angle);
+                    return backward(c, eigen_rope::from_output(eigen_rope::strided_view(c.b())), eigen_rope::strided_view(c.x),
+                                    Wanted::angle);
                   }});
   list.push_back({"dx_dangle_inplace", [](Case<T>& c) {
-                    return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.y), Wanted::angle);
+                    return backward(c, eigen_rope::from_output(eigen_rope::strided_view(c.b())), eigen_rope::strided_view(c.y),
+                                    Wanted::angle);
                   }});
   list.push_back({"dx_everything", [](Case<T>& c) {
-                    return backward(c, eigen_rope::output(eigen_rope::view(c.b())), eigen_rope::view(c.x),
+                    return backward(c, eigen_rope::from_output(eigen_rope::strided_view(c.b())), eigen_rope::strided_view(c.x),
                                     Wanted::angle | Wanted::log_magnitude | Wanted::table);
                   }});
   list.push_back({"dx_dtable", &backward_of_table<T>});

@@ -18,7 +18,8 @@ int main() {
 
   er::rotate_inplace(q, cache, er::split_half);  // the forward pass keeps q's output only
   dq.setRandom();                                // what comes back from attention
-  auto d = er::gradients(er::output(er::view(q)), er::view(dq), cache, er::split_half, er::Wanted::angle, er::view(dq));
+  auto d = er::gradients(er::from_output(er::strided_view(q)), er::strided_view(dq), cache, er::split_half, er::Wanted::angle,
+                         er::strided_view(dq));
   std::vector<double> drates = er::rate_gradients(d, positions);
   std::vector<double> dpositions = er::position_gradients(d, frequencies, positions);
 

@@ -93,7 +93,7 @@ Loss compare(const Turned& x, const er::Frequencies& student, const er::Frequenc
     }
   }
   const auto rates_of = [&](const Tensor& out, const Tensor& d_out) {
-    const auto d = er::gradients(er::output(er::view(out)), er::view(d_out), cache, er::split_half, er::Wanted::angle);
+    const auto d = er::gradients(er::from_output(er::strided_view(out)), er::strided_view(d_out), cache, er::split_half, er::Wanted::angle);
     return er::rate_gradients(d, positions);
   };
   loss.rates = rates_of(y.q, dy.q);

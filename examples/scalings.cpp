@@ -46,13 +46,17 @@ int main() {
   print_row("NTK", "vLLM, factor 8", Frequencies::ntk({128, 10000.0}, {8}));
   print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies::ntk({128, 10000.0}, {8, 0.625}));
 
-  er::Yarn yarn{4.0, 32768};
+  er::Yarn yarn;
+  yarn.factor = 4;
+  yarn.original_context = 32768;
   print_row("YaRN", "Qwen 2.5", Frequencies::yarn({128, 1e6}, yarn));
-  yarn = {32.0, 4096};
+  yarn.factor = 32;
+  yarn.original_context = 4096;
   yarn.ends = er::RampEnds::exact;  // truncate = false
   const Frequencies gpt_oss = Frequencies::yarn({64, 150000.0}, yarn);
   print_row("YaRN, exact ends", "gpt-oss", gpt_oss);
-  yarn = {40.0, 4096};
+  yarn.factor = 40;
+  yarn.ends = er::RampEnds::rounded;
   yarn.magnitude = er::YarnMagnitude::deepseek;
   yarn.mscale = 1;
   yarn.mscale_all_dim = 1;

@@ -81,7 +81,10 @@ std::string ntk() {
 }
 
 std::string yarn() {
-  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::yarn(powers, {4.0, 4096})}}, 4096, 16384});
+  eigen_rope::Yarn stretched;
+  stretched.factor = 4;
+  stretched.original_context = 4096;
+  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::yarn(powers, stretched)}}, 4096, 16384});
 }
 
 std::string llama3() {

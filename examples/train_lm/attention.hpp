@@ -82,8 +82,8 @@ class Attention {
                                           HeadsMap<S> dv) {
     backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
     const auto rotate_back = [&](const HeadsMap<S>& y, const HeadsMap<S>& dy) {
-      const auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(dy), rotation, eigen_rope::split_half,
-                                           eigen_rope::Wanted::angle, eigen_rope::view(dy), device);
+      const auto d = eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(y)), eigen_rope::strided_view(dy), rotation,
+                                           eigen_rope::split_half, eigen_rope::Wanted::angle, eigen_rope::strided_view(dy), device);
       return eigen_rope::rate_gradients(d, positions);
     };
     std::vector<double> rates = rotate_back(q, dq);

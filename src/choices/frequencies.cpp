@@ -77,11 +77,7 @@ std::string Frequencies::text() const {
                      attention_factor_.high);
 }
 
-bool operator==(const Frequencies& a, const Frequencies& b) {
-  const auto same = [](DoubleDouble x, DoubleDouble y) { return x.high == y.high && x.low == y.low; };
-  return same(a.attention_factor_, b.attention_factor_) &&
-         std::equal(a.rates_.begin(), a.rates_.end(), b.rates_.begin(), b.rates_.end(), same);
-}
+bool operator==(const Frequencies& a, const Frequencies& b) { return a.attention_factor_ == b.attention_factor_ && a.rates_ == b.rates_; }
 
 std::ostream& operator<<(std::ostream& stream, const Frequencies& frequencies) { return stream << frequencies.text(); }
 

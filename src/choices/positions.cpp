@@ -20,7 +20,7 @@ Positions Positions::range(std::int64_t start, Index tokens) {
   detail::checked_product("the number of bytes of all positions", tokens, sizeof(DoubleDouble));
   std::vector<DoubleDouble> values;
   values.reserve(static_cast<std::size_t>(tokens));
-  for (Index s = 0; s < tokens; ++s) values.push_back(from_integer(start + s));
+  for (Index s = 0; s < tokens; ++s) values.push_back(DoubleDouble::from_integer(start + s));
   return Positions(std::move(values), 1, std::nullopt);
 }
 
@@ -48,9 +48,7 @@ std::string Positions::text() const {
 }
 
 bool operator==(const Positions& a, const Positions& b) {
-  const auto same = [](DoubleDouble x, DoubleDouble y) { return x.high == y.high && x.low == y.low; };
-  return a.batches_ == b.batches_ && a.tokens_ == b.tokens_ && a.sections_ == b.sections_ &&
-         std::equal(a.values_.begin(), a.values_.end(), b.values_.begin(), b.values_.end(), same);
+  return a.batches_ == b.batches_ && a.tokens_ == b.tokens_ && a.sections_ == b.sections_ && a.values_ == b.values_;
 }
 
 std::ostream& operator<<(std::ostream& stream, const Positions& positions) { return stream << positions.text(); }

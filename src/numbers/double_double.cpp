@@ -6,6 +6,8 @@
 namespace eigen_rope {
 namespace {
 
+using detail::two_product;
+
 constexpr DoubleDouble ln2{0.69314718055994529, 2.3190468138462996e-17};
 constexpr double ln2_third_part = 5.7077084384162121e-34;
 

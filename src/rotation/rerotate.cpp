@@ -19,8 +19,6 @@ namespace {
 
 using detail::fail;
 
-bool same(DoubleDouble a, DoubleDouble b) { return a.high == b.high && a.low == b.low; }
-
 void require_same(const char* what, Index from, Index to) {
   if (from != to) fail(fmt::format("from and to must have the same number of {}", what), fmt::format("{} and {}", from, to));
 }
@@ -93,7 +91,7 @@ class Shifts {
   const DoubleDouble* row(Index batch, Index token) const {
     return values_.data() + static_cast<std::size_t>(batch * tokens_ + token) * axes_.size();
   }
-  bool same_rows(const DoubleDouble* a, const DoubleDouble* b) const { return std::equal(a, a + axes_.size(), b, same); }
+  bool same_rows(const DoubleDouble* a, const DoubleDouble* b) const { return std::equal(a, a + axes_.size(), b); }
   bool on_one_axis() const { return axes_.size() == 1; }
   DoubleDouble of_pair(const DoubleDouble* row, Index pair) const { return row[shift_of_pair_[static_cast<std::size_t>(pair)]]; }
   Axes axes_of_pair(Index pair) const { return axes_[shift_of_pair_[static_cast<std::size_t>(pair)]]; }
@@ -175,7 +173,7 @@ Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const
   const std::vector<DoubleDouble>& new_rates = to.frequencies.rates();
   const DoubleDouble m = quotient(to.frequencies.attention_factor(), from.frequencies.attention_factor());
   const Shifts shifts(from.positions, to.positions, to.frequencies.pairs());
-  if (std::equal(old_rates.begin(), old_rates.end(), new_rates.begin(), same)) {
+  if (std::equal(old_rates.begin(), old_rates.end(), new_rates.begin())) {
     return shifted<Scalar>(Frequencies::explicit_rates(new_rates, m), shifts, layout);
   }
   if (shifts.none()) {

@@ -66,7 +66,7 @@ bool has_one_position(const Positions& positions, Index batch, Index token) {
 }
 
 bool follows(DoubleDouble position, std::int64_t start, Index count) {
-  const DoubleDouble next = from_integer(start + count);
+  const DoubleDouble next = DoubleDouble::from_integer(start + count);
   return position.high == next.high && position.low == next.low;
 }
 

@@ -95,12 +95,12 @@ template <class Scalar>
 void RowFiller::fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const {
   if (count <= 0) return;
   if constexpr (has_kernel<Scalar>) {
-    if (count >= worthwhile_run && reaches(from_integer(first)) && reaches(from_integer(first + (count - 1)))) {
+    if (count >= worthwhile_run && reaches(DoubleDouble::from_integer(first)) && reaches(DoubleDouble::from_integer(first + (count - 1)))) {
       fill_table_rows(kernel_rates(0, pairs()), offsets_.data(), static_cast<double>(first), count, cos, sin);
       return;
     }
   }
-  for (Index i = 0; i < count; ++i) fill_one(from_integer(first + i), cos + i * pairs(), sin + i * pairs());
+  for (Index i = 0; i < count; ++i) fill_one(DoubleDouble::from_integer(first + i), cos + i * pairs(), sin + i * pairs());
 }
 
 template <class Scalar>

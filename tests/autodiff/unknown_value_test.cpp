@@ -106,7 +106,7 @@ TYPED_TEST(UnknownValue, TurnsAndTurnsBack) {
   Eigen::Tensor<TypeParam, 2> y(D, tokens);
   eigen_rope::rotate_to(y, x, of_scalars, pairing, Direction::backward);
   expect_rotated(y, Direction::backward);
-  eigen_rope::rotate_to(eigen_rope::view(y), eigen_rope::view(x), of_scalars, pairing);
+  eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(x), of_scalars, pairing);
   expect_rotated(y, Direction::forward);
 }
 

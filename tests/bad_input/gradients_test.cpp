@@ -9,6 +9,7 @@
 #include "eigen_rope/gradients/scaling_gradients.hpp"
 #include "eigen_rope/gradients/table_gradient.hpp"
 #include "eigen_rope/gradients/xpos_gradients.hpp"
+#include "support/yarn.hpp"
 
 namespace eigen_rope::test::gradients_tests {
 namespace {
@@ -32,8 +33,8 @@ struct Pass : Memory {
     std::fill(cos, cos + 16, 0.75F);
     std::fill(sin, sin + 16, 0.5F);
   }
-  void from_output(Pairing pairing = split_half) const { (void)gradients(output(u), g, table, pairing, wanted, dx); }
-  void from_input(Pairing pairing = split_half) const { (void)gradients(input(u), g, table, pairing, wanted, dx); }
+  void from_output(Pairing pairing = split_half) const { (void)gradients(eigen_rope::from_output(u), g, table, pairing, wanted, dx); }
+  void from_input(Pairing pairing = split_half) const { (void)gradients(eigen_rope::from_input(u), g, table, pairing, wanted, dx); }
   void of_table(Pairing pairing = split_half) const { table_gradient(gradient, u, g, pairing); }
 };
 
@@ -93,7 +94,7 @@ const Cell<Pass> passes[] = {
     {"rotary dims", Fault::huge, [](Pass& p) { p.from_output(split_half.with_rotary_dims(two_to_62)); }, "rotary dims must be at most 4 (head size 4 less window offset 0), got 4611686018427387904"},
     {"table width", Fault::wrong_length, [](Pass& p) { p.table.width = 3; p.from_output(); }, "table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3"},
     {"table extents", Fault::wrong_shape, [](Pass& p) { p.table.outer = {2}; p.from_input(); }, "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3], got 2"},
-    {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width, got 4"},
+    {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need eigen_rope::from_input(x) for more than dx, as y does not tell their members apart; table width, got 4"},
     {"table from y", Fault::zero, [](Pass& p) { std::fill(p.cos, p.cos + 2, 0.F); std::fill(p.sin, p.sin + 2, 0.F); p.remember(); p.from_output(); }, "the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0"},
     {"y without elements, table", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_40}, {0, 0}}; p.dx = {}; p.table.outer = {0, two_to_40}; p.from_output(); }, nullptr, "there is nothing to sum"},
     {"y without elements, sums", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_62 / 4}, {0, 0}}; p.dx = {}; p.table.outer = {1, two_to_62 / 4}; p.from_output(); }, "the number of bytes of the gradients must fit a 64-bit count, got 2305843009213693952 x 8"},
@@ -125,8 +126,8 @@ const Cell<Sums> parameters[] = {
     {"position gradients, angles", Fault::missing, [](Sums& s) { s.d.angle.clear(); s.of_positions(); }, "the gradients must be made with Wanted::angle, got none of angles"},
     {"attention factor gradient, log magnitudes", Fault::missing, [](Sums& s) { s.d.log_magnitude.clear(); s.attention(); }, "the gradients must be made with Wanted::log_magnitude, got none of magnitudes"},
     {"attention factor gradient, log magnitudes", Fault::wrong_length, [](Sums& s) { s.d.log_magnitude.resize(7); s.attention(); }, "the gradients' log_magnitude must be one per entry of the table (6), got 7"},
-    {"attention factor gradient at 0, table", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.cos.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none of it"},
-    {"attention factor gradient at 0, sin", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.sin.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::input(x) with Wanted::table and a half-width table, got none of it"},
+    {"attention factor gradient at 0, table", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.cos.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::from_input(x) with Wanted::table and a half-width table, got none of it"},
+    {"attention factor gradient at 0, sin", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.sin.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::from_input(x) with Wanted::table and a half-width table, got none of it"},
     {"attention factor gradient at 0, sin", Fault::wrong_length, [](Sums& s) { s.no_magnitude(); s.d.sin.resize(2); s.attention(); }, "the gradients' sin must be one per entry of the table (6), got 2"},
     {"xpos gradients, log magnitudes", Fault::missing, [](Sums& s) { s.d.log_magnitude.clear(); s.xpos(); }, "the gradients must be made with Wanted::log_magnitude, got none of magnitudes"},
     {"xpos gradients, log magnitudes", Fault::wrong_length, [](Sums& s) { s.d.log_magnitude.resize(1); s.xpos(); }, "the gradients' log_magnitude must be one per entry of the table (6), got 1"},
@@ -139,8 +140,8 @@ const Cell<Sums> parameters[] = {
     {"powers gradients, rotary dims", Fault::huge, [](Sums&) { (void)powers_gradients({two_to_62}, four); }, "the number of bytes of all rates must fit a 64-bit count, got 2305843009213693952 x 80"},
     {"powers gradients, factors", Fault::wrong_length, [](Sums&) { (void)powers_gradients({8, 1e4, 1, 1, {1}}, four); }, "frequency factors must be at least one per pair (4), got 1", "peer: ggml, freq factors shorter than dims/2 are read past their end"},
     {"powers gradients", Fault::nan, [](Sums&) { (void)powers_gradients({8}, {{nan, 1, 1, 1}, 1}); }, nullptr, "gradients that are not finite give results that are not"},
-    {"yarn gradients", Fault::wrong_length, [](Sums&) { (void)ggml_yarn_gradients({8}, {1.0, 4096}, three); }, per_pair},
-    {"yarn gradients, original context", Fault::negative, [](Sums&) { (void)ggml_yarn_gradients({8}, {1.0, -1}, four); }, "original context must not be negative, got -1"},
+    {"ggml yarn gradients", Fault::wrong_length, [](Sums&) { (void)ggml_yarn_gradients({8}, {1.0, 4096}, three); }, per_pair},
+    {"ggml yarn gradients, original context", Fault::negative, [](Sums&) { (void)ggml_yarn_gradients({8}, {1.0, -1}, four); }, "original context must not be negative, got -1"},
     {"llama3 gradients", Fault::wrong_length, [](Sums&) { (void)llama3_gradients({8}, {}, three); }, per_pair},
     {"llama3 gradients, factor", Fault::zero, [](Sums&) { (void)llama3_gradients({8}, {0.0}, four); }, "llama3 factor must be finite and greater than 0, got 0"},
     {"linear gradients", Fault::wrong_length, [](Sums&) { (void)linear_gradients({8}, 1, three); }, per_pair},
@@ -151,8 +152,8 @@ const Cell<Sums> parameters[] = {
     {"dynamic ntk gradients, length", Fault::negative, [](Sums&) { (void)dynamic_ntk_gradients({8}, {}, -1, four); }, "length must not be negative, got -1"},
     {"ntk gradients", Fault::wrong_length, [](Sums&) { (void)ntk_gradients({8}, {}, three); }, per_pair},
     {"ntk gradients, mixed_b", Fault::negative, [](Sums&) { (void)ntk_gradients({8}, {1, -1}, four); }, "mixed_b must be finite and not negative, got -1"},
-    {"hf yarn gradients", Fault::wrong_length, [](Sums&) { (void)yarn_gradients({8}, {}, three); }, per_pair},
-    {"hf yarn gradients, original context", Fault::zero, [](Sums&) { (void)yarn_gradients({8}, {1.0, 0}, four); }, "original context must be positive, got 0"},
+    {"yarn gradients", Fault::wrong_length, [](Sums&) { (void)yarn_gradients({8}, test::yarn_of(1.0, 4096), three); }, per_pair},
+    {"yarn gradients, original context", Fault::zero, [](Sums&) { (void)yarn_gradients({8}, test::yarn_of(1.0, 0), four); }, "original context must be positive, got 0"},
     {"longrope gradients", Fault::wrong_length, [](Sums&) { (void)longrope_gradients({8}, {ones, ones}, 1, three); }, per_pair},
     {"longrope gradients, short factor", Fault::wrong_length, [](Sums&) { (void)longrope_gradients({8}, {{1}, ones}, 1, four); }, "short factor must be one per pair (4), got 1"},
 };
@@ -165,10 +166,10 @@ TEST(BadInput, ParameterGradients) { expect_refusals(parameters); }
 
 TEST(BadInput, GradientsOfAnEarlierPassStay) {
   Pass pass;
-  Gradients<double> d = gradients(output(pass.u), pass.g, pass.table, split_half, pass.wanted);
+  Gradients<double> d = gradients(eigen_rope::from_output(pass.u), pass.g, pass.table, split_half, pass.wanted);
   const Gradients<double> before = d;
   pass.dx.data = pass.memory + 1;
-  EXPECT_NE(refusal_of([&] { gradients_into(d, output(pass.u), pass.g, pass.table, split_half, Wanted::angle, pass.dx); }), "");
+  EXPECT_NE(refusal_of([&] { gradients_into(d, from_output(pass.u), pass.g, pass.table, split_half, Wanted::angle, pass.dx); }), "");
   EXPECT_EQ(d.angle, before.angle);
   EXPECT_EQ(d.log_magnitude, before.log_magnitude);
   EXPECT_EQ(d.cos, before.cos);

@@ -5,6 +5,7 @@
 #include "eigen_rope/choices/dynamic_ntk.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/scaling_choice.hpp"
+#include "support/yarn.hpp"
 
 namespace eigen_rope::test::scalings_tests {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using F = Frequencies;
 
 Yarn with(void (*change)(Yarn&)) {
-  Yarn yarn{4.0, 4096};
+  Yarn yarn = test::yarn_of(4.0, 4096);
   change(yarn);
   return yarn;
 }
@@ -25,20 +26,20 @@ LongRope long_rope(void (*change)(LongRope&)) {
 
 // clang-format off
 const Cell<Memory> scalings[] = {
-    {"yarn, ext factor", Fault::nan, [](Memory&) { (void)F::ggml_yarn({8}, {nan}); }, "ext factor must be finite, got nan"},
-    {"yarn, ext factor", Fault::infinite, [](Memory&) { (void)F::ggml_yarn({8}, {infinity}); }, "ext factor must be finite, got inf"},
-    {"yarn, original context", Fault::negative, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, -1}); }, "original context must not be negative, got -1"},
-    {"yarn, original context", Fault::zero, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 0}); }, nullptr, "as ggml: the ramp ends before the first pair"},
-    {"yarn, original context", Fault::huge, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, int64_max}); }, nullptr, "the ramp begins behind the last pair"},
-    {"yarn, beta fast", Fault::negative, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, -1.0}); }, "beta fast must be finite and not negative, got -1"},
-    {"yarn, beta fast", Fault::infinite, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, infinity}); }, "beta fast must be finite and not negative, got inf"},
-    {"yarn, beta fast", Fault::zero, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, 0.0}); }, nullptr, "as ggml: infinite before it is clamped"},
-    {"yarn, beta slow", Fault::negative, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, 32.0, -0.5}); }, "beta slow must be finite and not negative, got -0.5"},
-    {"yarn, beta slow", Fault::nan, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, 32.0, nan}); }, "beta slow must be finite and not negative, got nan"},
-    {"yarn, base", Fault::too_small, [](Memory&) { (void)F::ggml_yarn({8, 1.0}, {1.0, 4096}); }, "base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1"},
-    {"yarn, rotary dims", Fault::odd, [](Memory&) { (void)F::ggml_yarn({7}, {1.0, 4096}); }, "rotary dims must be even, got 7"},
-    {"yarn, linear scale", Fault::zero, [](Memory&) { (void)F::ggml_yarn({8, 1e4, 0}, {0.0, 4096}); }, "linear scale must be finite and greater than 0, got 0", "peer: ggml, freq_scale <= 0 with YaRN gives NaN silently"},
-    {"yarn, rotary dims", Fault::huge, [](Memory&) { (void)F::ggml_yarn({two_to_62}, {1.0, 4096}); }, "the number of bytes of all rates must fit a 64-bit count, got 2305843009213693952 x 16"},
+    {"ggml yarn, ext factor", Fault::nan, [](Memory&) { (void)F::ggml_yarn({8}, {nan}); }, "ext factor must be finite, got nan"},
+    {"ggml yarn, ext factor", Fault::infinite, [](Memory&) { (void)F::ggml_yarn({8}, {infinity}); }, "ext factor must be finite, got inf"},
+    {"ggml yarn, original context", Fault::negative, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, -1}); }, "original context must not be negative, got -1"},
+    {"ggml yarn, original context", Fault::zero, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 0}); }, nullptr, "as ggml: the ramp ends before the first pair"},
+    {"ggml yarn, original context", Fault::huge, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, int64_max}); }, nullptr, "the ramp begins behind the last pair"},
+    {"ggml yarn, beta fast", Fault::negative, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, -1.0}); }, "beta fast must be finite and not negative, got -1"},
+    {"ggml yarn, beta fast", Fault::infinite, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, infinity}); }, "beta fast must be finite and not negative, got inf"},
+    {"ggml yarn, beta fast", Fault::zero, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, 0.0}); }, nullptr, "as ggml: infinite before it is clamped"},
+    {"ggml yarn, beta slow", Fault::negative, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, 32.0, -0.5}); }, "beta slow must be finite and not negative, got -0.5"},
+    {"ggml yarn, beta slow", Fault::nan, [](Memory&) { (void)F::ggml_yarn({8}, {1.0, 4096, 32.0, nan}); }, "beta slow must be finite and not negative, got nan"},
+    {"ggml yarn, base", Fault::too_small, [](Memory&) { (void)F::ggml_yarn({8, 1.0}, {1.0, 4096}); }, "base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1"},
+    {"ggml yarn, rotary dims", Fault::odd, [](Memory&) { (void)F::ggml_yarn({7}, {1.0, 4096}); }, "rotary dims must be even, got 7"},
+    {"ggml yarn, linear scale", Fault::zero, [](Memory&) { (void)F::ggml_yarn({8, 1e4, 0}, {0.0, 4096}); }, "linear scale must be finite and greater than 0, got 0", "peer: ggml, freq_scale <= 0 with YaRN gives NaN silently"},
+    {"ggml yarn, rotary dims", Fault::huge, [](Memory&) { (void)F::ggml_yarn({two_to_62}, {1.0, 4096}); }, "the number of bytes of all rates must fit a 64-bit count, got 2305843009213693952 x 16"},
     {"llama3, factor", Fault::zero, [](Memory&) { (void)F::llama3({8}, {0.0}); }, "llama3 factor must be finite and greater than 0, got 0"},
     {"llama3, factor", Fault::nan, [](Memory&) { (void)F::llama3({8}, {nan}); }, "llama3 factor must be finite and greater than 0, got nan"},
     {"llama3, low freq factor", Fault::negative, [](Memory&) { (void)F::llama3({8}, {8.0, -1.0}); }, "low freq factor must be finite and not negative, got -1"},
@@ -68,15 +69,15 @@ const Cell<Memory> scalings[] = {
     {"ntk, factor", Fault::nan, [](Memory&) { (void)F::ntk({8}, {nan, 1}); }, "factor must be finite and greater than 0, got nan"},
     {"ntk, mixed_b", Fault::negative, [](Memory&) { (void)F::ntk({8}, {1, -1}); }, "mixed_b must be finite and not negative, got -1"},
     {"ntk, mixed_b", Fault::infinite, [](Memory&) { (void)F::ntk({8}, {1, infinity}); }, "mixed_b must be finite and not negative, got inf"},
-    {"hf yarn, factor", Fault::negative, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.factor = -4; })); }, "factor must be finite and greater than 0, got -4"},
-    {"hf yarn, original context", Fault::zero, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.original_context = 0; })); }, "original context must be positive, got 0"},
-    {"hf yarn, beta fast", Fault::zero, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.beta_fast = 0; })); }, "beta fast must be finite and greater than 0, got 0"},
-    {"hf yarn, beta slow", Fault::nan, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.beta_slow = nan; })); }, "beta slow must be finite and greater than 0, got nan"},
-    {"hf yarn, base", Fault::too_small, [](Memory&) { (void)F::yarn({8, 1.0}, with([](Yarn&) {})); }, "base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1"},
-    {"hf yarn, mscale", Fault::infinite, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.mscale = infinity; })); }, "mscale must be finite, got inf"},
-    {"hf yarn, mscale all dim", Fault::infinite, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.mscale_all_dim = -infinity; })); }, "mscale all dim must be finite, got -inf"},
-    {"hf yarn, extrapolation", Fault::nan, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.extrapolation = nan; })); }, "extrapolation must be finite, got nan"},
-    {"hf yarn, rotary dims", Fault::odd, [](Memory&) { (void)F::yarn({7}, with([](Yarn&) {})); }, "rotary dims must be even, got 7"},
+    {"yarn, factor", Fault::negative, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.factor = -4; })); }, "factor must be finite and greater than 0, got -4"},
+    {"yarn, original context", Fault::zero, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.original_context = 0; })); }, "original context must be positive, got 0"},
+    {"yarn, beta fast", Fault::zero, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.beta_fast = 0; })); }, "beta fast must be finite and greater than 0, got 0"},
+    {"yarn, beta slow", Fault::nan, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.beta_slow = nan; })); }, "beta slow must be finite and greater than 0, got nan"},
+    {"yarn, base", Fault::too_small, [](Memory&) { (void)F::yarn({8, 1.0}, with([](Yarn&) {})); }, "base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1"},
+    {"yarn, mscale", Fault::infinite, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.mscale = infinity; })); }, "mscale must be finite, got inf"},
+    {"yarn, mscale all dim", Fault::infinite, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.mscale_all_dim = -infinity; })); }, "mscale all dim must be finite, got -inf"},
+    {"yarn, extrapolation", Fault::nan, [](Memory&) { (void)F::yarn({8}, with([](Yarn& y) { y.extrapolation = nan; })); }, "extrapolation must be finite, got nan"},
+    {"yarn, rotary dims", Fault::odd, [](Memory&) { (void)F::yarn({7}, with([](Yarn&) {})); }, "rotary dims must be even, got 7"},
     {"longrope, short factor", Fault::wrong_length, [](Memory&) { (void)F::longrope({8}, long_rope([](LongRope& l) { l.short_factor = {1}; }), 1); }, "short factor must be one per pair (4), got 1", "peer: ggml, freq factors shorter than dims/2 are read past their end"},
     {"longrope, long factor", Fault::wrong_length, [](Memory&) { (void)F::longrope({8}, long_rope([](LongRope& l) { l.long_factor.push_back(1); }), 1); }, "long factor must be one per pair (4), got 5"},
     {"longrope, short factor", Fault::zero, [](Memory&) { (void)F::longrope({8}, long_rope([](LongRope& l) { l.short_factor[1] = 0; }), 1); }, "short factor 1 must be finite and not 0, got 0"},

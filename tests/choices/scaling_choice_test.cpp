@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "support/yarn.hpp"
 
 namespace eigen_rope::scaling_choice_tests {
 namespace {
@@ -29,7 +30,7 @@ TEST(ScalingChoice, GivesWhatTheFactoryGives) {
   expect_same(frequencies(powers, Proportional{2.0, 3}), Frequencies::proportional(powers, {2.0, 3}));
   expect_same(frequencies(powers, DynamicNtkScaling{2.0, 100}, 300), Frequencies::dynamic_ntk(powers, {2.0, 100}, 300));
   expect_same(frequencies(powers, NtkScaling{4, 0.5}), Frequencies::ntk(powers, {4, 0.5}));
-  expect_same(frequencies(powers, Yarn{4.0, 100}), Frequencies::yarn(powers, {4.0, 100}));
+  expect_same(frequencies(powers, test::yarn_of(4.0, 100)), Frequencies::yarn(powers, test::yarn_of(4.0, 100)));
   expect_same(frequencies(powers, GgmlYarn{1.0, 100}), Frequencies::ggml_yarn(powers, {1.0, 100}));
   expect_same(frequencies(powers, Llama3{8.0, 1.0, 4.0, 100}), Frequencies::llama3(powers, {8.0, 1.0, 4.0, 100}));
   expect_same(frequencies(powers, longrope, 100), Frequencies::longrope(powers, longrope, 100));

@@ -10,11 +10,13 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "eigen_rope/choices/frequencies.hpp"
 #include "support/error_of.hpp"
 #include "support/real_number.hpp"
+#include "support/yarn.hpp"
 
 namespace eigen_rope::scalings_tests {
 namespace {
@@ -41,6 +43,9 @@ void expect_same(const Frequencies& actual, const Frequencies& expected, const s
 
 double rate(const Frequencies& frequencies, Index pair) { return static_cast<double>(frequencies.rates()[static_cast<std::size_t>(pair)]); }
 double magnitude(const Frequencies& frequencies) { return static_cast<double>(frequencies.attention_factor()); }
+
+/// ggml's YaRN, which was called Yarn once, takes other numbers in these places.
+static_assert(!std::is_aggregate_v<Yarn> && !std::is_constructible_v<Yarn, double> && !std::is_constructible_v<Yarn, double, Index>);
 
 TEST(Linear, IsALinearScaleThatNeedNotBeADouble) {
   const Powers powers{64, 5e5, 1, 1.5};
@@ -140,7 +145,7 @@ TEST(Yarn, IsGgmlsWhereTheRampHasAWidth) {
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
     for (const double factor : {4.0, 32.0}) {
       Powers powers{64, 150000.0};
-      const Frequencies hugging_face = Frequencies::yarn(powers, {factor, 4096, 32.0, 1.0, ends});
+      const Frequencies hugging_face = Frequencies::yarn(powers, test::yarn_of(factor, 4096, 32.0, 1.0, ends));
       powers.linear_scale = 1 / factor;
       expect_same(hugging_face, Frequencies::ggml_yarn(powers, {1.0, 4096, 32.0, 1.0, ends}));
     }
@@ -158,7 +163,7 @@ TEST(Yarn, EndsOfTheRamp) {
                         Case{64, 1e4, 131072, 32, 22, 35}, Case{64, 1e4, 4096, 32, 10, 23}, Case{256, 1e4, 131072, 32, 90, 139},
                         Case{64, 150000, 4096, 32, 8, 18}}) {
     const Frequencies plain = Frequencies::powers({c.dims, c.base});
-    const Frequencies yarn = Frequencies::yarn({c.dims, c.base}, {4.0, c.context, c.beta_fast});
+    const Frequencies yarn = Frequencies::yarn({c.dims, c.base}, test::yarn_of(4.0, c.context, c.beta_fast));
     for (Index k = 0; k < c.dims / 2; ++k) {
       const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - c.low) / (c.high - c.low)));
       const double expected = rate(plain, k) * (place / 4 + 1 - place);
@@ -171,10 +176,11 @@ TEST(Yarn, ANegativeEndScalesNothing) {
   // 4 and 5 tokens are less than a turn of the fastest pair: c(1) = -1.57 and -0.79, which is rounded to 0, the first pair.
   const Powers powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  for (const Yarn& yarn : {Yarn{4.0, 4}, Yarn{4.0, 4, 32.0, 1.0, RampEnds::exact}, Yarn{4.0, 5, 32.0, 1.0, RampEnds::exact}}) {
+  for (const Yarn& yarn :
+       {test::yarn_of(4.0, 4), test::yarn_of(4.0, 4, 32.0, 1.0, RampEnds::exact), test::yarn_of(4.0, 5, 32.0, 1.0, RampEnds::exact)}) {
     for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(Frequencies::yarn(powers, yarn), k), rate(plain, k)) << "pair " << k;
   }
-  const Frequencies at_zero = Frequencies::yarn(powers, {4.0, 5});
+  const Frequencies at_zero = Frequencies::yarn(powers, test::yarn_of(4.0, 5));
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(at_zero, k), k == 0 ? 1 : rate(plain, k) / 4) << "pair " << k;
 }
 
@@ -182,19 +188,19 @@ TEST(Yarn, EqualEndsAreAStep) {
   // Both ends 22.51...: up to pair 22 kept, then divided.
   const Powers powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies::yarn(powers, {4.0, 4096, 1.0, 1.0, RampEnds::exact});
+  const Frequencies yarn = Frequencies::yarn(powers, test::yarn_of(4.0, 4096, 1.0, 1.0, RampEnds::exact));
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(yarn, k), k <= 22 ? rate(plain, k) : rate(plain, k) / 4) << "pair " << k;
   // An end on a pair: it is kept. c(beta) = log2(turns) / 2 for 16 dims and base 2^16.
   const double beta = 32768 / 16.0 / 6.283185307179586;
   const Powers sixteen{16, 65536.0};
-  const double kept = rate(Frequencies::yarn(sixteen, {4.0, 32768, beta, beta, RampEnds::exact}), 2);
+  const double kept = rate(Frequencies::yarn(sixteen, test::yarn_of(4.0, 32768, beta, beta, RampEnds::exact)), 2);
   EXPECT_NEAR(kept, rate(Frequencies::powers(sixteen), 2), 1e-11) << "within 0.001 of the end";
 }
 
 TEST(Yarn, EndsInTheWrongOrderTurnTheRampRound) {
   const Powers powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies::yarn(powers, {4.0, 4096, 1.0, 32.0});  // low 22, high 11
+  const Frequencies yarn = Frequencies::yarn(powers, test::yarn_of(4.0, 4096, 1.0, 32.0));  // low 22, high 11
   for (Index k = 0; k < 32; ++k) {
     const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - 22) / (11 - 22)));
     EXPECT_NEAR(rate(yarn, k), rate(plain, k) * (place / 4 + 1 - place), 8 * epsilon * rate(plain, k)) << "pair " << k;
@@ -203,7 +209,7 @@ TEST(Yarn, EndsInTheWrongOrderTurnTheRampRound) {
 
 TEST(Yarn, ExtrapolationWeighsTheKeptPart) {
   const Powers powers{64};
-  Yarn yarn{4.0, 4096};
+  Yarn yarn = test::yarn_of(4.0, 4096);
   yarn.extrapolation = 0;
   const Frequencies none = Frequencies::yarn(powers, yarn);
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(none, k), rate(Frequencies::powers(powers), k) / 4);
@@ -213,7 +219,7 @@ TEST(Yarn, ExtrapolationWeighsTheKeptPart) {
 }
 
 double yarn_m(double factor, std::optional<double> mscale, double all_dim, YarnMagnitude rule, double attention_factor = 1) {
-  Yarn yarn{factor, 4096};
+  Yarn yarn = test::yarn_of(factor, 4096);
   yarn.mscale = mscale;
   yarn.mscale_all_dim = all_dim;
   yarn.magnitude = rule;
@@ -308,7 +314,7 @@ TEST(Scalings, InDoubleAreThoseInDoubleDouble) {
   expect(dynamic_ntk_rates(powers, DynamicNtkScaling{3.0, 100}, 777), Frequencies::dynamic_ntk(powers, {3.0, 100}, 777), "dynamic");
   expect(ntk_rates(powers, NtkScaling{3, 0.6}), Frequencies::ntk(powers, {3, 0.6}), "ntk");
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
-    const Yarn yarn{3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, 0.8, 0.3, 0.9};
+    const Yarn yarn = test::yarn_of(3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, {0.8}, 0.3, 0.9);
     expect(yarn_rates(powers, yarn), Frequencies::yarn(powers, yarn), "yarn");
   }
   const LongRope longrope{divisors, divisors, 100, 3.0};
@@ -341,24 +347,23 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
             "[rope] length must not be so large that the base overflows, got 1000");
   EXPECT_EQ(error_of([&] { (void)Frequencies::ntk(powers, {0}); }), factor);
   EXPECT_EQ(error_of([&] { (void)Frequencies::ntk(powers, {1, -1}); }), "[rope] mixed_b must be finite and not negative, got -1");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, {0.0}); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, {1.0, 0}); }), "[rope] original context must be positive, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, {1.0, 1, 0.0}); }), "[rope] beta fast must be finite and greater than 0, got 0");
-  EXPECT_EQ(error_of([&] {
-              (void)Frequencies::yarn(powers, {1.0, 1, 1.0, 0.0});
-            }),
+  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(0.0, 4096)); }), factor);
+  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(1.0, 0)); }), "[rope] original context must be positive, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(1.0, 1, 0.0)); }),
+            "[rope] beta fast must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(1.0, 1, 1.0, 0.0)); }),
             "[rope] beta slow must be finite and greater than 0, got 0");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::yarn({4, 1.0}, {});
+              (void)Frequencies::yarn({4, 1.0}, test::yarn_of(1.0, 4096));
             }),
             "[rope] base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1");
-  Yarn yarn;
+  Yarn yarn = test::yarn_of(4.0, 4096);
   yarn.mscale = infinity;
   EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, yarn); }), "[rope] mscale must be finite, got inf");
-  yarn = {};
+  yarn = test::yarn_of(4.0, 4096);
   yarn.mscale_all_dim = -infinity;
   EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, yarn); }), "[rope] mscale all dim must be finite, got -inf");
-  yarn = {};
+  yarn = test::yarn_of(4.0, 4096);
   yarn.extrapolation = infinity;
   EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, yarn); }), "[rope] extrapolation must be finite, got inf");
   const auto longrope = [&](const LongRope& scaling, Index length = 1) {

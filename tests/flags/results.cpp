@@ -54,7 +54,7 @@ class Numbers {
     if constexpr (std::is_same_v<Scalar, long double>) {
       return (static_cast<long double>(high) + static_cast<long double>(bits() >> 53) / 0x1p64L) + 0.5L;
     } else if constexpr (std::is_same_v<Scalar, DoubleDouble>) {
-      return quick_two_sum(high + 0.5, static_cast<double>(bits() >> 11) / 0x1p107);
+      return detail::quick_two_sum(high + 0.5, static_cast<double>(bits() >> 11) / 0x1p107);
     } else {
       return static_cast<Scalar>(high + 0.5);
     }
@@ -250,11 +250,11 @@ void gradients_of(Results& results) {
     for (const Index width : {kDims / 2, kDims}) {
       const Entries<TableScalar> table = entries<TableScalar>(width, ++seed);
       const std::string what = scalars + ", " + text(kind, Direction::forward, width);
-      add("gradients from the input of " + what, gradients(input(rows_of(u)), rows_of(g), table, pairing, kAll));
+      add("gradients from the input of " + what, gradients(from_input(rows_of(u)), rows_of(g), table, pairing, kAll));
       if (width == kDims) continue;
-      add("gradients from the output of " + what, gradients(output(rows_of(u)), rows_of(g), table, pairing, kAll));
+      add("gradients from the output of " + what, gradients(from_output(rows_of(u)), rows_of(g), table, pairing, kAll));
       std::vector<G> dx(g.size());
-      const auto angles = gradients(output(rows_of(u)), rows_of(g), table, pairing, Wanted::angle, rows_of(dx));
+      const auto angles = gradients(from_output(rows_of(u)), rows_of(g), table, pairing, Wanted::angle, rows_of(dx));
       results.add("angles from the output of " + what, reach, angles.angle);
       results.add("dx of " + what, reach, dx);
     }
@@ -318,11 +318,11 @@ void rates(Results& results, const char* name) {
   yarn.ends = RampEnds::exact;
   add("YaRN's rates between exact ends", ggml_yarn_rates(powers, yarn));
   add("Llama 3's rates", llama3_rates(powers, BasicLlama3<S>{}));
-  BasicYarn<S> hf_yarn;
-  hf_yarn.factor = S(3.7);
-  hf_yarn.original_context = 4096;
-  hf_yarn.extrapolation = S(0.9);
-  add("Hugging Face's YaRN", yarn_rates(powers, hf_yarn));
+  BasicYarn<S> hugging_face;
+  hugging_face.factor = S(3.7);
+  hugging_face.original_context = 4096;
+  hugging_face.extrapolation = S(0.9);
+  add("Hugging Face's YaRN", yarn_rates(powers, hugging_face));
 }
 
 void double_doubles(Results& results) {

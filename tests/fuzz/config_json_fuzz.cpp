@@ -22,8 +22,7 @@ void fuzz_config_json(Bytes bytes) {
     for (std::size_t i = 0; i < strict->layers.size(); ++i) {
       const std::vector<DoubleDouble> rates = strict->layers[i].frequencies(strict->context).rates();
       const std::vector<DoubleDouble> others = lenient->layers[i].frequencies(lenient->context).rates();
-      const auto same = [](const DoubleDouble& a, const DoubleDouble& b) { return a.high == b.high && a.low == b.low; };
-      require(std::equal(rates.begin(), rates.end(), others.begin(), others.end(), same), "strict and lenient reading find the same rates");
+      require(rates == others, "strict and lenient reading find the same rates");
     }
   }
   inspect_and_print(*lenient);

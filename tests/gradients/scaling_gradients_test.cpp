@@ -325,7 +325,7 @@ TEST(ScalingGradients, OnTheEdgesOfLlama3sBandTheyAreThoseOfItsInside) {
   const Powers powers{2};
   const RateGradients gradients{{1}, 0};
   constexpr Index context = 8192;
-  const double turns = (from_integer(context) / detail::two_pi).high;
+  const double turns = (DoubleDouble::from_integer(context) / detail::two_pi).high;
   const double next = std::nextafter(turns, 1e9);
   const double before = std::nextafter(turns, 0);
   constexpr double factor = 8;

@@ -22,6 +22,7 @@
 #include "support/active_parameter.hpp"
 #include "support/error_of.hpp"
 #include "support/real_number.hpp"
+#include "support/yarn.hpp"
 
 namespace eigen_rope::scalings_gradients_tests {
 namespace {
@@ -200,7 +201,7 @@ TEST(ScalingsGradients, OfYarn) {
         for (const Index context : {Index{5}, Index{64}, Index{4096}, Index{131072}}) {
           for (const bool mscales : {true, false}) {
             for (const double factor : {4.4, 0.8}) {
-              Yarn yarn{factor, context, 31.3, 1.1, ends, rule, std::nullopt, 0, 0.9};
+              Yarn yarn = test::yarn_of(factor, context, 31.3, 1.1, ends, rule, {}, 0.0, 0.9);
               if (mscales) yarn.mscale = 0.707;
               if (mscales) yarn.mscale_all_dim = 0.3;
               SCOPED_TRACE(testing::Message() << "dims " << powers.rotary_dims << ", ends " << static_cast<int>(ends) << ", rule "
@@ -266,7 +267,7 @@ TEST(ScalingsGradients, AreThoseOfAnAutoDiffScalarWithOneActiveParameter) {
   expect_autodiff(
       of_ntk.mixed_b, "mixed_b", mixed.mixed_b, gradients, [&] { return ntk_rates(powers, mixed); }, autodiff_roundings);
 
-  const Yarn yarn{4.4, 4096, 31.3, 1.1, RampEnds::exact, YarnMagnitude::deepseek, 0.7, 0.3, 0.9};
+  const Yarn yarn = test::yarn_of(4.4, 4096, 31.3, 1.1, RampEnds::exact, YarnMagnitude::deepseek, {0.7}, 0.3, 0.9);
   auto ramp = yarn.cast<Dynamic>();
   const auto ggml_yarn_rates = [&] { return yarn_rates(powers, ramp); };
   const YarnGradients of_yarn = yarn_gradients(values, yarn, gradients);
@@ -296,7 +297,7 @@ TEST(ScalingsGradients, AreOnePerPair) {
   EXPECT_EQ(error_of([&] { (void)linear_gradients(powers, 1, three); }), message);
   EXPECT_EQ(error_of([&] { (void)dynamic_ntk_gradients(powers, {}, 1, three); }), message);
   EXPECT_EQ(error_of([&] { (void)ntk_gradients(powers, {}, three); }), message);
-  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, {}, three); }), message);
+  EXPECT_EQ(error_of([&] { (void)yarn_gradients(powers, test::yarn_of(1.0, 4096), three); }), message);
   EXPECT_EQ(error_of([&] { (void)longrope_gradients(powers, {ones, ones}, 1, three); }), message);
   EXPECT_EQ(error_of([&] {
               (void)longrope_gradients(powers, {{1}, ones}, 1, three);

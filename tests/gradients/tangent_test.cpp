@@ -113,7 +113,7 @@ TEST(Tangent, JvpAndGradientsAreAdjoint) {
     std::vector<double> dy(x.size()), dx(x.size());
     jvp_to(dense(dy, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du), pairing);
     const auto d =
-        gradients(input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::angle | Wanted::log_magnitude, dense(dx, kShape));
+        gradients(from_input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::angle | Wanted::log_magnitude, dense(dx, kShape));
     EXPECT_NEAR(dot(g, dy), dot(v, dx) + dot(dt, d.angle) + dot(du, d.log_magnitude), kSumTolerance);
   });
 }
@@ -130,8 +130,8 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
     std::vector<double> of_g(x.size()), of_x(x.size());
     jvp_to(dense(of_g, kShape), dense(x, kShape), dense(v, kShape), table, tangent, pairing);
     rotate_tangent_to(dense(of_x, kShape), dense(g, kShape), tangent, pairing, Direction::backward);
-    const auto at_v = gradients(input(dense(v, kShape)), dense(g, kShape), table, pairing, Wanted::angle);
-    const auto at_x = gradients(input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::log_magnitude);
+    const auto at_v = gradients(from_input(dense(v, kShape)), dense(g, kShape), table, pairing, Wanted::angle);
+    const auto at_x = gradients(from_input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::log_magnitude);
     std::vector<double> of_t(w.size());
     for (std::size_t i = 0; i < w.size(); ++i) of_t[i] = at_v.angle[i] - w[i] * at_x.log_magnitude[i];
 

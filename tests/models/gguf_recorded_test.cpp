@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eigen_rope/models/gguf.hpp"
+#include "support/yarn.hpp"
 
 namespace eigen_rope::test {
 namespace {
@@ -112,14 +113,14 @@ TEST(GgufRecordedFiles, DivisorsOfLlama31AreItsScaling) {
 
 TEST(GgufRecordedFiles, YarnIsHuggingFacesOfTheSameModel) {
   const Frequencies got = recorded("qwen2_yarn").layers[0].frequencies();
-  const Frequencies expected = Frequencies::yarn({64, 1000000.0}, {4.0, 32768});
+  const Frequencies expected = Frequencies::yarn({64, 1000000.0}, test::yarn_of(4.0, 32768));
   EXPECT_LE(worst_difference(got, expected), kTolerance);
   expect_near(got.attention_factor().high, expected.attention_factor().high, "attention_factor");
 }
 
 TEST(GgufRecordedFiles, DeepSeeksYarnIsItsOwnRule) {
   const LayerRope got = recorded("deepseek2_yarn").layers[0];
-  Yarn yarn{40.0, 4096};
+  Yarn yarn = test::yarn_of(40.0, 4096);
   yarn.magnitude = YarnMagnitude::deepseek;
   yarn.mscale = 0.707;
   yarn.mscale_all_dim = 0.707;

@@ -32,7 +32,7 @@ class Doubles {
   /// A normalised pair.
   DoubleDouble pair() {
     const double high = (*this)();
-    return quick_two_sum(high, high * std::ldexp(fraction_(engine_) - 0.75, -52));
+    return detail::quick_two_sum(high, high * std::ldexp(fraction_(engine_) - 0.75, -52));
   }
 
  private:
@@ -47,10 +47,10 @@ TEST(DoubleDouble, SumsOfTwoDoublesAreExact) {
   for (int i = 0; i < samples; ++i) {
     const double a = next();
     const double b = next();
-    const DoubleDouble sum = two_sum(a, b);
+    const DoubleDouble sum = detail::two_sum(a, b);
     EXPECT_EQ(exactly(sum), exactly(a) + exactly(b)) << a << " + " << b;
     EXPECT_EQ(sum.high, a + b);
-    const DoubleDouble quick = std::abs(a) >= std::abs(b) ? quick_two_sum(a, b) : quick_two_sum(b, a);
+    const DoubleDouble quick = std::abs(a) >= std::abs(b) ? detail::quick_two_sum(a, b) : detail::quick_two_sum(b, a);
     EXPECT_EQ(quick.high, sum.high);
     EXPECT_EQ(quick.low, sum.low);
   }
@@ -61,7 +61,7 @@ TEST(DoubleDouble, ProductsOfTwoDoublesAreExact) {
   for (int i = 0; i < samples; ++i) {
     const double a = next();
     const double b = next();
-    const DoubleDouble product = two_product(a, b);
+    const DoubleDouble product = detail::two_product(a, b);
     EXPECT_EQ(exactly(product), exactly(a) * exactly(b)) << a << " * " << b;
     EXPECT_EQ(product.high, a * b);
   }
@@ -116,7 +116,7 @@ TEST(DoubleDouble, EveryIntegerIsHeldExactly) {
   std::mt19937_64 engine(20250611);
   for (int i = 0; i < samples; ++i) integers.push_back(static_cast<std::int64_t>(engine()) >> (i % 64));
   for (const std::int64_t value : integers) {
-    const DoubleDouble held = from_integer(value);
+    const DoubleDouble held = DoubleDouble::from_integer(value);
     EXPECT_EQ(exactly(held), Real(value));
     EXPECT_EQ(held.high, static_cast<double>(value)) << "high must be the nearest double";
   }
@@ -128,7 +128,7 @@ TEST(DoubleDouble, ExpReachesItsBoundOverTheNormalRange) {
   std::uniform_real_distribution<double> small(-1, 1);
   for (int i = 0; i < samples; ++i) {
     const double high = i % 2 == 0 ? anywhere(engine) : std::ldexp(small(engine), -i % 40);
-    const DoubleDouble x = quick_two_sum(high, high * std::ldexp(small(engine), -54));
+    const DoubleDouble x = detail::quick_two_sum(high, high * std::ldexp(small(engine), -54));
     EXPECT_LE(relative_error(exactly(exp(x)), exp(exactly(x))), function_bound) << high;
   }
 }
@@ -139,7 +139,7 @@ TEST(DoubleDouble, LogReachesItsBoundOverAllPositiveDoubles) {
   std::uniform_int_distribution<int> exponent(-1021, 1024);
   for (int i = 0; i < samples; ++i) {
     const double high = std::ldexp(fraction(engine), i % 2 == 0 ? exponent(engine) : exponent(engine) / 50);
-    const DoubleDouble x = quick_two_sum(high, i % 4 < 2 ? 0 : high * std::ldexp(fraction(engine), -54));
+    const DoubleDouble x = detail::quick_two_sum(high, i % 4 < 2 ? 0 : high * std::ldexp(fraction(engine), -54));
     const Real expected = log(exactly(x));
     const Real scale = abs(expected) > 1 ? Real(abs(expected)) : Real(1);
     EXPECT_LE(abs(exactly(log(x)) - expected), function_bound * scale) << high;

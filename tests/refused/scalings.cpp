@@ -16,7 +16,7 @@ constexpr std::uint16_t context_u16 = 4096;
 
 [[maybe_unused]] void makes_frequencies() {
   using F = eigen_rope::Frequencies;
-  (void)F::yarn({8}, {WRONG(4096, 4.0), WRONG(4, 4096)});                 // refused: this parameter is a real number: write 4.0
+  (void)F::proportional({8}, {WRONG(4096, 4.0), 2});                      // refused: this parameter is a real number: write 4.0
   (void)F::ggml_yarn({8}, {WRONG(4096U, 1.0), 4096});                     // refused: this parameter is a real number
   (void)F::llama3({8}, {WRONG(8192L, 8.0), 1.0, 4.0, 8192});              // refused: this parameter is a real number
   (void)F::dynamic_ntk({8}, {WRONG(4096UL, 4.0), WRONG(4, 4096)}, 100);   // refused: this parameter is a real number
@@ -24,9 +24,9 @@ constexpr std::uint16_t context_u16 = 4096;
   (void)F::longrope({4}, {{1, 1}, {8, 8}, 4096, WRONG(32ULL, 32.0)}, 1);  // refused: this parameter is a real number
   (void)F::powers({128, WRONG('a', 10000.0)});                            // refused: this parameter is a real number
   eigen_rope::DynamicNtk ntk({8}, {WRONG(context_16, 4.0), 4096});        // refused: this parameter is a real number
-  const eigen_rope::Scaling scaling = eigen_rope::Yarn{WRONG(context_u16, 4.0), 4096};  // refused: this parameter is a real number
+  const eigen_rope::Scaling scaling = eigen_rope::GgmlYarn{WRONG(context_u16, 1.0), 4096};  // refused: this parameter is a real number
 
-  (void)F::yarn({8}, {4.0, WRONG(4096.0, 4096)});               // refused: this parameter counts dims, pairs or tokens
+  (void)F::dynamic_ntk({8}, {4.0, WRONG(4096.0, 4096)}, 100);   // refused: this parameter counts dims, pairs or tokens
   (void)F::powers({WRONG(8.0F, 8), 10000.0});                   // refused: this parameter counts dims, pairs or tokens
   (void)F::llama3({8}, {8.0, 1.0, 4.0, WRONG(8192.0L, 8192)});  // refused: this parameter counts dims, pairs or tokens
 }

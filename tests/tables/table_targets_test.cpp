@@ -100,7 +100,7 @@ TYPED_TEST(TableTargets, ConsecutivePositions) {
         for (Index i = 0; i < count; ++i) {
           for (Index k = 0; k < pairs; ++k) {
             const auto at = static_cast<std::size_t>(i * pairs + k);
-            ASSERT_TRUE(same(from_integer(first + i), k, cos[at], sin[at]));
+            ASSERT_TRUE(same(DoubleDouble::from_integer(first + i), k, cos[at], sin[at]));
           }
         }
       }
@@ -111,7 +111,7 @@ TYPED_TEST(TableTargets, ConsecutivePositions) {
 /// Integers of every size and doubles down to 2^-27.
 DoubleDouble any_position(std::mt19937_64& engine) {
   const auto integer = static_cast<std::int64_t>(engine()) >> (engine() % 64);
-  if (engine() % 2 == 0) return from_integer(integer);
+  if (engine() % 2 == 0) return DoubleDouble::from_integer(integer);
   return DoubleDouble(std::ldexp(static_cast<double>(static_cast<std::int64_t>(engine())), -static_cast<int>(engine() % 90)));
 }
 
@@ -145,7 +145,7 @@ TYPED_TEST(TableTargets, APositionForEachPair) {
     for (int i = 0; i < 200; ++i) {
       // Every other row lies within reach of the kernels.
       for (DoubleDouble& position : positions) {
-        position = i % 2 == 0 ? from_integer(static_cast<std::int64_t>(engine()) >> 40) : any_position(engine);
+        position = i % 2 == 0 ? DoubleDouble::from_integer(static_cast<std::int64_t>(engine()) >> 40) : any_position(engine);
       }
       filler.fill_mixed(positions.data(), cos.data(), sin.data());
       for (std::size_t k = 0; k < pairs; ++k) ASSERT_TRUE(same(positions[k], static_cast<Index>(k), cos[k], sin[k]));
@@ -201,7 +201,7 @@ TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
       const bool above = i % 2 == 0;
       const bool of_sin = i % 4 < 2;
       const DoubleDouble radians = rate(engine);
-      const detail::CosSin v = detail::cos_sin_of_turns(from_integer(position), detail::rate_in_turns(radians));
+      const detail::CosSin v = detail::cos_sin_of_turns(DoubleDouble::from_integer(position), detail::rate_in_turns(radians));
       const DoubleDouble beside = DoubleDouble((1 + next) / 2) * (DoubleDouble(1) + DoubleDouble(above ? 0x1p-62 : -0x1p-62));
       const DoubleDouble magnitude = beside / (of_sin ? v.sin : v.cos);
       SCOPED_TRACE(target + ", rate " + std::to_string(radians.high) + ", magnitude " + std::to_string(magnitude.high));
@@ -210,9 +210,9 @@ TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
       std::vector<Scalar> sin(run);
       filler.fill_range(position - 7, run, cos.data(), sin.data());
       expect(of_sin ? sin[7] : cos[7], above, "consecutive");
-      filler.fill_one(from_integer(position), cos.data(), sin.data());
+      filler.fill_one(DoubleDouble::from_integer(position), cos.data(), sin.data());
       expect(of_sin ? sin[0] : cos[0], above, "single");
-      const DoubleDouble positions[] = {from_integer(position)};
+      const DoubleDouble positions[] = {DoubleDouble::from_integer(position)};
       filler.fill_mixed(positions, cos.data(), sin.data());
       expect(of_sin ? sin[0] : cos[0], above, "mixed");
     }
@@ -246,7 +246,7 @@ TEST(TableKernels, SinesAndCosinesInDoubleKeepTheErrorAssumedOfThem) {
         double cos;
         double sin;
         const auto pair = static_cast<std::size_t>(k);
-        detail::exact_entry(turns[pair], DoubleDouble(1), from_integer(i), cos, sin);
+        detail::exact_entry(turns[pair], DoubleDouble(1), DoubleDouble::from_integer(i), cos, sin);
         const auto at = static_cast<std::size_t>(i * pairs) + pair;
         ASSERT_LE(std::abs(offsets[at] - cos), assumed_error * std::abs(cos)) << "position " << i << ", pair " << k;
         ASSERT_LE(std::abs(offsets[static_cast<std::size_t>(detail::table_offsets * pairs) + at] - sin), assumed_error * std::abs(sin))

@@ -13,6 +13,7 @@
 #include "eigen_rope/choices/frequencies.hpp"
 #include "support/published_rates.hpp"
 #include "support/real_number.hpp"
+#include "support/yarn.hpp"
 #include "tool/verify/scaling.hpp"
 
 namespace eigen_rope {
@@ -85,7 +86,7 @@ TEST(PublishedScaling, Dynamic) {
 }
 
 TEST(PublishedScaling, GgmlYarn) {
-  Yarn yarn{10.0, context};
+  Yarn yarn = test::yarn_of(10.0, context);
   test::expect_published(Frequencies::yarn(llama, yarn), test::published_yarn);
   // beta_fast 1000: the last 20 are divided.
   yarn.beta_fast = 1000;
@@ -97,7 +98,7 @@ TEST(PublishedScaling, GgmlYarn) {
 
 TEST(PublishedScaling, YarnOfGemma) {
   // Gemma 3, 256 dims, original context 131072: from index 90 on.
-  const Frequencies gemma = Frequencies::yarn({256}, {10.0, 131072});
+  const Frequencies gemma = Frequencies::yarn({256}, test::yarn_of(10.0, 131072));
   const std::vector<std::pair<std::size_t, double>> published{{90, 1.5399e-03},  {91, 1.4067e-03},  {92, 1.2845e-03},
                                                               {93, 1.1726e-03},  {94, 1.0699e-03},  {95, 9.7592e-04},
                                                               {100, 6.1216e-04}, {126, 3.9121e-05}, {127, 3.4431e-05}};
@@ -122,7 +123,7 @@ TEST(PublishedScaling, AttentionFactors) {
   constexpr double two_ulp = 4.5e-16;
   const std::vector<std::pair<double, double>> yarn{{2, 1.0693147180559945}, {10, 1.2302585092994046}, {20, 1.2995732273553991}};
   for (const auto& [factor, published] : yarn) {
-    const Frequencies frequencies = Frequencies::yarn(llama, {factor, context});
+    const Frequencies frequencies = Frequencies::yarn(llama, test::yarn_of(factor, context));
     EXPECT_NEAR(static_cast<double>(frequencies.attention_factor()), published, two_ulp);
   }
   const std::vector<std::pair<double, double>> longrope{{2, 1.044465935734187}, {10, 1.141049281657711}, {20, 1.1802129274332955}};
@@ -135,7 +136,7 @@ TEST(PublishedScaling, AttentionFactors) {
   EXPECT_EQ(static_cast<double>(Frequencies::dynamic_ntk(llama, {10.0, context}, 16384).attention_factor()), 1);
   Powers half = llama;
   half.attention_factor = 0.5;
-  Yarn given{10.0, context};
+  Yarn given = test::yarn_of(10.0, context);
   given.magnitude = YarnMagnitude::given;
   EXPECT_EQ(static_cast<double>(Frequencies::yarn(half, given).attention_factor()), 0.5);
 }

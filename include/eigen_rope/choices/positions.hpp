@@ -85,7 +85,7 @@ class EIGEN_ROPE_API Positions {
     values.reserve(ids.size());
     for (const Number id : ids) {
       if constexpr (std::is_integral_v<Number>) {
-        values.push_back(from_integer(static_cast<std::int64_t>(id)));
+        values.push_back(DoubleDouble::from_integer(static_cast<std::int64_t>(id)));
       } else {
         values.push_back(finite(static_cast<double>(id)));
       }

@@ -234,7 +234,7 @@ S yarn_correction(Index dims, const S& base, Index original_context, const S& be
   if (original_context == 0) return S(-std::numeric_limits<double>::infinity());
   if (passive(beta) == 0) return S(std::numeric_limits<double>::infinity());
   // A sum of logarithms, because the quotient could overflow.
-  const S log_context = log(constant<S>(from_integer(original_context)));
+  const S log_context = log(constant<S>(DoubleDouble::from_integer(original_context)));
   const S log_two_pi = log(constant<S>(two_pi));
   const S log_radians = log_context - log_two_pi;
   const S log_beta = log(beta);
@@ -279,7 +279,7 @@ S place_in_ramp(double pair, const BasicCorrectionDims<S>& ramp) {
 /// f (1 - s) / factor + f s, s = clamp(..., 0, 1)
 template <class S>
 S llama3_rate(const S& rate, const BasicLlama3<S>& llama3) {
-  const S radians = rate * constant<S>(from_integer(llama3.original_context));
+  const S radians = rate * constant<S>(DoubleDouble::from_integer(llama3.original_context));
   S turns = radians / constant<S>(two_pi);
   if (passive(turns) < 0) {
     const S opposite = -turns;

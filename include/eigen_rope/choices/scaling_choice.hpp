@@ -2,7 +2,7 @@
 //
 // Any of the field's scalings as one value: what a program holds that learns only at run time which one a model has.
 //
-//   const eigen_rope::Scaling scaling = eigen_rope::HfYarn{4.0, 32768};
+//   const eigen_rope::Scaling scaling = eigen_rope::Llama3{8.0, 1.0, 4.0, 8192};
 //   eigen_rope::Frequencies f = eigen_rope::frequencies({128, 1e6}, scaling);          what Frequencies::yarn gives
 //
 // Powers say how fast pairs turn before, the scaling what becomes of it. Not the formulas (rates.hpp, scalings.hpp), and not where the
@@ -25,7 +25,7 @@ struct Linear {
   double factor = 1.0;  ///< Divides every rate; > 0.
 };
 
-/// Yarn is ggml's, HfYarn Hugging Face's and DeepSeek's.
+/// Yarn is Hugging Face's and DeepSeek's, GgmlYarn is ggml's.
 using Scaling = std::variant<Unscaled, Linear, Proportional, DynamicNtkScaling, NtkScaling, Yarn, GgmlYarn, Llama3, LongRope>;
 
 /// default, linear, proportional, dynamic, ntk, yarn (both), llama3 or longrope: the names of published configurations.

@@ -93,7 +93,7 @@ enum class YarnMagnitude {
   given,
 };
 
-/// YaRN as Hugging Face defines it. It differs from ggml's (BasicYarn) in m and where the ramp has no width or a negative one.
+/// YaRN as Hugging Face defines it. It differs from ggml's (BasicGgmlYarn) in m and where the ramp has no width or a negative one.
 ///
 /// Of Hugging Face's edge cases these are kept: high is clamped at d - 1 and not at 0, so that nothing is scaled where it is negative (a
 /// context below 2 pi beta_slow); ends that are equal are put 0.001 apart; ends in the wrong order (beta_fast < beta_slow) turn the ramp
@@ -101,26 +101,13 @@ enum class YarnMagnitude {
 /// to fill in.
 template <class S>
 struct BasicYarn {
-  BasicYarn() = default;
-  /// In the order of the members, real numbers written as such: {4.0, 4096, 32.0, 1.0}.
-  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  BasicYarn(const detail::Real<S>& divisor, detail::Count context = 4096, const detail::Real<S>& fast = S(32.0),
-            const detail::Real<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded, YarnMagnitude rule = YarnMagnitude::hugging_face,
-            std::optional<S> scale = {}, const S& scale_all_dim = S(0.0), const S& kept = S(1.0))
-      : factor(divisor.value()),
-        original_context(context.value()),
-        beta_fast(fast.value()),
-        beta_slow(slow.value()),
-        ends(ramp_ends),
-        magnitude(rule),
-        mscale(std::move(scale)),
-        mscale_all_dim(scale_all_dim),
-        extrapolation(kept) {}
+  /// Set by name, as below: ggml's YaRN takes other numbers in other places.
+  BasicYarn() {}  // NOLINT(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
 
-  /// > 0. With hugging_face and deepseek m has a kink at 1.
-  S factor = S(1.0);
-  /// original_max_position_embeddings, in tokens; > 0.
-  Index original_context = 4096;
+  /// Must be set; > 0. With hugging_face and deepseek m has a kink at 1.
+  S factor = S(0.0);
+  /// Must be set: original_max_position_embeddings, in tokens; > 0.
+  Index original_context = 0;
   /// Turns within the original context above which a pair keeps its rate; > 0.
   S beta_fast = S(32.0);
   /// Turns below which a pair is divided fully; > 0.
@@ -138,15 +125,15 @@ struct BasicYarn {
   /// As BasicPowers::cast.
   template <class T>
   BasicYarn<T> cast() const {
-    BasicYarn<T> result{detail::scalar_cast<T>(factor),
-                        original_context,
-                        detail::scalar_cast<T>(beta_fast),
-                        detail::scalar_cast<T>(beta_slow),
-                        ends,
-                        magnitude,
-                        std::nullopt,
-                        detail::scalar_cast<T>(mscale_all_dim),
-                        detail::scalar_cast<T>(extrapolation)};
+    BasicYarn<T> result;
+    result.factor = detail::scalar_cast<T>(factor);
+    result.original_context = original_context;
+    result.beta_fast = detail::scalar_cast<T>(beta_fast);
+    result.beta_slow = detail::scalar_cast<T>(beta_slow);
+    result.ends = ends;
+    result.magnitude = magnitude;
+    result.mscale_all_dim = detail::scalar_cast<T>(mscale_all_dim);
+    result.extrapolation = detail::scalar_cast<T>(extrapolation);
     if (mscale) result.mscale = detail::scalar_cast<T>(*mscale);
     return result;
   }
@@ -210,7 +197,7 @@ EIGEN_ROPE_API void require_valid(const Proportional& proportional, Index rotary
 EIGEN_ROPE_API void require_valid(const DynamicNtkScaling& ntk, Index length);
 EIGEN_ROPE_API void require_finite_base(double stretched, Index length);
 EIGEN_ROPE_API void require_valid(const NtkScaling& ntk);
-/// The YaRN whose correction dims these are. Throws for what HfYarn refuses.
+/// The YaRN whose correction dims these are. Throws for what Yarn refuses.
 EIGEN_ROPE_API GgmlYarn checked_yarn(Index dims, double base, const Yarn& yarn);
 EIGEN_ROPE_API void require_valid(const LongRope& longrope, const Powers& powers, Index length);
 EIGEN_ROPE_API void require_valid_softmax(double factor, double mscale_all_dim);
@@ -291,8 +278,8 @@ S dynamic_ntk_base(Index dims, const S& base, const BasicDynamicNtkScaling<S>& n
   using std::exp;
   using std::log;
   // 1 + factor (L - M) / M: no cancellation, unlike factor L / M - (factor - 1).
-  const S more = detail::constant<S>(from_integer(length - ntk.original_context));
-  const S times = more / detail::constant<S>(from_integer(ntk.original_context));
+  const S more = detail::constant<S>(DoubleDouble::from_integer(length - ntk.original_context));
+  const S times = more / detail::constant<S>(DoubleDouble::from_integer(ntk.original_context));
   const S grown = ntk.factor * times;
   const S stretch = grown + S(1.0);
   const S log_stretch = log(stretch);
@@ -395,7 +382,7 @@ BasicRates<S> longrope_rates(const BasicPowers<S>& powers, const BasicLongRope<S
   BasicRates<S> result = power_rates(divided);
   if (longrope.magnitude == LongRopeMagnitude::given || detail::passive(longrope.factor) <= 1) return result;
   const S log_factor = log(longrope.factor);
-  const S log_context = log(detail::constant<S>(from_integer(longrope.original_context)));
+  const S log_context = log(detail::constant<S>(DoubleDouble::from_integer(longrope.original_context)));
   const S ratio = log_factor / log_context;
   const S square = ratio + S(1.0);
   const S log_square = log(square);

@@ -2,7 +2,7 @@
 //
 // The backward pass of a rotation: every gradient in one pass over memory.
 //
-//   auto d = eigen_rope::gradients(eigen_rope::output(y), g, cache, eigen_rope::split_half, eigen_rope::Wanted::angle, dx);
+//   auto d = eigen_rope::gradients(eigen_rope::from_output(y), g, cache, eigen_rope::split_half, eigen_rope::Wanted::angle, dx);
 //
 // With y = rotate(x), g = dL/dy, pair (a, b) -> (A, B) and angle t:
 //
@@ -28,23 +28,23 @@ namespace eigen_rope {
 
 /// What a backward pass is given besides g: the rotation's output, or its input.
 template <class Scalar>
-struct Output {
+struct FromOutput {
   StridedView<const Scalar> y;  ///< What the rotation gave.
 };
 /// The rotation's input, for full-width tables and magnitudes of zero.
 template <class Scalar>
-struct Input {
+struct FromInput {
   StridedView<const Scalar> x;  ///< What was rotated.
 };
 
 /// Says that these rows are the rotation's output. O(1).
 template <class Scalar>
-Output<std::remove_const_t<Scalar>> output(const StridedView<Scalar>& y) {
+FromOutput<std::remove_const_t<Scalar>> from_output(const StridedView<Scalar>& y) {
   return {{y.data, y.shape, y.strides}};
 }
 /// Says that these rows are the rotation's input. O(1).
 template <class Scalar>
-Input<std::remove_const_t<Scalar>> input(const StridedView<Scalar>& x) {
+FromInput<std::remove_const_t<Scalar>> from_input(const StridedView<Scalar>& x) {
   return {{x.data, x.shape, x.strides}};
 }
 
@@ -53,8 +53,6 @@ enum class Wanted : unsigned { nothing = 0, angle = 1, log_magnitude = 2, table 
 
 /// Both sets.
 constexpr Wanted operator|(Wanted a, Wanted b) { return static_cast<Wanted>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
-/// Whether the set has the part.
-constexpr bool wants(Wanted set, Wanted part) { return (static_cast<unsigned>(set) & static_cast<unsigned>(part)) != 0; }
 
 /// What was asked for; the rest is empty. Sum: double for float, double and the 16-bit types, otherwise the scalar itself.
 template <class Sum>
@@ -72,6 +70,9 @@ struct Gradients {
 };
 
 namespace detail {
+
+/// Whether the set has the part.
+constexpr bool wants(Wanted set, Wanted part) { return (static_cast<unsigned>(set) & static_cast<unsigned>(part)) != 0; }
 
 /// One table row's share of the results.
 template <class Sum, class TableScalar>
@@ -182,7 +183,7 @@ void backward(Gradients<Sum>& result, Side side, const StridedView<const U>& u, 
   const auto pass = make_backward_pass(side, u, g, dx, table.width, table.outer, pairing);
   const bool sums_wanted = wanted != Wanted::nothing;
   if (side == Side::output && pass.plan.full_width && sums_wanted) {
-    fail("full-width tables need eigen_rope::input(x) for more than dx, as y does not tell their members apart; table width",
+    fail("full-width tables need eigen_rope::from_input(x) for more than dx, as y does not tell their members apart; table width",
          static_cast<std::int64_t>(table.width));
   }
   checked_product("the number of bytes of the gradients", checked_table_size(table), sizeof(Sum));
@@ -211,22 +212,22 @@ using GradientScalar = detail::SumScalar<detail::ComputeScalar<std::remove_const
 /// gradients() into an earlier result, whose memory is used again: fresh pages for the sums of a large table cost as much as a tenth of the
 /// pass.
 template <class Sum, class U, class G, class Table>
-void gradients_into(Gradients<Sum>& result, const Output<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
+void gradients_into(Gradients<Sum>& result, const FromOutput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
                     Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
   detail::backward(result, detail::Side::output, from.y, g, detail::view_of(table), pairing, wanted, dx, device);
 }
 
 /// The same from the input.
 template <class Sum, class U, class G, class Table>
-void gradients_into(Gradients<Sum>& result, const Input<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
+void gradients_into(Gradients<Sum>& result, const FromInput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
                     Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
   detail::backward(result, detail::Side::input, from.x, g, detail::view_of(table), pairing, wanted, dx, device);
 }
 
 /// The gradients of a loss from that with respect to a rotation's output.
 ///
-/// \param from     eigen_rope::output(y) or eigen_rope::input(x): views of any strides, rows may share elements. The window must be
-/// rotated; what is
+/// \param from     eigen_rope::from_output(y) or eigen_rope::from_input(x): views of any strides, rows may share elements. The window must
+/// be rotated; what is
 ///                 outside passes its gradient on unchanged
 /// \param g        dL/dy, of the same shape
 /// \param table    what the forward rotation read
@@ -236,14 +237,15 @@ void gradients_into(Gradients<Sum>& result, const Input<U>& from, const StridedV
 /// \param device   table rows are split among threads; the bits are the same for any number
 /// \returns        Gradients of double for float, double, half and bfloat16, of the scalar itself for others
 /// \throws eigen_rope::Error before anything is written: as rotate() for windows, shapes and tables that do not fit; for null pointers and
-///                 overlap; for output(y) with a full-width table; for Wanted::table from output(y) where the table has a zero magnitude
+///                 overlap; for from_output(y) with a full-width table; for Wanted::table from from_output(y) where the table has a zero
+///                 magnitude
 ///
 /// Error: sums of n products of float and 16-bit numbers at most n 2^-53 of the sum of their magnitudes, and 2^-23 more of d angle from y
 /// alone, as much as the rounding of y and g to float already costs; of doubles 2^-53 + n^2 2^-106 of it. Gradients that use the table
 /// carry its entries' rounding once more (d cos, d sin from y; d angle and d log m from x). dx as rotate(). Complexity: one pass over y (or
 /// x), g and dx. Thread safety: reads its arguments only.
 template <class U, class G, class Table>
-Gradients<GradientScalar<U, G>> gradients(const Output<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
+Gradients<GradientScalar<U, G>> gradients(const FromOutput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
                                           Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
   Gradients<GradientScalar<U, G>> result;
   gradients_into(result, from, g, table, pairing, wanted, dx, device);
@@ -252,8 +254,8 @@ Gradients<GradientScalar<U, G>> gradients(const Output<U>& from, const StridedVi
 
 /// The same from the input.
 template <class U, class G, class Table>
-Gradients<GradientScalar<U, G>> gradients(const Input<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing, Wanted wanted,
-                                          const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
+Gradients<GradientScalar<U, G>> gradients(const FromInput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
+                                          Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
   Gradients<GradientScalar<U, G>> result;
   gradients_into(result, from, g, table, pairing, wanted, dx, device);
   return result;

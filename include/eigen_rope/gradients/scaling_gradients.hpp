@@ -72,16 +72,16 @@ struct NtkGradients {
   double mixed_b = 0;      ///< With respect to NtkScaling::mixed_b.
 };
 
-/// With respect to the parameters of HfYarn, member for member.
+/// With respect to the parameters of Yarn, member for member.
 struct YarnGradients {
   PowersGradients powers;  ///< With respect to those of Powers.
-  double factor = 0;       ///< With respect to HfYarn::factor.
-  double beta_fast = 0;    ///< With respect to HfYarn::beta_fast.
-  double beta_slow = 0;    ///< With respect to HfYarn::beta_slow.
+  double factor = 0;       ///< With respect to Yarn::factor.
+  double beta_fast = 0;    ///< With respect to Yarn::beta_fast.
+  double beta_slow = 0;    ///< With respect to Yarn::beta_slow.
   /// Also where there is no mscale; it counts as 1 with deepseek, and 0 is its gradient with hugging_face.
   double mscale = 0;
-  double mscale_all_dim = 0;  ///< With respect to HfYarn::mscale_all_dim.
-  double extrapolation = 0;   ///< With respect to HfYarn::extrapolation.
+  double mscale_all_dim = 0;  ///< With respect to Yarn::mscale_all_dim.
+  double extrapolation = 0;   ///< With respect to Yarn::extrapolation.
 };
 
 /// With respect to the parameters of LongRope.
@@ -112,7 +112,7 @@ EIGEN_ROPE_API FactorGradients dynamic_ntk_gradients(const Powers& powers, const
                                                      const RateGradients& gradients);
 /// From the gradients of ntk_rates.
 EIGEN_ROPE_API NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
-/// From the gradients of hf_yarn_rates.
+/// From the gradients of yarn_rates.
 EIGEN_ROPE_API YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
 /// From the gradients of longrope_rates.
 EIGEN_ROPE_API LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length,

@@ -11,7 +11,7 @@
 //
 //   gradient with respect to g        rotate(v, table) + rotate(x, tangent)       jvp_to(dg, x, v, ...)
 //   gradient with respect to x        rotate_backward(g, tangent)                 rotate_tangent_to(dx, g, tangent, ..., backward)
-//   gradient with respect to angles   gradients(input(v), g).angle - w gradients(input(x), g).log_magnitude
+//   gradient with respect to angles   gradients(from_input(v), g).angle - w gradients(from_input(x), g).log_magnitude
 //
 // so that any number of derivatives uses the same kernels. Outside the window the derivative is that of a copy: dx passes, and the tangent
 // gives 0. Not here: tangents of positions and rates (dt = dposition rate + position drate).

@@ -26,9 +26,24 @@ struct DoubleDouble {
   /// The sum of two doubles that do not overlap.
   constexpr DoubleDouble(double h, double l) : high(h), low(l) {}
 
+  /// A 64-bit integer, exactly.
+  static DoubleDouble from_integer(std::int64_t value);
+
   /// The nearest double.
   explicit constexpr operator double() const { return high + low; }
+
+  /// The same digits: two sums of one number are equal where high is its nearest double, as every operation here leaves it.
+  friend constexpr bool operator==(DoubleDouble a, DoubleDouble b) { return a.high == b.high && a.low == b.low; }
+  friend constexpr bool operator!=(DoubleDouble a, DoubleDouble b) { return !(a == b); }
+  friend constexpr bool operator<(DoubleDouble a, DoubleDouble b) { return a.high < b.high || (a.high == b.high && a.low < b.low); }
+
+  /// e^x to about 2^-98, for results in double's normal range.
+  friend EIGEN_ROPE_API DoubleDouble exp(DoubleDouble x);
+  /// The natural logarithm of x > 0 to about 2^-98 of max(1, |log x|); infinite at 0 and infinity.
+  friend EIGEN_ROPE_API DoubleDouble log(DoubleDouble x);
 };
+
+namespace detail {
 
 /// a + b without error.
 inline DoubleDouble two_sum(double a, double b) {
@@ -49,28 +64,31 @@ inline DoubleDouble two_product(double a, double b) {
   return {p, std::fma(a, b, -p)};
 }
 
-/// A 64-bit integer, exactly.
-inline DoubleDouble from_integer(std::int64_t value) {
+inline constexpr DoubleDouble two_pi{6.2831853071795862, 2.4492935982947064e-16};
+
+}  // namespace detail
+
+inline DoubleDouble DoubleDouble::from_integer(std::int64_t value) {
   const auto upper = static_cast<double>(value >> 32) * 4294967296.0;
-  return quick_two_sum(upper, static_cast<double>(value & 0xffffffff));
+  return detail::quick_two_sum(upper, static_cast<double>(value & 0xffffffff));
 }
 
 inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }  ///< Exact.
 
 /// To about 2^-104 of |a| + |b|.
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
-  DoubleDouble s = two_sum(a.high, b.high);
-  const DoubleDouble t = two_sum(a.low, b.low);
-  s = quick_two_sum(s.high, s.low + t.high);
-  return quick_two_sum(s.high, s.low + t.low);
+  DoubleDouble s = detail::two_sum(a.high, b.high);
+  const DoubleDouble t = detail::two_sum(a.low, b.low);
+  s = detail::quick_two_sum(s.high, s.low + t.high);
+  return detail::quick_two_sum(s.high, s.low + t.low);
 }
 
 inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b); }  ///< As the sum.
 
 /// To about 2^-102 of the product.
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
-  const DoubleDouble p = two_product(a.high, b.high);
-  return quick_two_sum(p.high, p.low + detail::rounded_sum_of_products(a.high, b.low, a.low, b.high));
+  const DoubleDouble p = detail::two_product(a.high, b.high);
+  return detail::quick_two_sum(p.high, p.low + detail::rounded_sum_of_products(a.high, b.low, a.low, b.high));
 }
 
 /// To about 2^-100 of the quotient.
@@ -80,17 +98,7 @@ inline DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
   const double q2 = r.high / b.high;
   r = r - b * DoubleDouble(q2);
   const double q3 = r.high / b.high;
-  return quick_two_sum(q1, q2) + DoubleDouble(q3);
+  return detail::quick_two_sum(q1, q2) + DoubleDouble(q3);
 }
-
-/// e^x to about 2^-98, for results in double's normal range.
-EIGEN_ROPE_API DoubleDouble exp(DoubleDouble x);
-
-/// The natural logarithm of x > 0 to about 2^-98 of max(1, |log x|); infinite at 0 and infinity.
-EIGEN_ROPE_API DoubleDouble log(DoubleDouble x);
-
-namespace detail {
-inline constexpr DoubleDouble two_pi{6.2831853071795862, 2.4492935982947064e-16};
-}  // namespace detail
 
 }  // namespace eigen_rope

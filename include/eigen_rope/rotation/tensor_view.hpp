@@ -2,8 +2,8 @@
 //
 // A whole Eigen tensor as a StridedView, for the functions that work on rows anywhere in memory.
 //
-//   auto d = eigen_rope::gradients(eigen_rope::output(eigen_rope::view(y)), eigen_rope::view(g), cache, eigen_rope::split_half,
-//   eigen_rope::Wanted::angle, eigen_rope::view(dx));
+//   auto d = eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(y)), eigen_rope::strided_view(g), cache,
+//   eigen_rope::split_half, eigen_rope::Wanted::angle, eigen_rope::strided_view(dx));
 //
 // The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it outwards in either. The tensor must
 // outlive the view. Not for expressions, which have no memory: evaluate them first.
@@ -27,21 +27,21 @@ StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
 
 /// The tensor's memory, to be written.
 template <class Scalar, int rank, int options, class TensorIndex>
-StridedView<Scalar> view(Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
+StridedView<Scalar> strided_view(Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
 }
 /// The tensor's memory, to be read.
 template <class Scalar, int rank, int options, class TensorIndex>
-StridedView<const Scalar> view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
+StridedView<const Scalar> strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
 }
 /// The map's memory.
 template <class Plain, int options, template <class> class Pointer>
-auto view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
+auto strided_view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
   return detail::dense_view<Eigen::TensorMap<Plain, options, Pointer>::Layout>(map.data(), map.dimensions());
 }
 /// A temporary's memory is gone before the view is used.
 template <class Scalar, int rank, int options, class TensorIndex>
-void view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>&&) = delete;
+void strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>&&) = delete;
 
 }  // namespace eigen_rope

@@ -89,7 +89,7 @@ class TokenRow {
     filler_->fill_one(position_, cos_.data(), sin_.data());
   }
 
-  bool stands_at(DoubleDouble position) const { return !mixed_ && position.high == position_.high && position.low == position_.low; }
+  bool stands_at(DoubleDouble position) const { return !mixed_ && position == position_; }
 
   template <class Number>
   static DoubleDouble exactly(Number position) {
@@ -97,7 +97,7 @@ class TokenRow {
     static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) && !std::is_same_v<Number, long double>,
                   "positions are held as int64 or double");
     if constexpr (std::is_integral_v<Number>) {
-      return from_integer(static_cast<std::int64_t>(position));
+      return DoubleDouble::from_integer(static_cast<std::int64_t>(position));
     } else {
       const auto value = static_cast<double>(position);
       detail::require_finite("position", value);

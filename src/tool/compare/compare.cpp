@@ -176,7 +176,7 @@ std::vector<eigen_rope::Index> shorter_lengths(const models::LayerRope& a, const
 void look_for_worse(LayerComparison& layer, eigen_rope::Index length) {
   const Frequencies a = layer.a.layer.frequencies(length), b = layer.b.layer.frequencies(length);
   for (std::size_t k = 0; k < layer.rate_differences.size(); ++k) {
-    const auto radians = static_cast<double>(from_integer(length - 1) * distance(a.rates()[k], b.rates()[k]));
+    const auto radians = static_cast<double>(DoubleDouble::from_integer(length - 1) * distance(a.rates()[k], b.rates()[k]));
     if (radians <= layer.worst.radians) continue;
     layer.worst = {length - 1, static_cast<eigen_rope::Index>(k), radians};
     layer.worst_length = length;
@@ -198,10 +198,11 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
     result.rate_differences.push_back(distance(a.pairs[k].rate, b.pairs[k].rate));
     result.ratios.push_back(ratio(a.pairs[k].rate, b.pairs[k].rate));
   }
-  const auto less = [](DoubleDouble x, DoubleDouble y) { return x.high < y.high || (x.high == y.high && x.low < y.low); };
-  const auto widest = std::max_element(result.rate_differences.begin(), result.rate_differences.end(), less);
+  const auto widest = std::max_element(result.rate_differences.begin(), result.rate_differences.end());
   result.widest = widest - result.rate_differences.begin();
-  const auto difference_at = [&](eigen_rope::Index position) { return static_cast<double>(from_integer(position) * *widest); };
+  const auto difference_at = [&](eigen_rope::Index position) {
+    return static_cast<double>(DoubleDouble::from_integer(position) * *widest);
+  };
   std::vector<eigen_rope::Index> positions;
   for (eigen_rope::Index position = 1; position < length; position *= 2) {
     positions.push_back(position);
@@ -302,9 +303,7 @@ class Comparer {
     compare_values(findings, layer, result_.tolerance);
     for (const eigen_rope::Index shorter : shorter_lengths(one.layer, other.layer, result_.length)) {
       const DoubleDouble m_a = one.layer.frequencies(shorter).attention_factor(), m_b = other.layer.frequencies(shorter).attention_factor();
-      const auto same = [](DoubleDouble x, DoubleDouble y) { return x.high == y.high && x.low == y.low; };
-      if (!same(m_a, one.attention_factor) || !same(m_b, other.attention_factor))
-        findings.factor(fmt::format("m of {} tokens", shorter), m_a, m_b);
+      if (m_a != one.attention_factor || m_b != other.attention_factor) findings.factor(fmt::format("m of {} tokens", shorter), m_a, m_b);
     }
     result_.layers.push_back(std::move(layer));
   }

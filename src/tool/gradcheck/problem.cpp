@@ -53,9 +53,20 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
     case ScalingKind::proportional: parameters.proportional = {2.5, 13}; break;
     case ScalingKind::dynamic: parameters.dynamic = {3.0, 2048}; break;
     case ScalingKind::ntk_mixed: parameters.ntk = {3.25, 0.625}; break;
-    case ScalingKind::yarn: parameters.yarn = {4.0, 4096, 32.0, 1.0, RampEnds::rounded, YarnMagnitude::hugging_face, 1.0, 0.5, 1}; break;
+    case ScalingKind::yarn:
+      parameters.yarn.factor = 4;
+      parameters.yarn.original_context = 4096;
+      parameters.yarn.mscale = 1;
+      parameters.yarn.mscale_all_dim = 0.5;
+      break;
     case ScalingKind::yarn_deepseek:
-      parameters.yarn = {40.0, 4096, 32.0, 1.0, RampEnds::exact, YarnMagnitude::deepseek, 0.75, 1, 0.875};
+      parameters.yarn.factor = 40;
+      parameters.yarn.original_context = 4096;
+      parameters.yarn.ends = RampEnds::exact;
+      parameters.yarn.magnitude = YarnMagnitude::deepseek;
+      parameters.yarn.mscale = 0.75;
+      parameters.yarn.mscale_all_dim = 1;
+      parameters.yarn.extrapolation = 0.875;
       break;
     case ScalingKind::longrope:
       for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) {
