@@ -10,6 +10,9 @@
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
+
+const char* name_of(RampEnds ends) { return ends == RampEnds::rounded ? "rounded" : "exact"; }
+
 namespace detail {
 namespace {
 

@@ -9,6 +9,18 @@
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
+
+const char* name_of(YarnMagnitude magnitude) {
+  switch (magnitude) {
+    case YarnMagnitude::hugging_face: return "hugging_face";
+    case YarnMagnitude::deepseek: return "deepseek";
+    case YarnMagnitude::given: break;
+  }
+  return "given";
+}
+
+const char* name_of(LongRopeMagnitude magnitude) { return magnitude == LongRopeMagnitude::from_factor ? "from_factor" : "given"; }
+
 namespace detail {
 namespace {
 

@@ -11,6 +11,7 @@
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
+#include "eigen_rope/choices/scaling_choice.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
@@ -45,6 +46,48 @@ TEST(Values, Pairings) {
   EXPECT_EQ(printed(interleaved_to_split_half), "interleaved_to_split_half");
   EXPECT_EQ(printed(quarter.with_offset(8)), "quarter, from 8");
   EXPECT_EQ(printed(interleaved.with_rotary_dims(32).with_offset(8)), "interleaved, 32 dims from 8");
+}
+
+TEST(Values, Powers) {
+  Powers factors{4};
+  factors.factors = {1.0, 2.5};
+  Powers exponents{4};
+  exponents.exponents = {0, 0};
+  Powers exponent_dims{4};
+  exponent_dims.exponent_dims = 8;
+  expect_all_different<Powers>({{4}, {6}, {4, 1e6}, {4, 1e4, 0.5}, {4, 1e4, 1, 0.5}, factors, exponents, exponent_dims});
+  EXPECT_EQ(printed(Powers(128, 1e6)), "powers:rotary_dims=128,base=1000000,linear_scale=1,attention_factor=1,exponent_dims=0");
+  EXPECT_EQ(printed(factors), "powers:rotary_dims=4,base=10000,linear_scale=1,attention_factor=1,factors=1/2.5,exponent_dims=0");
+}
+
+TEST(Values, Scalings) {
+  Yarn yarn;
+  Yarn with_mscale;
+  with_mscale.mscale = 0;
+  Yarn exact;
+  exact.ends = RampEnds::exact;
+  Yarn given;
+  given.magnitude = YarnMagnitude::given;
+  expect_all_different<Yarn>({yarn, with_mscale, exact, given});
+  expect_all_different<Linear>({{}, {2.0}});
+  expect_all_different<Proportional>({{}, {2.0}, {1.0, 3}});
+  expect_all_different<DynamicNtkScaling>({{}, {2.0}, {1.0, 3}});
+  expect_all_different<NtkScaling>({{}, {2.0}, {1.0, 0.5}});
+  expect_all_different<GgmlYarn>({{}, {0.5}, {1.0, 1}, {1.0, 0, 3.0}, {1.0, 0, 32.0, 2.0}, {1.0, 0, 32.0, 1.0, RampEnds::exact}});
+  expect_all_different<Llama3>({{}, {2.0}, {8.0, 2.0}, {8.0, 1.0, 5.0}, {8.0, 1.0, 4.0, 1}});
+  expect_all_different<LongRope>(
+      {{}, {{1.0}, {}}, {{}, {1.0}}, {{}, {}, 1}, {{}, {}, 4096, 2.0}, {{}, {}, 4096, 1.0, LongRopeMagnitude::given}});
+  EXPECT_EQ(Scaling(Linear{2.0}), Scaling(Linear{2.0}));
+  EXPECT_NE(Scaling(Linear{2.0}), Scaling(NtkScaling{2.0}));
+  EXPECT_EQ(Unscaled(), Unscaled());
+  EXPECT_EQ(printed(Unscaled()), "default");
+  EXPECT_EQ(printed(Llama3{8.0, 1.0, 4.0, 8192}), "llama3:factor=8,low_freq_factor=1,high_freq_factor=4,original_context=8192");
+  EXPECT_EQ(printed(LongRope{{1.0, 1.5}, {2.0, 0.1}, 4096, 32.0}),
+            "longrope:short_factor=1/1.5,long_factor=2/0.1,original_context=4096,factor=32,magnitude=from_factor");
+  with_mscale.factor = 4;
+  EXPECT_EQ(printed(with_mscale),
+            "yarn:factor=4,original_context=0,beta_fast=32,beta_slow=1,ends=rounded,magnitude=hugging_face,mscale=0,mscale_all_dim=0,"
+            "extrapolation=1");
 }
 
 TEST(Values, Shapes) {

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/choices/detail/parameters.hpp"
 #include "eigen_rope/numbers/detail/integral.hpp"
 #include "eigen_rope/numbers/detail/parameter.hpp"
 #include "eigen_rope/numbers/detail/passive.hpp"
@@ -33,23 +34,10 @@
 
 namespace eigen_rope {
 
-namespace detail {
-
-/// A value for another scalar; to double only what branches would see.
-template <class To, class From>
-To scalar_cast(const From& value) {
-  if constexpr (std::is_same_v<To, double>) {
-    return passive(value);
-  } else {
-    return To(value);
-  }
-}
-
-}  // namespace detail
-
 /// What every scaling begins with: powers of a base. S is any scalar with + - * / exp and log, made from a double.
 template <class S>
-struct BasicPowers {
+struct BasicPowers : detail::Parameters<BasicPowers<S>> {
+  static constexpr const char* name = "powers";  ///< Its name in files and on the command line.
   BasicPowers() = default;
   /// In the order of the members. Dims are an integer and the base a real number, so that neither can stand for the other: {128, 10000.0}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
@@ -81,12 +69,18 @@ struct BasicPowers {
   /// The same parameters as constants of another scalar; to double, their values without derivatives.
   template <class T>
   BasicPowers<T> cast() const {
-    BasicPowers<T> result{rotary_dims, detail::scalar_cast<T>(base), detail::scalar_cast<T>(linear_scale),
-                          detail::scalar_cast<T>(attention_factor)};
-    for (const S& factor : factors) result.factors.push_back(detail::scalar_cast<T>(factor));
-    result.exponents = exponents;
-    result.exponent_dims = exponent_dims;
-    return result;
+    return detail::cast_parameters<BasicPowers<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("rotary_dims", objects.rotary_dims...);
+    visit("base", objects.base...);
+    visit("linear_scale", objects.linear_scale...);
+    visit("attention_factor", objects.attention_factor...);
+    visit("factors", objects.factors...);
+    visit("exponents", objects.exponents...);
+    visit("exponent_dims", objects.exponent_dims...);
   }
 
   static_assert(!detail::is_whole<S>, "[rope] the parameters of rates must be floating-point or differentiable numbers, not integers");
@@ -100,10 +94,13 @@ enum class RampEnds {
   /// As the formula gives them, Hugging Face's truncate = false: the ramp depends smoothly on the base and the betas.
   exact,
 };
+/// The enumerator as text: `rounded`.
+EIGEN_ROPE_API const char* name_of(RampEnds ends);
 
 /// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With ext_factor 0 it changes nothing, m included.
 template <class S>
-struct BasicGgmlYarn {
+struct BasicGgmlYarn : detail::Parameters<BasicGgmlYarn<S>> {
+  static constexpr const char* name = "ggml_yarn";  ///< Its name in files and on the command line.
   BasicGgmlYarn() = default;
   /// In the order of the members, real numbers written as such: {1.0, 4096, 32.0, 1.0}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
@@ -123,8 +120,16 @@ struct BasicGgmlYarn {
   /// As BasicPowers::cast.
   template <class T>
   BasicGgmlYarn<T> cast() const {
-    return {detail::scalar_cast<T>(ext_factor), original_context, detail::scalar_cast<T>(beta_fast), detail::scalar_cast<T>(beta_slow),
-            ends};
+    return detail::cast_parameters<BasicGgmlYarn<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("ext_factor", objects.ext_factor...);
+    visit("original_context", objects.original_context...);
+    visit("beta_fast", objects.beta_fast...);
+    visit("beta_slow", objects.beta_slow...);
+    visit("ends", objects.ends...);
   }
 };
 using GgmlYarn = BasicGgmlYarn<double>;  ///< Of numbers.
@@ -132,7 +137,8 @@ using GgmlYarn = BasicGgmlYarn<double>;  ///< Of numbers.
 /// What Llama 3.1's scaling adds to the powers, as Hugging Face defines it. Both boundaries belong to the smooth band, which meets its
 /// neighbours there. Equal low and high leave a step: pairs with fewer or as many turns are divided, those with more are kept.
 template <class S>
-struct BasicLlama3 {
+struct BasicLlama3 : detail::Parameters<BasicLlama3<S>> {
+  static constexpr const char* name = "llama3";  ///< Its name in files and on the command line.
   BasicLlama3() = default;
   /// In the order of the members, real numbers written as such: {8.0, 1.0, 4.0, 8192}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
@@ -152,8 +158,15 @@ struct BasicLlama3 {
   /// As BasicPowers::cast.
   template <class T>
   BasicLlama3<T> cast() const {
-    return {detail::scalar_cast<T>(factor), detail::scalar_cast<T>(low_freq_factor), detail::scalar_cast<T>(high_freq_factor),
-            original_context};
+    return detail::cast_parameters<BasicLlama3<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+    visit("low_freq_factor", objects.low_freq_factor...);
+    visit("high_freq_factor", objects.high_freq_factor...);
+    visit("original_context", objects.original_context...);
   }
 };
 using Llama3 = BasicLlama3<double>;  ///< Of numbers.

@@ -17,14 +17,6 @@
 
 namespace eigen_rope {
 
-/// The powers alone.
-struct Unscaled {};
-
-/// f_k / factor, Hugging Face's linear; factor > 0.
-struct Linear {
-  double factor = 1.0;  ///< Divides every rate; > 0.
-};
-
 /// Yarn is Hugging Face's and DeepSeek's, GgmlYarn is ggml's.
 using Scaling = std::variant<Unscaled, Linear, Proportional, DynamicNtkScaling, NtkScaling, Yarn, GgmlYarn, Llama3, LongRope>;
 

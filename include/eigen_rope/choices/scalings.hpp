@@ -24,9 +24,50 @@
 
 namespace eigen_rope {
 
-/// Dividing all rates (position interpolation), or those of the first pairs and stopping the rest.
+/// The powers alone.
 template <class S>
-struct BasicProportional {
+struct BasicUnscaled : detail::Parameters<BasicUnscaled<S>> {
+  static constexpr const char* name = "default";  ///< Its name in files and on the command line.
+  /// As BasicPowers::cast.
+  template <class T>
+  BasicUnscaled<T> cast() const {
+    return detail::cast_parameters<BasicUnscaled<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& /*visit*/, Objects&... /*objects*/) {}
+};
+using Unscaled = BasicUnscaled<double>;  ///< Of numbers.
+
+/// Dividing all rates (position interpolation), Hugging Face's linear.
+template <class S>
+struct BasicLinear : detail::Parameters<BasicLinear<S>> {
+  static constexpr const char* name = "linear";  ///< Its name in files and on the command line.
+  BasicLinear() = default;
+  /// {8.0}
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicLinear(const S& divisor) : factor(divisor) {}
+
+  /// > 0.
+  S factor = S(1.0);
+
+  /// As BasicPowers::cast.
+  template <class T>
+  BasicLinear<T> cast() const {
+    return detail::cast_parameters<BasicLinear<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+  }
+};
+using Linear = BasicLinear<double>;  ///< Of numbers.
+
+/// Dividing the rates of the first pairs and stopping the rest, or dividing all.
+template <class S>
+struct BasicProportional : detail::Parameters<BasicProportional<S>> {
+  static constexpr const char* name = "proportional";  ///< Its name in files and on the command line.
   BasicProportional() = default;
   /// In the order of the members, the factor written as a real number: {8.0, 32}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
@@ -40,14 +81,21 @@ struct BasicProportional {
   /// As BasicPowers::cast.
   template <class T>
   BasicProportional<T> cast() const {
-    return {detail::scalar_cast<T>(factor), rotated_pairs};
+    return detail::cast_parameters<BasicProportional<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+    visit("rotated_pairs", objects.rotated_pairs...);
   }
 };
 using Proportional = BasicProportional<double>;  ///< Of numbers.
 
 /// Dynamic NTK: the base depends on the length of the sequence. As Hugging Face; vLLM's older static rule is length = factor * context.
 template <class S>
-struct BasicDynamicNtkScaling {
+struct BasicDynamicNtkScaling : detail::Parameters<BasicDynamicNtkScaling<S>> {
+  static constexpr const char* name = "dynamic";  ///< Its name in files and on the command line.
   BasicDynamicNtkScaling() = default;
   /// In the order of the members, the factor written as a real number: {4.0, 4096}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
@@ -62,14 +110,26 @@ struct BasicDynamicNtkScaling {
   /// As BasicPowers::cast.
   template <class T>
   BasicDynamicNtkScaling<T> cast() const {
-    return {detail::scalar_cast<T>(factor), original_context};
+    return detail::cast_parameters<BasicDynamicNtkScaling<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+    visit("original_context", objects.original_context...);
   }
 };
 using DynamicNtkScaling = BasicDynamicNtkScaling<double>;  ///< Of numbers.
 
 /// vLLM's NTK scaling, fixed and mixed.
 template <class S>
-struct BasicNtkScaling {
+struct BasicNtkScaling : detail::Parameters<BasicNtkScaling<S>> {
+  static constexpr const char* name = "ntk";  ///< Its name in files and on the command line.
+  BasicNtkScaling() = default;
+  /// In the order of the members: {8.0, 0.625}.
+  // NOLINTNEXTLINE(google-explicit-constructor): given in braces
+  BasicNtkScaling(const S& stretch, const S& b = S(1.0)) : factor(stretch), mixed_b(b) {}
+
   /// > 0.
   S factor = S(1.0);
   /// b of exp(-ln(factor) (m / (d / 2))^b), m = e_k + 1; finite and not negative. 1 is the fixed rule.
@@ -78,7 +138,13 @@ struct BasicNtkScaling {
   /// As BasicPowers::cast.
   template <class T>
   BasicNtkScaling<T> cast() const {
-    return {detail::scalar_cast<T>(factor), detail::scalar_cast<T>(mixed_b)};
+    return detail::cast_parameters<BasicNtkScaling<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+    visit("mixed_b", objects.mixed_b...);
   }
 };
 using NtkScaling = BasicNtkScaling<double>;  ///< Of numbers.
@@ -92,6 +158,8 @@ enum class YarnMagnitude {
   /// m = attention_factor. Hugging Face, where a configuration has attention_factor.
   given,
 };
+/// The enumerator as text: `hugging_face`.
+EIGEN_ROPE_API const char* name_of(YarnMagnitude magnitude);
 
 /// YaRN as Hugging Face defines it. It differs from ggml's (BasicGgmlYarn) in m and where the ramp has no width or a negative one.
 ///
@@ -100,7 +168,8 @@ enum class YarnMagnitude {
 /// round. Refused: betas of 0, which it reads as 32 and 1; a context of 0. A missing factor (context over original context) is the reader's
 /// to fill in.
 template <class S>
-struct BasicYarn {
+struct BasicYarn : detail::Parameters<BasicYarn<S>> {
+  static constexpr const char* name = "yarn";  ///< Its name in files and on the command line.
   /// Set by name, as below: ggml's YaRN takes other numbers in other places.
   BasicYarn() {}  // NOLINT(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
 
@@ -125,17 +194,20 @@ struct BasicYarn {
   /// As BasicPowers::cast.
   template <class T>
   BasicYarn<T> cast() const {
-    BasicYarn<T> result;
-    result.factor = detail::scalar_cast<T>(factor);
-    result.original_context = original_context;
-    result.beta_fast = detail::scalar_cast<T>(beta_fast);
-    result.beta_slow = detail::scalar_cast<T>(beta_slow);
-    result.ends = ends;
-    result.magnitude = magnitude;
-    result.mscale_all_dim = detail::scalar_cast<T>(mscale_all_dim);
-    result.extrapolation = detail::scalar_cast<T>(extrapolation);
-    if (mscale) result.mscale = detail::scalar_cast<T>(*mscale);
-    return result;
+    return detail::cast_parameters<BasicYarn<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+    visit("original_context", objects.original_context...);
+    visit("beta_fast", objects.beta_fast...);
+    visit("beta_slow", objects.beta_slow...);
+    visit("ends", objects.ends...);
+    visit("magnitude", objects.magnitude...);
+    visit("mscale", objects.mscale...);
+    visit("mscale_all_dim", objects.mscale_all_dim...);
+    visit("extrapolation", objects.extrapolation...);
   }
 };
 using Yarn = BasicYarn<double>;  ///< Of numbers.
@@ -147,11 +219,14 @@ enum class LongRopeMagnitude {
   /// attention_factor.
   given,
 };
+/// The enumerator as text: `from_factor`.
+EIGEN_ROPE_API const char* name_of(LongRopeMagnitude magnitude);
 
 /// LongRoPE: one divisor per pair, from one of two lists. m does not depend on the list. Cached keys must be rerotated where a sequence
 /// passes original_context (rerotate.hpp); Hugging Face drops or keeps them as they are.
 template <class S>
-struct BasicLongRope {
+struct BasicLongRope : detail::Parameters<BasicLongRope<S>> {
+  static constexpr const char* name = "longrope";  ///< Its name in files and on the command line.
   BasicLongRope() = default;
   /// In the order of the members, the factor written as a real number: {short, long, 4096, 32.0}.
   BasicLongRope(std::vector<S> short_divisors, std::vector<S> long_divisors, detail::Count context = 4096,
@@ -174,10 +249,16 @@ struct BasicLongRope {
   /// As BasicPowers::cast.
   template <class T>
   BasicLongRope<T> cast() const {
-    BasicLongRope<T> result{{}, {}, original_context, detail::scalar_cast<T>(factor), magnitude};
-    for (const S& divisor : short_factor) result.short_factor.push_back(detail::scalar_cast<T>(divisor));
-    for (const S& divisor : long_factor) result.long_factor.push_back(detail::scalar_cast<T>(divisor));
-    return result;
+    return detail::cast_parameters<BasicLongRope<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(const Visit& visit, Objects&... objects) {
+    visit("short_factor", objects.short_factor...);
+    visit("long_factor", objects.long_factor...);
+    visit("original_context", objects.original_context...);
+    visit("factor", objects.factor...);
+    visit("magnitude", objects.magnitude...);
   }
 };
 using LongRope = BasicLongRope<double>;  ///< Of numbers.

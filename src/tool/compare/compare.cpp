@@ -36,7 +36,7 @@ std::string exact_text(const Value& value) {
 template <class Object>
 Values values_of(const Object& object, const std::string& prefix) {
   Values values;
-  for_each_field(object, [&](const char* name, const auto& value) { values.emplace_back(prefix + name, exact_text(value)); });
+  object.for_each_parameter([&](const char* name, const auto& value) { values.emplace_back(prefix + name, exact_text(value)); }, object);
   return values;
 }
 

@@ -62,21 +62,25 @@ std::string parameters_of(const models::LayerRope& layer) {
   text += line_of("head dims, rotary dims", fmt::format("{}, {}", layer.head_dims, layer.powers.rotary_dims));
   text += line_of("base", text_of_field(layer.powers.base));
   const Powers plain;
-  for_each_field(layer.powers, [&](const char* name, const auto& value) {
-    const std::string_view known(name);
-    if (known == "rotary_dims" || known == "base") return;
-    for_each_field(plain, [&](const char* other, const auto& usual) {
-      if constexpr (std::is_same_v<decltype(value), decltype(usual)>) {
-        if (known == other && value != usual) text += line_of(name, text_of_field(value));
-      }
-    });
-  });
+  layer.powers.for_each_parameter(
+      [&](const char* name, const auto& value) {
+        const std::string_view known(name);
+        if (known == "rotary_dims" || known == "base") return;
+        plain.for_each_parameter(
+            [&](const char* other, const auto& usual) {
+              if constexpr (std::is_same_v<decltype(value), decltype(usual)>) {
+                if (known == other && value != usual) text += line_of(name, text_of_field(value));
+              }
+            },
+            plain);
+      },
+      layer.powers);
   if (layer.sections) text += line_of("sections", text_of_sections(*layer.sections));
   text += line_of("scaling", type_name_of(layer.scaling));
   std::visit(
       [&](const auto& scaling) {
-        for_each_field(scaling,
-                       [&](const char* name, const auto& value) { text += line_of(fmt::format("  {}", name), text_of_field(value)); });
+        scaling.for_each_parameter(
+            [&](const char* name, const auto& value) { text += line_of(fmt::format("  {}", name), text_of_field(value)); }, scaling);
       },
       layer.scaling);
   return text;
@@ -118,10 +122,12 @@ Json rotation_json(const models::LayerRope& layer) {
               {"scaling", tool::json_of(layer.scaling)},
               {"softmax_multiplier", layer.softmax_multiplier},
               {"pairing", nullptr}};
-  for_each_field(layer.powers, [&](const char* name, const auto& value) {
-    // The m of the result has that name.
-    result[std::string_view(name) == "attention_factor" ? "given_attention_factor" : name] = value;
-  });
+  layer.powers.for_each_parameter(
+      [&](const char* name, const auto& value) {
+        // The m of the result has that name.
+        result[std::string_view(name) == "attention_factor" ? "given_attention_factor" : name] = value;
+      },
+      layer.powers);
   if (layer.pairing) {
     result["pairing"] = name_of(layer.pairing->kind());
     result["offset"] = layer.pairing->offset();
@@ -164,16 +170,18 @@ Json json_of(const Scaling& scaling) {
   }
   std::visit(
       [&](const auto& one) {
-        for_each_field(one, [&](const char* name, const auto& value) {
-          using Value = std::decay_t<decltype(value)>;
-          if constexpr (std::is_enum_v<Value>) {
-            result[name] = name_of_value(value);
-          } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
-            result[name] = value ? Json(*value) : Json();
-          } else {
-            result[name] = value;
-          }
-        });
+        one.for_each_parameter(
+            [&](const char* name, const auto& value) {
+              using Value = std::decay_t<decltype(value)>;
+              if constexpr (std::is_enum_v<Value>) {
+                result[name] = name_of(value);
+              } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
+                result[name] = value ? Json(*value) : Json();
+              } else {
+                result[name] = value;
+              }
+            },
+            one);
       },
       scaling);
   return result;

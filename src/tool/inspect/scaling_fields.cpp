@@ -21,7 +21,7 @@ std::string text_of_list(const std::vector<Number>& values) {
 }  // namespace
 
 std::string type_name_of(const Scaling& scaling) {
-  return std::holds_alternative<GgmlYarn>(scaling) ? std::string("ggml_yarn") : std::string(scaling_name(scaling));
+  return std::visit([](const auto& one) { return std::string(one.name); }, scaling);
 }
 
 double effective_context(const Powers& powers, const Scaling& scaling) {

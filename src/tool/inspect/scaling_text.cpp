@@ -97,9 +97,9 @@ class Word {
   template <class Enum, std::enable_if_t<std::is_enum_v<Enum>, int> = 0>
   void read(const Setting& setting, Enum& value) const {
     std::vector<std::string> names;
-    for (const auto& [one, name] : EnumNames<Enum>::names) {
-      names.emplace_back(name);
-      if (setting.value != name) continue;
+    for (const Enum one : EnumValues<Enum>::all) {
+      names.emplace_back(name_of(one));
+      if (setting.value != names.back()) continue;
       value = one;
       return;
     }
@@ -151,12 +151,14 @@ std::vector<Setting> settings_of(const std::string& type, std::string_view text)
 template <class Object>
 bool set_field(Object& object, const Setting& setting, const Word& word, std::vector<std::string>& keys) {
   bool known = false;
-  for_each_field(object, [&](const char* name, auto& value) {
-    keys.emplace_back(name);
-    if (setting.key != name) return;
-    known = true;
-    word.read(setting, value);
-  });
+  object.for_each_parameter(
+      [&](const char* name, auto& value) {
+        keys.emplace_back(name);
+        if (setting.key != name) return;
+        known = true;
+        word.read(setting, value);
+      },
+      object);
   return known;
 }
 
@@ -267,7 +269,7 @@ std::string scaling_text_help() {
           std::any_of(type.required.begin(), type.required.end(), [&](const char* key) { return std::string_view(key) == name; });
       keys.push_back(std::string(name) + (required ? "*" : ""));
     };
-    std::visit([&](const auto& scaling) { for_each_field(scaling, add); }, type.scaling);
+    std::visit([&](const auto& scaling) { scaling.for_each_parameter(add, scaling); }, type.scaling);
     if (keys.empty()) keys.emplace_back("nothing");
     text += wrapped(fmt::format("{}", fmt::join(keys, ", ")), 80, fmt::format("  {:<13}", type.name));
   }
