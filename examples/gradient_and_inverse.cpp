@@ -13,7 +13,7 @@ int main() {
   powers.linear_scale = 0.25;  // four times the context
   er::GgmlYarn yarn;
   yarn.original_context = 4096;
-  const er::Frequencies frequencies = er::Frequencies::ggml_yarn(powers, yarn);
+  const er::Frequencies frequencies = er::Frequencies(powers, yarn);
   const double m = static_cast<double>(frequencies.attention_factor());
 
   const er::Cache<double> cache(frequencies, er::Positions::range(1000, 8));

@@ -17,11 +17,11 @@ constexpr er::Index head_size = 16, heads = 2, tokens = 6;
 
 /// Rates from a base, scaled by YaRN so that the base moves the ends of its ramp as well.
 struct Model {
-  er::Powers powers{head_size};
-  er::GgmlYarn yarn;
+  er::Powers<> powers{head_size};
+  er::GgmlYarn<> yarn;
   std::vector<double> positions{0, 1, 2, 3, 4.5, 7};
 
-  er::Frequencies frequencies() const { return er::Frequencies::ggml_yarn(powers, yarn); }
+  er::Frequencies frequencies() const { return er::Frequencies(powers, yarn); }
   er::Positions places() const { return er::Positions::ids(positions); }
   er::Cache<double> cache() const { return {frequencies(), places(), er::Layout::tnd()}; }
 };
@@ -61,7 +61,7 @@ int main() {
       er::gradients(er::from_output(er::strided_view(y)), er::strided_view(w), cache, er::split_half, wanted, er::strided_view(dx));
   const er::RateGradients rates{er::rate_gradients(d, model.places(), er::Layout::tnd()),
                                 er::attention_factor_gradient(d, model.frequencies(), model.places(), er::Layout::tnd())};
-  const er::GgmlYarnGradients parameters = er::ggml_yarn_gradients(model.powers, model.yarn, rates);
+  const auto parameters = er::scaling_gradients(model.powers, model.yarn, rates);
   const std::vector<double> positions = er::position_gradients(d, model.frequencies(), model.places(), er::Layout::tnd());
 
   const auto quotient = [&](auto&& member) {
@@ -79,7 +79,7 @@ int main() {
   right &= show("linear scale", parameters.powers.linear_scale, quotient([](auto& m) -> auto& { return m.powers.linear_scale; }));
   right &=
       show("attention factor", parameters.powers.attention_factor, quotient([](auto& m) -> auto& { return m.powers.attention_factor; }));
-  right &= show("beta fast", parameters.beta_fast, quotient([](auto& m) -> auto& { return m.yarn.beta_fast; }));
+  right &= show("beta fast", parameters.scaling.beta_fast, quotient([](auto& m) -> auto& { return m.yarn.beta_fast; }));
   right &= show("position of 4", positions[4], quotient([](auto& m) -> auto& { return m.positions[4]; }));
 
   // Forward mode: how y moves when the fifth token's angles move by its rates, that is when its position does.

@@ -101,10 +101,10 @@ bool decode_with_longrope() {
   }
   const er::Scaling scaling = longrope;
   KeyCache cache;
-  er::Frequencies frequencies = er::frequencies(powers, scaling, 0);
+  er::Frequencies frequencies = er::Frequencies(powers, scaling, 0);
   for (er::Index length = 1; length <= end; ++length) {
     if (length == context + 1) {
-      const er::Frequencies longer = er::frequencies(powers, scaling, length);
+      const er::Frequencies longer = er::Frequencies(powers, scaling, length);
       cache.move(frequencies, longer);
       frequencies = longer;
     }

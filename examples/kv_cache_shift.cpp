@@ -50,7 +50,7 @@ int main() {
   scaled.linear_scale = 0.25;
   er::GgmlYarn yarn;
   yarn.original_context = context;
-  const er::Placement stretched{er::Frequencies::ggml_yarn(scaled, yarn), shifted.positions};
+  const er::Placement stretched{er::Frequencies(scaled, yarn), shifted.positions};
   er::rerotate(keys, shifted, stretched, er::split_half);
   const float after_switch = largest_difference(keys, recomputed(projected, stretched));
   fmt::print("switched to YaRN, m = {:.4f}: largest difference {:.2g}\n", static_cast<double>(stretched.frequencies.attention_factor()),

@@ -66,7 +66,8 @@ int main() {
     const Eigen::Tensor<bool, 0> result = (a == b).all();
     return result();
   };
-  const bool own = same(sliding_q, alone(er::Frequencies::powers({D, 1e4}))) && same(full_q, alone(er::Frequencies::linear({D, 1e6}, 8)));
+  const bool own =
+      same(sliding_q, alone(er::Frequencies::powers({D, 1e4}))) && same(full_q, alone(er::Frequencies({D, 1e6}, er::Linear{8.0})));
   const bool apart = sliding_table.rows(0, 1).cos != full_table.rows(0, 1).cos && !same(sliding_q, full_q);
   fmt::print("tables of {} and {} tokens, each its own: {}\n", sliding_table.tokens(), full_table.tokens(), own && apart);
   return own && apart ? 0 : 1;

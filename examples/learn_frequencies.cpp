@@ -110,7 +110,7 @@ struct LearnsRates {
 
 /// Its one number is ln base, so that steps are relative.
 struct LearnsBase {
-  static er::Powers powers(const std::vector<double>& log_base) { return {D, std::exp(log_base[0])}; }
+  static er::Powers<> powers(const std::vector<double>& log_base) { return {D, std::exp(log_base[0])}; }
   static er::Frequencies frequencies(const std::vector<double>& log_base) { return er::Frequencies::powers(powers(log_base)); }
   static std::vector<double> gradient(const std::vector<double>& log_base, const std::vector<double>& d_rates) {
     const er::Powers p = powers(log_base);

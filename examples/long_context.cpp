@@ -24,7 +24,7 @@ int main() {
   const std::pair<const char*, er::Frequencies> ways[] = {{"none", er::Frequencies::powers(original)},
                                                           {"linear", er::Frequencies::powers(linear)},
                                                           {"NTK", er::Frequencies::powers(ntk)},
-                                                          {"YaRN", er::Frequencies::ggml_yarn(linear, yarn)}};
+                                                          {"YaRN", er::Frequencies(linear, yarn)}};
   for (const auto& [name, frequencies] : ways) {
     fmt::print("{:<8}{:>14.8f}{:>14.8f}{:>8.4f}\n", name, static_cast<double>(frequencies.rates().front()),
                static_cast<double>(frequencies.rates().back()), static_cast<double>(frequencies.attention_factor()));

@@ -39,7 +39,7 @@ Tensor ggml_as_core(const Tensor& a, const std::vector<std::int32_t>& positions)
   powers.linear_scale = 0.25;    // freq_scale
   er::GgmlYarn yarn;             // ext_factor 1, beta_fast 32, beta_slow 1
   yarn.original_context = 4096;  // n_ctx_orig
-  const er::Cache<float> cache(er::Frequencies::ggml_yarn(powers, yarn), er::Positions::ids(positions));
+  const er::Cache<float> cache(er::Frequencies(powers, yarn), er::Positions::ids(positions));
   return er::rotate(a, cache, er::split_half.with_rotary_dims(32));
 }
 

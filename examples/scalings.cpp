@@ -33,43 +33,43 @@ int main() {
 
   print_row("default", "Llama 2", Frequencies::powers({128, 10000.0}));
 
-  print_row("linear", "Gemma 3, global layers", Frequencies::linear({256, 1e6}, 8));
+  print_row("linear", "Gemma 3, global layers", Frequencies({256, 1e6}, er::Linear{8.0}));
 
   // Rates of 512 dims, of which a quarter turn.
-  const Frequencies gemma4 = Frequencies::proportional({512, 1e6}, {1.0, er::proportional_pairs(512, 0.25)});
+  const Frequencies gemma4({512, 1e6}, er::Proportional{1.0, er::proportional_pairs(512, 0.25)});
   print_row("proportional", "Gemma 4, global layers", gemma4);
 
   // The base grows with the sequence; er::DynamicNtk keeps count of it.
-  const Frequencies dynamic = Frequencies::dynamic_ntk({128, 10000.0}, {10.0, 2048}, 16384);
+  const Frequencies dynamic({128, 10000.0}, er::DynamicNtkScaling{10.0, 2048}, 16384);
   print_row("dynamic NTK", "Hugging Face's tests", dynamic);
 
-  print_row("NTK", "vLLM, factor 8", Frequencies::ntk({128, 10000.0}, {8}));
-  print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies::ntk({128, 10000.0}, {8, 0.625}));
+  print_row("NTK", "vLLM, factor 8", Frequencies({128, 10000.0}, er::NtkScaling{8.0}));
+  print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies({128, 10000.0}, er::NtkScaling{8.0, 0.625}));
 
   er::Yarn yarn;
   yarn.factor = 4;
   yarn.original_context = 32768;
-  print_row("YaRN", "Qwen 2.5", Frequencies::yarn({128, 1e6}, yarn));
+  print_row("YaRN", "Qwen 2.5", Frequencies({128, 1e6}, yarn));
   yarn.factor = 32;
   yarn.original_context = 4096;
   yarn.ends = er::RampEnds::exact;  // truncate = false
-  const Frequencies gpt_oss = Frequencies::yarn({64, 150000.0}, yarn);
+  const Frequencies gpt_oss({64, 150000.0}, yarn);
   print_row("YaRN, exact ends", "gpt-oss", gpt_oss);
   yarn.factor = 40;
   yarn.ends = er::RampEnds::rounded;
   yarn.magnitude = er::YarnMagnitude::deepseek;
   yarn.mscale = 1;
   yarn.mscale_all_dim = 1;
-  const Frequencies deepseek = Frequencies::yarn({64, 10000.0}, yarn);
+  const Frequencies deepseek({64, 10000.0}, yarn);
   print_row("YaRN, ratio of mscales", "DeepSeek-V3", deepseek);
   // DeepSeek's logits have a factor besides, which is no part of the rotation.
   const double softmax = er::yarn_softmax_multiplier(yarn.factor, yarn.mscale_all_dim);
 
   // ggml's YaRN divides by linear_scale, and its m comes from it.
   er::Powers stretched{128, 10000.0, 0.25};
-  print_row("YaRN, ggml", "ggml, factor 4", Frequencies::ggml_yarn(stretched, {1.0, 4096}));
+  print_row("YaRN, ggml", "ggml, factor 4", Frequencies(stretched, er::GgmlYarn{1.0, 4096}));
 
-  const Frequencies llama31 = Frequencies::llama3({128, 500000.0}, {8.0, 1.0, 4.0, 8192});
+  const Frequencies llama31({128, 500000.0}, er::Llama3{8.0, 1.0, 4.0, 8192});
   print_row("llama3", "Llama 3.1", llama31);
 
   // One divisor per pair, from one of two lists; Phi-3's hold 48 measured numbers.
@@ -79,8 +79,8 @@ int main() {
   longrope.short_factor.assign(64, 2);
   longrope.long_factor.resize(64);
   std::iota(longrope.long_factor.begin(), longrope.long_factor.end(), 1);
-  print_row("LongRoPE, short", "Hugging Face's tests", Frequencies::longrope({128, 10000.0}, longrope, 2048));
-  const Frequencies longer = Frequencies::longrope({128, 10000.0}, longrope, 2049);
+  print_row("LongRoPE, short", "Hugging Face's tests", Frequencies({128, 10000.0}, longrope, 2048));
+  const Frequencies longer({128, 10000.0}, longrope, 2049);
   print_row("LongRoPE, long", "Hugging Face's tests", longer);
 
   er::Powers divided{128, 500000.0};

@@ -49,6 +49,7 @@ for file in "${public[@]}"; do
 done
 
 python3 scripts/check_rooms.py || fail "the lines above lead from a room to one above it"
+python3 scripts/public_names.py --check || fail "docs/design.md must list the public names of the headers"
 
 [ "$fails" -eq 0 ] || die "style"
 say "style: ${#sources[@]} sources, ${#scripts[@]} scripts, ${#licensed[@]} licences, ${#headers[@]} headers"

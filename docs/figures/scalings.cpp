@@ -64,59 +64,60 @@ std::string draw(const Wavelengths& figure) {
 
 using eigen_rope::Frequencies;
 
-const eigen_rope::Powers powers{128, 10000.0};
+const eigen_rope::Powers<> powers{128, 10000.0};
 
 std::string linear() {
-  return draw({"Linear scaling", Frequencies::powers(powers), {{"linear, factor 4", Frequencies::linear(powers, 4)}}, 4096, 16384});
+  return draw(
+      {"Linear scaling", Frequencies::powers(powers), {{"linear, factor 4", Frequencies(powers, eigen_rope::Linear<>{4})}}, 4096, 16384});
 }
 
 std::string ntk() {
   return draw({"NTK-aware scaling",
                Frequencies::powers(powers),
-               {{"dynamic, factor 4, at 8192 tokens", Frequencies::dynamic_ntk(powers, {4.0, 4096}, 8192)},
-                {"dynamic, factor 4, at 16384 tokens", Frequencies::dynamic_ntk(powers, {4.0, 4096}, 16384)},
-                {"fixed, factor 4", Frequencies::ntk(powers, {4})}},
+               {{"dynamic, factor 4, at 8192 tokens", Frequencies(powers, eigen_rope::DynamicNtkScaling<>{4.0, 4096}, 8192)},
+                {"dynamic, factor 4, at 16384 tokens", Frequencies(powers, eigen_rope::DynamicNtkScaling<>{4.0, 4096}, 16384)},
+                {"fixed, factor 4", Frequencies(powers, eigen_rope::NtkScaling<>{4})}},
                4096,
                16384});
 }
 
 std::string yarn() {
-  eigen_rope::Yarn stretched;
+  eigen_rope::Yarn<> stretched;
   stretched.factor = 4;
   stretched.original_context = 4096;
-  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies::yarn(powers, stretched)}}, 4096, 16384});
+  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies(powers, stretched)}}, 4096, 16384});
 }
 
 std::string llama3() {
-  const eigen_rope::Powers llama{128, 500000.0};
+  const eigen_rope::Powers<> llama{128, 500000.0};
   return draw({"Llama 3.1's scaling",
                Frequencies::powers(llama),
-               {{"llama3, factor 8", Frequencies::llama3(llama, {8.0, 1.0, 4.0, 8192})}},
+               {{"llama3, factor 8", Frequencies(llama, eigen_rope::Llama3<>{8.0, 1.0, 4.0, 8192})}},
                8192,
                131072});
 }
 
 std::string longrope() {
-  eigen_rope::LongRope lists;
+  eigen_rope::LongRope<> lists;
   lists.original_context = 4096;
   lists.factor = 32;
   for (int k = 0; k < 64; ++k) {
     lists.short_factor.push_back(1.0 + 0.02 * k);
     lists.long_factor.push_back(1.0 + 31.0 * std::pow(k / 63.0, 1.5));
   }
-  return draw({"LongRoPE",
-               Frequencies::powers(powers),
-               {{"short list, up to 4096 tokens", Frequencies::longrope(powers, lists, 4096)},
-                {"long list, beyond", Frequencies::longrope(powers, lists, 4097)}},
-               4096,
-               131072});
+  return draw(
+      {"LongRoPE",
+       Frequencies::powers(powers),
+       {{"short list, up to 4096 tokens", Frequencies(powers, lists, 4096)}, {"long list, beyond", Frequencies(powers, lists, 4097)}},
+       4096,
+       131072});
 }
 
 std::string proportional() {
-  const eigen_rope::Powers gemma{256, 1000000.0};
+  const eigen_rope::Powers<> gemma{256, 1000000.0};
   return draw({"Proportional scaling",
                Frequencies::powers(gemma),
-               {{"a quarter of the pairs turn, factor 8", Frequencies::proportional(gemma, {8.0, 32})}},
+               {{"a quarter of the pairs turn, factor 8", Frequencies(gemma, eigen_rope::Proportional<>{8.0, 32})}},
                8192,
                131072});
 }

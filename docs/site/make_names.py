@@ -29,7 +29,7 @@ def main():
             continue
         for member in compound.findall('member'):
             short = text(member, 'name')
-            if short.startswith(('operator', '~')) or kind != 'namespace' and short == name.split('::')[-1]:
+            if member.get('kind') == 'friend' or short.startswith(('operator', '~')) or kind != 'namespace' and short == name.split('::')[-1]:
                 continue
             names.setdefault(f'{name}::{short}', text(member, 'anchorfile') + '#' + text(member, 'anchor'))
     for file in sorted(os.listdir(pages)):

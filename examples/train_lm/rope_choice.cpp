@@ -20,7 +20,7 @@ std::string_view name(Scaling scaling) {
 }
 
 eigen_rope::Frequencies RopeParameters::frequencies() const {
-  return yarn ? eigen_rope::Frequencies::ggml_yarn(powers, *yarn) : eigen_rope::Frequencies::powers(powers);
+  return yarn ? eigen_rope::Frequencies(powers, *yarn) : eigen_rope::Frequencies::powers(powers);
 }
 
 std::vector<double> RopeParameters::rates() const {

@@ -38,8 +38,8 @@ struct RopeChoice {
 
 /// A rotation as parameters, so that it can be changed further.
 struct RopeParameters {
-  eigen_rope::Powers powers;
-  std::optional<eigen_rope::GgmlYarn> yarn;
+  eigen_rope::Powers<> powers;
+  std::optional<eigen_rope::GgmlYarn<>> yarn;
 
   eigen_rope::Frequencies frequencies() const;
   /// Radians per token, one per pair.

@@ -7,11 +7,11 @@
 
 namespace eigen_rope {
 
-DynamicNtk::DynamicNtk(const Powers& powers, const DynamicNtkScaling& scaling)
+DynamicNtk::DynamicNtk(const Powers<>& powers, const DynamicNtkScaling<>& scaling)
     : powers_(powers),
       scaling_(scaling),
       length_(scaling.original_context),
-      frequencies_(Frequencies::dynamic_ntk(powers, scaling, scaling.original_context)) {}
+      frequencies_(Frequencies(powers, scaling, scaling.original_context)) {}
 
 CachedKeys DynamicNtk::update(Index length) {
   if (length < 0) detail::fail("length must not be negative", static_cast<std::int64_t>(length));
@@ -19,7 +19,7 @@ CachedKeys DynamicNtk::update(Index length) {
   const bool restore = length < original && length_ > original;
   if (length <= length_ && !restore) return CachedKeys::keep;
   const Index next = restore ? original : length;
-  frequencies_ = Frequencies::dynamic_ntk(powers_, scaling_, next);
+  frequencies_ = Frequencies(powers_, scaling_, next);
   length_ = next;
   return CachedKeys::rerotate;
 }

@@ -19,50 +19,17 @@ Frequencies::Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention
   detail::require_finite("attention factor", static_cast<double>(attention_factor_));
 }
 
-Frequencies Frequencies::powers(const Powers& powers) {
-  BasicRates<DoubleDouble> rates = power_rates(powers.cast<DoubleDouble>());
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
+Frequencies::Frequencies(const Powers<>& powers, const Scaling& scaling, Index length) {
+  if (length < 0) detail::fail("length must not be negative", static_cast<std::int64_t>(length));
+  *this = std::visit(
+      [&](const auto& one) {
+        Rates<DoubleDouble> rates = one.template cast<DoubleDouble>().rates(powers.cast<DoubleDouble>(), length);
+        return Frequencies(std::move(rates.rates), rates.attention_factor);
+      },
+      scaling);
 }
 
-Frequencies Frequencies::ggml_yarn(const Powers& powers, const GgmlYarn& yarn) {
-  BasicRates<DoubleDouble> rates = ggml_yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::llama3(const Powers& powers, const Llama3& llama3) {
-  BasicRates<DoubleDouble> rates = llama3_rates(powers.cast<DoubleDouble>(), llama3.cast<DoubleDouble>());
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::linear(const Powers& powers, double factor) {
-  BasicRates<DoubleDouble> rates = linear_rates(powers.cast<DoubleDouble>(), DoubleDouble(factor));
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::proportional(const Powers& powers, const Proportional& proportional) {
-  BasicRates<DoubleDouble> rates = proportional_rates(powers.cast<DoubleDouble>(), proportional.cast<DoubleDouble>());
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::dynamic_ntk(const Powers& powers, const DynamicNtkScaling& ntk, Index length) {
-  BasicRates<DoubleDouble> rates = dynamic_ntk_rates(powers.cast<DoubleDouble>(), ntk.cast<DoubleDouble>(), length);
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::ntk(const Powers& powers, const NtkScaling& ntk) {
-  BasicRates<DoubleDouble> rates = ntk_rates(powers.cast<DoubleDouble>(), ntk.cast<DoubleDouble>());
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::yarn(const Powers& powers, const Yarn& yarn) {
-  BasicRates<DoubleDouble> rates = yarn_rates(powers.cast<DoubleDouble>(), yarn.cast<DoubleDouble>());
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
-
-Frequencies Frequencies::longrope(const Powers& powers, const LongRope& longrope, Index length) {
-  BasicRates<DoubleDouble> rates = longrope_rates(powers.cast<DoubleDouble>(), longrope.cast<DoubleDouble>(), length);
-  return Frequencies(std::move(rates.rates), rates.attention_factor);
-}
+Frequencies Frequencies::powers(const Powers<>& powers) { return Frequencies(powers, Unscaled<>()); }
 
 Frequencies Frequencies::explicit_rates(const std::vector<double>& rates, double attention_factor) {
   return Frequencies(std::vector<DoubleDouble>(rates.begin(), rates.end()), attention_factor);

@@ -1,14 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "eigen_rope/choices/scalings.hpp"
-
+//
+// What the scalings' headers declare and need not compile anew in every file: the checks, and results for numbers.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
+
+const char* name_of(RampEnds ends) { return ends == RampEnds::rounded ? "rounded" : "exact"; }
+
+namespace detail {
+namespace {
+
+void require_not_negative(std::string_view name, double value) {
+  if (!(value >= 0) || !std::isfinite(value)) fail(fmt::format("{} must be finite and not negative", name), value);
+}
+
+void require_context(Index original_context) {
+  if (original_context < 0) fail("original context must not be negative", static_cast<std::int64_t>(original_context));
+}
+
+}  // namespace
+
+void require_valid(Index dims, double base, const GgmlYarn<>& yarn) {
+  require_finite("ext factor", yarn.ext_factor);
+  require_context(yarn.original_context);
+  require_not_negative("beta fast", yarn.beta_fast);
+  require_not_negative("beta slow", yarn.beta_slow);
+  if (dims <= 0) fail("rotary dims must be positive", static_cast<std::int64_t>(dims));
+  require_positive("base", base);
+  if (base == 1) fail("base must not be 1 with YaRN, whose correction dims divide by its logarithm", base);
+}
+
+void require_valid(const Llama3<>& llama3) {
+  require_positive("llama3 factor", llama3.factor);
+  require_not_negative("low freq factor", llama3.low_freq_factor);
+  require_not_negative("high freq factor", llama3.high_freq_factor);
+  if (llama3.high_freq_factor < llama3.low_freq_factor) {
+    fail(fmt::format("high freq factor must be at least the low freq factor ({})", llama3.low_freq_factor), llama3.high_freq_factor);
+  }
+  require_context(llama3.original_context);
+}
+
+void require_valid_ntk(Index dims, double base, double factor) {
+  if (dims <= 2) fail("rotary dims must be greater than 2 for NTK scaling", static_cast<std::int64_t>(dims));
+  require_positive("base", base);
+  require_positive("factor", factor);
+}
+
+}  // namespace detail
+
+CorrectionDims<> yarn_correction_dims(Index dims, double base, const GgmlYarn<>& yarn) {
+  detail::require_valid(dims, base, yarn);
+  const auto correction = [&](double beta) {
+    return static_cast<double>(detail::yarn_correction<DoubleDouble>(dims, base, yarn.original_context, beta));
+  };
+  double low = correction(yarn.beta_fast);
+  double high = correction(yarn.beta_slow);
+  if (yarn.ends == RampEnds::rounded) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  return {std::max(0.0, low), std::min(static_cast<double>(dims - 1), high)};
+}
+
+double ntk_base(Index dims, double base, double factor) { return static_cast<double>(ntk_base<DoubleDouble>(dims, base, factor)); }
 
 const char* name_of(YarnMagnitude magnitude) {
   switch (magnitude) {
@@ -52,7 +113,7 @@ Index whole_dims(Index head_dims, double fraction) {
 
 }  // namespace
 
-void require_valid(const Proportional& proportional, Index rotary_dims) {
+void require_valid(const Proportional<>& proportional, Index rotary_dims) {
   require_positive("factor", proportional.factor);
   if (proportional.rotated_pairs < 0 || proportional.rotated_pairs > rotary_dims / 2) {
     fail(fmt::format("rotated pairs must be from 0 to all of them ({})", rotary_dims / 2),
@@ -60,7 +121,7 @@ void require_valid(const Proportional& proportional, Index rotary_dims) {
   }
 }
 
-void require_valid(const DynamicNtkScaling& ntk, Index length) {
+void require_valid(const DynamicNtkScaling<>& ntk, Index length) {
   require_positive("factor", ntk.factor);
   require_positive_context(ntk.original_context);
   require_length(length);
@@ -70,12 +131,12 @@ void require_finite_base(double stretched, Index length) {
   if (!std::isfinite(stretched)) fail("length must not be so large that the base overflows", static_cast<std::int64_t>(length));
 }
 
-void require_valid(const NtkScaling& ntk) {
+void require_valid(const NtkScaling<>& ntk) {
   require_positive("factor", ntk.factor);
   if (!(ntk.mixed_b >= 0) || !std::isfinite(ntk.mixed_b)) fail("mixed_b must be finite and not negative", ntk.mixed_b);
 }
 
-GgmlYarn checked_yarn(Index dims, double base, const Yarn& yarn) {
+GgmlYarn<> checked_yarn(Index dims, double base, const Yarn<>& yarn) {
   require_positive("factor", yarn.factor);
   require_positive_context(yarn.original_context);
   require_positive("beta fast", yarn.beta_fast);
@@ -83,7 +144,7 @@ GgmlYarn checked_yarn(Index dims, double base, const Yarn& yarn) {
   if (yarn.mscale) require_finite("mscale", *yarn.mscale);
   require_finite("mscale all dim", yarn.mscale_all_dim);
   require_finite("extrapolation", yarn.extrapolation);
-  const GgmlYarn ends{1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
+  const GgmlYarn<> ends{1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends};
   require_valid(dims, base, ends);
   if (yarn.magnitude == YarnMagnitude::deepseek && yarn_mscale(yarn.factor, yarn.mscale_all_dim) == 0) {
     fail("mscale all dim must not make the magnitude infinite", yarn.mscale_all_dim);
@@ -91,7 +152,7 @@ GgmlYarn checked_yarn(Index dims, double base, const Yarn& yarn) {
   return ends;
 }
 
-void require_valid(const LongRope& longrope, const Powers& powers, Index length) {
+void require_valid(const LongRope<>& longrope, const Powers<>& powers, Index length) {
   const auto pairs = static_cast<std::size_t>(powers.rotary_dims / 2);
   if (!powers.factors.empty()) {
     fail("frequency factors must be empty with LongRoPE, which brings its own", static_cast<std::int64_t>(powers.factors.size()));

@@ -6,6 +6,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
 
 #include "eigen_rope/numbers/error.hpp"
 
@@ -82,16 +85,15 @@ Dual<N> log(const Dual<N>& x) {
   return chain(log(x.value), DoubleDouble(1) / x.value, x);
 }
 
-// Which derivative is which: those of Powers, then a scaling's own. All factors share one, since each moves the rate of its own pair only.
+// Which derivative is which: those of Powers, then a scaling's own. A list has one derivative for all its entries, since each moves the
+// rate of its own pair only.
 enum : std::size_t { base, linear_scale, attention_factor, own_factor, first_of_scaling };
-constexpr std::size_t of_scaling = 3;
-constexpr std::size_t of_powers = first_of_scaling;
+constexpr std::size_t most_of_scaling = 6;
+using S = Dual<first_of_scaling + most_of_scaling>;
 
-template <std::size_t N>
-BasicPowers<Dual<N>> seeded(const Powers& powers) {
-  using S = Dual<N>;
-  BasicPowers<S> result{powers.rotary_dims, S(powers.base, base), S(powers.linear_scale, linear_scale),
-                        S(powers.attention_factor, attention_factor)};
+Powers<S> seeded(const Powers<>& powers) {
+  Powers<S> result{powers.rotary_dims, S(powers.base, base), S(powers.linear_scale, linear_scale),
+                   S(powers.attention_factor, attention_factor)};
   detail::checked_product("the number of bytes of all rates", powers.rotary_dims / 2, sizeof(S));
   const auto pairs = static_cast<std::size_t>(powers.rotary_dims / 2);
   result.factors.reserve(pairs);
@@ -101,126 +103,111 @@ BasicPowers<Dual<N>> seeded(const Powers& powers) {
   return result;
 }
 
-template <std::size_t N>
-void require_one_per_pair(const BasicRates<Dual<N>>& rates, const RateGradients& gradients) {
-  if (gradients.rates.size() == rates.rates.size()) return;
-  detail::fail(fmt::format("the gradients of the rates must be one per pair ({})", rates.rates.size()),
-               static_cast<std::int64_t>(gradients.rates.size()));
-}
-
-template <std::size_t N>
-double gradient_of(std::size_t parameter, const BasicRates<Dual<N>>& rates, const RateGradients& gradients) {
-  DoubleDouble sum = DoubleDouble(gradients.attention_factor) * rates.attention_factor.by[parameter];
-  for (std::size_t k = 0; k < rates.rates.size(); ++k) sum = sum + DoubleDouble(gradients.rates[k]) * rates.rates[k].by[parameter];
-  return static_cast<double>(sum);
-}
-
-template <std::size_t N>
-PowersGradients gradients_of_powers(const BasicRates<Dual<N>>& rates, const RateGradients& gradients) {
-  require_one_per_pair(rates, gradients);
-  PowersGradients result;
-  result.base = gradient_of(base, rates, gradients);
-  result.linear_scale = gradient_of(linear_scale, rates, gradients);
-  result.attention_factor = gradient_of(attention_factor, rates, gradients);
-  for (std::size_t k = 0; k < rates.rates.size(); ++k) {
-    result.factors.push_back(static_cast<double>(DoubleDouble(gradients.rates[k]) * rates.rates[k].by[own_factor]));
+/// Gives each real parameter of a scaling a derivative of its own.
+class Seeding {
+ public:
+  void operator()(const char* /*name*/, S& to, double from) { to = S(from, next()); }
+  void operator()(const char* /*name*/, std::optional<S>& to, const std::optional<double>& from) {
+    const std::size_t own = next();
+    if (from) to = S(*from, own);
   }
+  void operator()(const char* /*name*/, std::vector<S>& to, const std::vector<double>& from) {
+    const std::size_t own = next();
+    for (const double value : from) to.emplace_back(value, own);
+  }
+  template <class Other>
+  void operator()(const char* /*name*/, Other& to, const Other& from) {
+    to = from;
+  }
+
+ private:
+  std::size_t next() {
+    if (next_ == S().by.size()) detail::fail("a scaling must have at most 6 real parameters");
+    return next_++;
+  }
+
+  std::size_t next_ = first_of_scaling;
+};
+
+/// Reads off the derivatives, in the same order.
+class Reading {
+ public:
+  Reading(const Rates<S>& rates, const RateGradients& gradients) : rates_(rates), gradients_(gradients) {}
+
+  void operator()(const char* /*name*/, double& to, double /*from*/) { to = sum(next_++); }
+  void operator()(const char* /*name*/, std::optional<double>& to, const std::optional<double>& from) {
+    const std::size_t own = next_++;
+    if (from) to = sum(own);
+  }
+  void operator()(const char* /*name*/, std::vector<double>& to, const std::vector<double>& from) {
+    if (!from.empty()) to = of_pairs(next_);
+    ++next_;
+  }
+  template <class Other>
+  void operator()(const char* /*name*/, Other& to, const Other& from) {
+    to = from;
+  }
+
+  double sum(std::size_t parameter) const {
+    DoubleDouble result = DoubleDouble(gradients_.attention_factor) * rates_.attention_factor.by[parameter];
+    for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
+      result = result + DoubleDouble(gradients_.rates[k]) * rates_.rates[k].by[parameter];
+    }
+    return static_cast<double>(result);
+  }
+
+  std::vector<double> of_pairs(std::size_t parameter) const {
+    std::vector<double> result;
+    result.reserve(rates_.rates.size());
+    for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
+      result.push_back(static_cast<double>(DoubleDouble(gradients_.rates[k]) * rates_.rates[k].by[parameter]));
+    }
+    return result;
+  }
+
+ private:
+  const Rates<S>& rates_;
+  const RateGradients& gradients_;
+  std::size_t next_ = first_of_scaling;
+};
+
+/// Whether the scaling's lists stand for the factors of the powers.
+constexpr bool brings_factors(const LongRope<>* /*scaling*/) { return true; }
+constexpr bool brings_factors(const void* /*scaling*/) { return false; }
+
+template <template <class> class OneScaling>
+ScalingGradients<Scaling> gradients_through(const Powers<>& powers, const OneScaling<double>& scaling, const RateGradients& gradients,
+                                            Index length) {
+  detail::require_valid(powers);
+  OneScaling<S> seeds;
+  OneScaling<S>::for_each_parameter(Seeding(), seeds, scaling);
+  Powers<S> of_powers = seeded(powers);
+  if (powers.factors.empty() && brings_factors(&scaling)) of_powers.factors.clear();
+  const bool has_factors = !of_powers.factors.empty();
+  const Rates<S> rates = seeds.rates(of_powers, length);
+  if (gradients.rates.size() != rates.rates.size()) {
+    detail::fail(fmt::format("the gradients of the rates must be one per pair ({})", rates.rates.size()),
+                 static_cast<std::int64_t>(gradients.rates.size()));
+  }
+  const Reading reading(rates, gradients);
+  ScalingGradients<Scaling> result{powers, OneScaling<double>()};
+  result.powers.base = reading.sum(base);
+  result.powers.linear_scale = reading.sum(linear_scale);
+  result.powers.attention_factor = reading.sum(attention_factor);
+  result.powers.factors.clear();
+  if (has_factors) result.powers.factors = reading.of_pairs(own_factor);
+  OneScaling<double>::for_each_parameter(Reading(rates, gradients), std::get<OneScaling<double>>(result.scaling), scaling);
   return result;
 }
 
 }  // namespace
 
-PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients) {
-  detail::require_valid(powers);
-  return gradients_of_powers(power_rates(seeded<of_powers>(powers)), gradients);
+ScalingGradients<Scaling> scaling_gradients(const Powers<>& powers, const Scaling& scaling, const RateGradients& gradients, Index length) {
+  return std::visit([&](const auto& one) { return gradients_through(powers, one, gradients, length); }, scaling);
 }
 
-GgmlYarnGradients ggml_yarn_gradients(const Powers& powers, const GgmlYarn& yarn, const RateGradients& gradients) {
-  using S = Dual<of_powers + of_scaling>;
-  enum : std::size_t { ext_factor = first_of_scaling, beta_fast, beta_slow };
-  detail::require_valid(powers);
-  const BasicGgmlYarn<S> scaling{S(yarn.ext_factor, ext_factor), yarn.original_context, S(yarn.beta_fast, beta_fast),
-                                 S(yarn.beta_slow, beta_slow), yarn.ends};
-  const BasicRates<S> rates = ggml_yarn_rates(seeded<of_powers + of_scaling>(powers), scaling);
-  return {gradients_of_powers(rates, gradients), gradient_of(ext_factor, rates, gradients), gradient_of(beta_fast, rates, gradients),
-          gradient_of(beta_slow, rates, gradients)};
-}
-
-Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients) {
-  using S = Dual<of_powers + of_scaling>;
-  enum : std::size_t { factor = first_of_scaling, low_freq_factor, high_freq_factor };
-  detail::require_valid(powers);
-  const BasicLlama3<S> scaling{S(llama3.factor, factor), S(llama3.low_freq_factor, low_freq_factor),
-                               S(llama3.high_freq_factor, high_freq_factor), llama3.original_context};
-  const BasicRates<S> rates = llama3_rates(seeded<of_powers + of_scaling>(powers), scaling);
-  return {gradients_of_powers(rates, gradients), gradient_of(factor, rates, gradients), gradient_of(low_freq_factor, rates, gradients),
-          gradient_of(high_freq_factor, rates, gradients)};
-}
-
-FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional, const RateGradients& gradients) {
-  using S = Dual<of_powers + 1>;
-  detail::require_valid(powers);
-  const BasicProportional<S> scaling{S(proportional.factor, first_of_scaling), proportional.rotated_pairs};
-  const BasicRates<S> rates = proportional_rates(seeded<of_powers + 1>(powers), scaling);
-  return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
-}
-
-FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients) {
-  return proportional_gradients(powers, {factor, powers.rotary_dims / 2}, gradients);
-}
-
-FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length, const RateGradients& gradients) {
-  using S = Dual<of_powers + 1>;
-  detail::require_valid(powers);
-  const BasicDynamicNtkScaling<S> scaling{S(ntk.factor, first_of_scaling), ntk.original_context};
-  const BasicRates<S> rates = dynamic_ntk_rates(seeded<of_powers + 1>(powers), scaling, length);
-  return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
-}
-
-NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients) {
-  using S = Dual<of_powers + 2>;
-  enum : std::size_t { factor = first_of_scaling, mixed_b };
-  detail::require_valid(powers);
-  const BasicNtkScaling<S> scaling{S(ntk.factor, factor), S(ntk.mixed_b, mixed_b)};
-  const BasicRates<S> rates = ntk_rates(seeded<of_powers + 2>(powers), scaling);
-  return {gradients_of_powers(rates, gradients), gradient_of(factor, rates, gradients), gradient_of(mixed_b, rates, gradients)};
-}
-
-YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients) {
-  using S = Dual<of_powers + 6>;
-  enum : std::size_t { factor = first_of_scaling, beta_fast, beta_slow, mscale, mscale_all_dim, extrapolation };
-  detail::require_valid(powers);
-  BasicYarn<S> scaling = yarn.cast<S>();
-  scaling.factor = S(yarn.factor, factor);
-  scaling.beta_fast = S(yarn.beta_fast, beta_fast);
-  scaling.beta_slow = S(yarn.beta_slow, beta_slow);
-  if (yarn.mscale || yarn.magnitude == YarnMagnitude::deepseek) scaling.mscale = S(yarn.mscale.value_or(1.0), mscale);
-  scaling.mscale_all_dim = S(yarn.mscale_all_dim, mscale_all_dim);
-  scaling.extrapolation = S(yarn.extrapolation, extrapolation);
-  const BasicRates<S> rates = yarn_rates(seeded<of_powers + 6>(powers), scaling);
-  YarnGradients result;
-  result.powers = gradients_of_powers(rates, gradients);
-  result.factor = gradient_of(factor, rates, gradients);
-  result.beta_fast = gradient_of(beta_fast, rates, gradients);
-  result.beta_slow = gradient_of(beta_slow, rates, gradients);
-  result.mscale = gradient_of(mscale, rates, gradients);
-  result.mscale_all_dim = gradient_of(mscale_all_dim, rates, gradients);
-  result.extrapolation = gradient_of(extrapolation, rates, gradients);
-  return result;
-}
-
-LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length, const RateGradients& gradients) {
-  using S = Dual<of_powers + 1>;
-  detail::require_valid(powers);
-  detail::require_valid(longrope, powers, length);
-  BasicPowers<S> seeds = seeded<of_powers + 1>(powers);
-  seeds.factors.clear();
-  BasicLongRope<S> scaling{{}, {}, longrope.original_context, S(longrope.factor, first_of_scaling), longrope.magnitude};
-  // Only one of the two is in use.
-  for (const double divisor : longrope.short_factor) scaling.short_factor.emplace_back(divisor, own_factor);
-  for (const double divisor : longrope.long_factor) scaling.long_factor.emplace_back(divisor, own_factor);
-  const BasicRates<S> rates = longrope_rates(seeds, scaling, length);
-  return {gradients_of_powers(rates, gradients), gradient_of(first_of_scaling, rates, gradients)};
+Powers<> powers_gradients(const Powers<>& powers, const RateGradients& gradients) {
+  return scaling_gradients(powers, Unscaled<>(), gradients).powers;
 }
 
 }  // namespace eigen_rope

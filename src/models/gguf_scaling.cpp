@@ -296,14 +296,14 @@ GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architec
 }
 
 void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer) {
-  layer.powers = Powers{layer.powers.rotary_dims, rotation.base};
+  layer.powers = Powers<>{layer.powers.rotary_dims, rotation.base};
   layer.powers.attention_factor = rotation.attn_factor;
   layer.powers.factors = rotation.divisors;
-  layer.scaling = Unscaled{};
+  layer.scaling = Unscaled<>{};
   layer.softmax_multiplier = rotation.softmax_multiplier;
   const bool yarn = rotation.ext_factor != 0 && rotation.factor != 1;
   if (yarn) {
-    GgmlYarn scaling;
+    GgmlYarn<> scaling;
     scaling.ext_factor = rotation.ext_factor;
     scaling.original_context = rotation.original_context;
     scaling.beta_fast = rotation.beta_fast;
@@ -311,7 +311,7 @@ void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope&
     layer.powers.linear_scale = 1.0 / rotation.factor;
     layer.scaling = scaling;
   } else if (!rotation.long_divisors.empty()) {
-    LongRope longrope;
+    LongRope<> longrope;
     longrope.short_factor = rotation.short_divisors;
     longrope.long_factor = rotation.long_divisors;
     longrope.original_context = rotation.original_context;
@@ -320,7 +320,7 @@ void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope&
     layer.scaling = std::move(longrope);
     layer.powers.linear_scale = 1.0 / rotation.factor;
   } else if (rotation.factor != 1) {
-    layer.scaling = Linear{rotation.factor};
+    layer.scaling = Linear<>{rotation.factor};
   }
 }
 

@@ -125,7 +125,7 @@ class ScalingReader {
       parameters_.notes().warn(fmt::format("{} is not read with dynamic, got {}: the rates change past {} ({} tokens)",
                                            parameters_.path(original), *unused, around_.context_path, around_.context));
     }
-    return DynamicNtkScaling{factor(), around_.context};
+    return DynamicNtkScaling<>{factor(), around_.context};
   }
 
   // Beside alpha the class reads nothing else; published files hold the values that change nothing.
@@ -144,7 +144,7 @@ class ScalingReader {
   }
 
   Scaling llama3() const {
-    Llama3 llama3;
+    Llama3<> llama3;
     llama3.factor = factor();
     llama3.original_context = original_context();
     llama3.low_freq_factor = positive("low_freq_factor");
@@ -159,7 +159,7 @@ class ScalingReader {
   }
 
   Scaling longrope(LayerRope& layer) const {
-    LongRope longrope;
+    LongRope<> longrope;
     longrope.short_factor = divisors("short_factor", layer.powers.rotary_dims / 2);
     longrope.long_factor = divisors("long_factor", layer.powers.rotary_dims / 2);
     longrope.original_context = original_context();
@@ -174,7 +174,7 @@ class ScalingReader {
   }
 
   Scaling yarn(YarnMagnitude magnitude, LayerRope& layer) const {
-    Yarn yarn;
+    Yarn<> yarn;
     yarn.magnitude = magnitude;
     yarn.original_context = original_context();
     // Null is filled in, a missing key is not.
@@ -275,7 +275,7 @@ void read_scaling(const JsonObject& parameters, const std::string& type, double 
     parameters.notes().warn(
         fmt::format("{} scales queries by their position: it is left to the attention", parameters.path("llama_4_scaling_beta")));
   }
-  if (type == "linear") layer.scaling = Linear{reader.factor()};
+  if (type == "linear") layer.scaling = Linear<>{reader.factor()};
   if (type == "dynamic") layer.scaling = reader.dynamic();
   if (type == "alpha") layer.powers.base = reader.base_by_alpha(layer);
   if (type == "llama3") layer.scaling = reader.llama3();
@@ -288,7 +288,7 @@ void read_scaling(const JsonObject& parameters, const std::string& type, double 
   }
   if (type == "proportional") {
     const double factor = parameters.has("factor") ? reader.checked_factor() : 1.0;
-    layer.scaling = Proportional{factor, proportional_pairs(layer.head_dims, fraction)};
+    layer.scaling = Proportional<>{factor, proportional_pairs(layer.head_dims, fraction)};
   }
 }
 

@@ -3,6 +3,6 @@
 
 namespace eigen_rope::models {
 
-Frequencies LayerRope::frequencies(Index length) const { return eigen_rope::frequencies(powers, scaling, length); }
+Frequencies LayerRope::frequencies(Index length) const { return Frequencies(powers, scaling, length); }
 
 }  // namespace eigen_rope::models

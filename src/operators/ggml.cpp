@@ -119,8 +119,8 @@ void check(const RopeParams& params, std::int64_t ne0) {
   check_factors(params, rotated_dims(params, ne0) / 2);
 }
 
-Powers powers_of(const RopeParams& params, std::int64_t ne0) {
-  Powers powers;
+Powers<> powers_of(const RopeParams& params, std::int64_t ne0) {
+  Powers<> powers;
   powers.rotary_dims = static_cast<Index>(rotated_dims(params, ne0));
   powers.exponent_dims = params.n_dims;
   powers.base = static_cast<double>(params.freq_base);
@@ -131,8 +131,8 @@ Powers powers_of(const RopeParams& params, std::int64_t ne0) {
   return powers;
 }
 
-GgmlYarn yarn_of(const RopeParams& params) {
-  GgmlYarn yarn;
+GgmlYarn<> yarn_of(const RopeParams& params) {
+  GgmlYarn<> yarn;
   yarn.ext_factor = static_cast<double>(params.ext_factor);
   yarn.original_context = params.n_ctx_orig;
   yarn.beta_fast = static_cast<double>(params.beta_fast);
@@ -283,7 +283,7 @@ RopeParams decode_op_params(const OpParams& words) {
   return params;
 }
 
-CorrectionDims yarn_corr_dims(const RopeParams& params) {
+CorrectionDims<> yarn_corr_dims(const RopeParams& params) {
   check_dims(params);
   check_yarn(params);
   if (params.freq_base == 1.0F) fail("freq_base must not be 1 (its logarithm divides)", static_cast<double>(params.freq_base));
@@ -292,8 +292,8 @@ CorrectionDims yarn_corr_dims(const RopeParams& params) {
 
 Frequencies frequencies(const RopeParams& params, std::int64_t ne0) {
   check(params, ne0);
-  const Powers powers = powers_of(params, ne0);
-  return params.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies::ggml_yarn(powers, yarn_of(params));
+  const Powers<> powers = powers_of(params, ne0);
+  return params.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies(powers, yarn_of(params));
 }
 
 Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens) {

@@ -33,7 +33,7 @@ float correction(float dims, float base, float context, float beta) {
   return dims * std::log(context / two_pi_beta) / (2.0F * std::log(base));
 }
 
-Ramp ramp_of(float dims, float base, const GgmlYarn& yarn) {
+Ramp ramp_of(float dims, float base, const GgmlYarn<>& yarn) {
   const auto context = static_cast<float>(yarn.original_context);
   return {std::max(0.0F, std::floor(correction(dims, base, context, static_cast<float>(yarn.beta_fast)))),
           std::min(dims - 1, std::ceil(correction(dims, base, context, static_cast<float>(yarn.beta_slow))))};
@@ -46,8 +46,8 @@ float ramp_at(const Ramp& ramp, Index pair) {
 
 }  // namespace
 
-Cache<float> float_recurrence_cache(const Powers& powers, const GgmlYarn& yarn, const Positions& positions, const Layout& layout) {
-  const Frequencies checked = yarn.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies::ggml_yarn(powers, yarn);
+Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& yarn, const Positions& positions, const Layout& layout) {
+  const Frequencies checked = yarn.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies(powers, yarn);
   if (yarn.ext_factor != 0 && yarn.ends == RampEnds::exact) {
     detail::fail("ends of YaRN's ramp must be rounded in the float recurrence, as ggml rounds them, got exact ends");
   }

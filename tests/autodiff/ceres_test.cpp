@@ -131,16 +131,16 @@ TEST(CeresJet, OfJetsHasGradients) {
 /// The slope of y in YaRN's three parameters at once.
 TEST(CeresJet, ReadsLikeThis) {
   using Jet3 = ceres::Jet<double, 3>;
-  BasicPowers<Jet3> powers;
+  Powers<Jet3> powers;
   powers.rotary_dims = 8;
   powers.linear_scale = Jet3(0.25);
-  BasicGgmlYarn<Jet3> yarn;
+  GgmlYarn<Jet3> yarn;
   yarn.original_context = 4096;
   yarn.ends = RampEnds::exact;
   yarn.ext_factor = Jet3(1.0, 0);
   yarn.beta_fast = Jet3(32.0, 1);
   yarn.beta_slow = Jet3(1.0, 2);
-  const BasicRates<Jet3> rates = ggml_yarn_rates(powers, yarn);
+  const Rates<Jet3> rates = yarn.rates(powers);
   const auto table = Cache<Jet3>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(8, 8);
   x.setConstant(1);

@@ -31,10 +31,10 @@ TEST(ComplexStep, GradientOfEverything) { expect_every_gradient(gradient); }
 
 /// The slope of y in the base.
 TEST(ComplexStep, ReadsLikeThis) {
-  BasicPowers<Complex> powers;
+  Powers<Complex> powers;
   powers.rotary_dims = 4;
   powers.base = Complex(10000, kStep);
-  const BasicRates<Complex> rates = power_rates(powers);
+  const Rates<Complex> rates = powers.rates();
   const auto table = Cache<Complex>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);

@@ -67,11 +67,11 @@ TEST(EigenAutoDiff, SecondOrderByNesting) { expect_every_second_order(hessian_ve
 
 /// The slope of y in the base and in the attention factor.
 TEST(EigenAutoDiff, ReadsLikeThis) {
-  BasicPowers<Dynamic> powers;
+  Powers<Dynamic> powers;
   powers.rotary_dims = 4;
   powers.base = Dynamic(10000, 2, 0);
   powers.attention_factor = Dynamic(1.25, 2, 1);
-  const BasicRates<Dynamic> rates = power_rates(powers);
+  const Rates<Dynamic> rates = powers.rates();
   const auto table = Cache<Dynamic>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);

@@ -25,22 +25,22 @@ double stretched_base(const Setting& s) {
 }
 
 Frequencies frequencies_of(const Setting& s) {
-  Powers powers = s.powers;
+  Powers<> powers = s.powers;
   powers.base = stretched_base(s);
   switch (s.scaling) {
     case Scaling::explicit_rates: return Frequencies::explicit_rates(s.explicit_rates, s.powers.attention_factor);
-    case Scaling::llama3: return Frequencies::llama3(powers, s.llama3);
+    case Scaling::llama3: return Frequencies(powers, s.llama3);
     case Scaling::powers:
     case Scaling::exponents:
     case Scaling::ntk: return Frequencies::powers(powers);
-    default: return Frequencies::ggml_yarn(powers, s.yarn);
+    default: return Frequencies(powers, s.yarn);
   }
 }
 
 /// In the order of inputs_of().
 std::vector<double> parameter_gradients(const Setting& s, const RateGradients& rates) {
   std::vector<double> result;
-  const auto append_powers = [&](const PowersGradients& g) {
+  const auto append_powers = [&](const Powers<>& g) {
     append(result, {g.base, g.linear_scale, g.attention_factor});
     append(result, std::vector<double>(g.factors.begin(), g.factors.begin() + static_cast<std::ptrdiff_t>(s.powers.factors.size())));
   };
@@ -48,14 +48,14 @@ std::vector<double> parameter_gradients(const Setting& s, const RateGradients& r
     append(result, rates.rates);
     result.push_back(rates.attention_factor);
   } else if (s.scaling == Scaling::llama3) {
-    const Llama3Gradients g = llama3_gradients(s.powers, s.llama3, rates);
+    const auto g = scaling_gradients(s.powers, s.llama3, rates);
     append_powers(g.powers);
-    append(result, {g.factor, g.low_freq_factor, g.high_freq_factor});
+    append(result, {g.scaling.factor, g.scaling.low_freq_factor, g.scaling.high_freq_factor});
   } else if (s.scaling == Scaling::ntk) {
     // base * factor^(d / (d - 2))
-    Powers powers = s.powers;
+    Powers<> powers = s.powers;
     powers.base = stretched_base(s);
-    PowersGradients g = powers_gradients(powers, rates);
+    Powers<> g = powers_gradients(powers, rates);
     const auto dims = static_cast<double>(s.powers.rotary_dims);
     const double by_factor = g.base * powers.base * dims / (dims - 2) / s.ntk_factor;
     g.base *= powers.base / s.powers.base;
@@ -64,9 +64,9 @@ std::vector<double> parameter_gradients(const Setting& s, const RateGradients& r
   } else if (s.scaling == Scaling::powers || s.scaling == Scaling::exponents) {
     append_powers(powers_gradients(s.powers, rates));
   } else {
-    const GgmlYarnGradients g = ggml_yarn_gradients(s.powers, s.yarn, rates);
+    const auto g = scaling_gradients(s.powers, s.yarn, rates);
     append_powers(g.powers);
-    append(result, {g.ext_factor, g.beta_fast, g.beta_slow});
+    append(result, {g.scaling.ext_factor, g.scaling.beta_fast, g.scaling.beta_slow});
   }
   return result;
 }

@@ -153,7 +153,7 @@ const Cell<Call> rotations[] = {
     {"composed table, exponents", Fault::unknown, [](Call&) { (void)composed::table_steps({4, 1e4, 1, 1, {}, {0, 1}}, std::nullopt, {0, 1}, PairKind::split_half); }, "the composed table takes exponents 0, 1, 2, ... only, got a list of its own"},
     {"composed table, rotary dims", Fault::odd, [](Call&) { (void)composed::table_steps({6}, std::nullopt, {0, 1}, PairKind::quarter); }, "rotary dims must be divisible by 4 for quarter pairing, got 6"},
     {"composed table, rotary dims", Fault::huge, [](Call&) { (void)composed::table_steps({two_to_62}, std::nullopt, {0, 1}, PairKind::split_half); }, "the number of bytes of all rates must fit a 64-bit count, got 2305843009213693952 x 16"},
-    {"composed table, beta fast", Fault::negative, [](Call&) { (void)composed::table_steps({8}, GgmlYarn{1.0, 4096, -1.0}, {0, 1}, PairKind::split_half); }, "beta fast must be finite and not negative, got -1"},
+    {"composed table, beta fast", Fault::negative, [](Call&) { (void)composed::table_steps({8}, GgmlYarn<>{1.0, 4096, -1.0}, {0, 1}, PairKind::split_half); }, "beta fast must be finite and not negative, got -1"},
     {"complex table", Fault::wrong_rank, [](Call& c) { complex(c, 4, {1, 1, 2}); }, "a complex table must fit the tensor's rank, got [1, 1, 2]"},
     {"complex table, width", Fault::too_small, [](Call& c) { complex(c, 3, {1, 2}); }, "a complex table must have half of x's features and equal x or be 1 elsewhere, got 3"},
     {"complex table, extents", Fault::wrong_shape, [](Call& c) { complex(c, 4, {2, 2}); }, "a complex table must have half of x's features and equal x or be 1 elsewhere, got 2"},

@@ -53,7 +53,9 @@ struct Row : Memory {
   }
 };
 
-void recurrence(const Powers& powers, const GgmlYarn& yarn = {0.0}) { (void)float_recurrence_cache(powers, yarn, Positions::range(0, 2)); }
+void recurrence(const Powers<>& powers, const GgmlYarn<>& yarn = {0.0}) {
+  (void)float_recurrence_cache(powers, yarn, Positions::range(0, 2));
+}
 void xpos(const Xpos& parameters, const Positions& positions = Positions::range(0, 2), const Layout& layout = Layout::bsnd()) {
   (void)xpos_cache<float>(eight(), positions, parameters, XposSide::query, layout);
 }

@@ -28,7 +28,7 @@ const Pairing every_pairing[] = {split_half,
 
 template <class Scalar>
 Cache<Scalar> cache_for(Pairing pairing, double attention_factor) {
-  Powers powers{pairing.rotary_dims(kHeadSize)};
+  Powers<> powers{pairing.rotary_dims(kHeadSize)};
   powers.attention_factor = attention_factor;
   return Cache<Scalar>(Frequencies::powers(powers), Positions::range(5, kTokens));
 }

@@ -55,7 +55,7 @@ template <class Scalar>
 Cache<Scalar> axial_table(Index axes) {
   const Index width = features / axes;
   const Sections sections(SectionPattern::vision, std::vector<Index>(static_cast<std::size_t>(axes), width / 2));
-  Powers powers{features, 100.0};
+  Powers<> powers{features, 100.0};
   powers.exponent_dims = width;
   powers.exponents = sections.exponents(features / 2);
   std::vector<int> ids;

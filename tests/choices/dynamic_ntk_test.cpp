@@ -16,12 +16,12 @@ namespace {
 
 using test::error_of;
 
-const Powers powers{32, 5e5};
-const DynamicNtkScaling scaling{4.0, 100};
+const Powers<> powers{32, 5e5};
+const DynamicNtkScaling<> scaling{4.0, 100};
 
 void expect_length(const DynamicNtk& ntk, Index length) {
   EXPECT_EQ(ntk.length(), length);
-  const Frequencies expected = Frequencies::dynamic_ntk(powers, scaling, length);
+  const Frequencies expected = Frequencies(powers, scaling, length);
   for (std::size_t k = 0; k < 16; ++k) {
     EXPECT_EQ(ntk.frequencies().rates()[k].high, expected.rates()[k].high);
     EXPECT_EQ(ntk.frequencies().rates()[k].low, expected.rates()[k].low);

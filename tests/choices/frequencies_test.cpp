@@ -26,7 +26,7 @@ const Real rate_bound = two_to(-95);
 /// A product by a power of two, or a quotient of equal numbers, may only move the last bits of the pair.
 const Real property_bound = two_to(-100);
 
-void expect_rates(const Powers& powers) {
+void expect_rates(const Powers<>& powers) {
   const Frequencies frequencies = Frequencies::powers(powers);
   const test::RealFrequencies expected = test::real_frequencies(powers);
   ASSERT_EQ(frequencies.rates().size(), expected.rates.size());
@@ -53,7 +53,7 @@ TEST(Frequencies, RatesAreFinerThanDouble) {
 }
 
 TEST(Frequencies, RatesAreFinerThanDoubleWithEveryParameter) {
-  Powers powers{80, 5e5, 0.1, 1.3};
+  Powers<> powers{80, 5e5, 0.1, 1.3};
   expect_rates(powers);
   powers.factors = ramp_of_factors(40);
   expect_rates(powers);
@@ -79,7 +79,7 @@ TEST(Frequencies, LinearScaleMultipliesEveryRate) {
 }
 
 TEST(Frequencies, FactorsDivideTheRatesOfTheirPairs) {
-  Powers powers{128};
+  Powers<> powers{128};
   const Frequencies plain = Frequencies::powers(powers);
   powers.factors = ramp_of_factors(64);
   const Frequencies divided = Frequencies::powers(powers);
@@ -89,7 +89,7 @@ TEST(Frequencies, FactorsDivideTheRatesOfTheirPairs) {
 }
 
 TEST(Frequencies, FactorsBeyondThePairsAreIgnored) {
-  Powers powers{8};
+  Powers<> powers{8};
   powers.factors = {1, 2, 3, 4};
   const Frequencies exact_length = Frequencies::powers(powers);
   powers.factors.insert(powers.factors.end(), {5, 0, std::numeric_limits<double>::quiet_NaN()});
@@ -99,7 +99,7 @@ TEST(Frequencies, FactorsBeyondThePairsAreIgnored) {
 }
 
 TEST(Frequencies, ExponentsChooseThePowerAndExponentDimsTheRoot) {
-  Powers powers{8};
+  Powers<> powers{8};
   const Frequencies plain = Frequencies::powers(powers);
   powers.exponents = {3, 0, 0, 2};
   const Frequencies chosen = Frequencies::powers(powers);

@@ -2,7 +2,7 @@
 //
 // The scalings of published configurations: what they have in common with the powers and with each other, numbers other people published,
 // the edges of their rules, and what is refused. The recorded lists are in golden_scaling_test.cpp.
-#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,14 +45,14 @@ double rate(const Frequencies& frequencies, Index pair) { return static_cast<dou
 double magnitude(const Frequencies& frequencies) { return static_cast<double>(frequencies.attention_factor()); }
 
 /// ggml's YaRN, which was called Yarn once, takes other numbers in these places.
-static_assert(!std::is_aggregate_v<Yarn> && !std::is_constructible_v<Yarn, double> && !std::is_constructible_v<Yarn, double, Index>);
+static_assert(!std::is_aggregate_v<Yarn<>> && !std::is_constructible_v<Yarn<>, double> && !std::is_constructible_v<Yarn<>, double, Index>);
 
 TEST(Linear, IsALinearScaleThatNeedNotBeADouble) {
-  const Powers powers{64, 5e5, 1, 1.5};
-  Powers scaled = powers;
+  const Powers<> powers{64, 5e5, 1, 1.5};
+  Powers<> scaled = powers;
   scaled.linear_scale = 0.125;
-  expect_same(Frequencies::linear(powers, 8), Frequencies::powers(scaled));
-  const Frequencies third = Frequencies::linear(powers, 3);
+  expect_same(Frequencies(powers, Linear<>{8}), Frequencies::powers(scaled));
+  const Frequencies third = Frequencies(powers, Linear<>{3});
   for (std::size_t k = 0; k < 32; ++k) {
     const Real whole = exactly(Frequencies::powers(powers).rates()[k]);
     EXPECT_LE(abs(exactly(third.rates()[k]) * 3 - whole), double_double_rounding * whole);
@@ -60,9 +60,9 @@ TEST(Linear, IsALinearScaleThatNeedNotBeADouble) {
 }
 
 TEST(Proportional, StopsThePairsBehindTheRotatedOnes) {
-  const Powers powers{64, 1e6, 1, 1.25};
+  const Powers<> powers{64, 1e6, 1, 1.25};
   for (const Index rotated : {Index{0}, Index{5}, Index{32}}) {
-    const Frequencies frequencies = Frequencies::proportional(powers, {4.0, rotated});
+    const Frequencies frequencies = Frequencies(powers, Proportional<>{4.0, rotated});
     EXPECT_EQ(magnitude(frequencies), 1.25);
     ASSERT_EQ(frequencies.pairs(), 32);
     for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(frequencies, k), k < rotated ? rate(Frequencies::powers(powers), k) / 4 : 0);
@@ -89,7 +89,7 @@ TEST(PartialRotary, IsAWindowWithPowersOfItsOwnWidth) {
 TEST(DynamicNtkBase, IsThePublishedOne) {
   // 128 dims, base 10000, context 2048, factor 10.
   constexpr double fourteen_digits = 1e-14;
-  const DynamicNtkScaling ntk{10.0, 2048};
+  const DynamicNtkScaling<> ntk{10.0, 2048};
   for (const Index length : {Index{0}, Index{1}, Index{2047}, Index{2048}}) EXPECT_EQ(dynamic_ntk_base(128, 1e4, ntk, length), 1e4);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 4096), 114267.50052658, fourteen_digits * 114267);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 16384), 759702.231148009, fourteen_digits * 759702);
@@ -97,10 +97,10 @@ TEST(DynamicNtkBase, IsThePublishedOne) {
 }
 
 TEST(DynamicNtk, StretchesTheSlowestPairAndKeepsTheFastest) {
-  const Powers powers{64, 5e5};
+  const Powers<> powers{64, 5e5};
   const Frequencies plain = Frequencies::powers(powers);
   for (const Index length : {Index{4097}, Index{5000}, Index{1} << 40}) {
-    const Frequencies stretched = Frequencies::dynamic_ntk(powers, {3.0, 4096}, length);
+    const Frequencies stretched = Frequencies(powers, DynamicNtkScaling<>{3.0, 4096}, length);
     EXPECT_EQ(rate(stretched, 0), 1);
     const Real stretch = 1 + 3 * (Real(length) - 4096) / 4096;
     const Real last = exactly(plain.rates()[31]) / stretch;
@@ -109,14 +109,14 @@ TEST(DynamicNtk, StretchesTheSlowestPairAndKeepsTheFastest) {
   // vLLM's static rule: one length, factor times the context.
   constexpr double rounding = 64 * epsilon;
   const double fixed = ntk_base(64, 5e5, 4 * 4 - 4 + 1);
-  EXPECT_NEAR(dynamic_ntk_base(64, 5e5, DynamicNtkScaling{4.0, 4096}, 4 * 4096), fixed, rounding * fixed);
+  EXPECT_NEAR(dynamic_ntk_base(64, 5e5, DynamicNtkScaling<>{4.0, 4096}, 4 * 4096), fixed, rounding * fixed);
 }
 
 TEST(Ntk, FixedIsTheStretchedBaseAndTheDivision) {
-  const Powers powers{128, 1e4};
-  Powers stretched = powers;
+  const Powers<> powers{128, 1e4};
+  Powers<> stretched = powers;
   stretched.base = 8e4;
-  const Frequencies fixed = Frequencies::ntk(powers, {8});
+  const Frequencies fixed = Frequencies(powers, NtkScaling<>{8});
   const Real divisor = pow(Real(8), Real(2) / 128);
   for (std::size_t k = 0; k < 64; ++k) {
     const Real expected = exactly(Frequencies::powers(stretched).rates()[k]) / divisor;
@@ -125,10 +125,10 @@ TEST(Ntk, FixedIsTheStretchedBaseAndTheDivision) {
 }
 
 TEST(Ntk, MixedDividesTheSlowestPairByTheFactorAndAllByItWhereBIsZero) {
-  const Powers powers{64, 1e4};
+  const Powers<> powers{64, 1e4};
   const Frequencies plain = Frequencies::powers(powers);
   for (const double b : {0.0, 0.625, 1.0, 3.0}) {
-    const Frequencies mixed = Frequencies::ntk(powers, {8, b});
+    const Frequencies mixed = Frequencies(powers, NtkScaling<>{8, b});
     EXPECT_NEAR(rate(mixed, 31) * 8, rate(plain, 31), epsilon * rate(plain, 31)) << b;
     for (Index k = 0; k < 31; ++k) {
       const double ratio = rate(plain, k) / rate(mixed, k);
@@ -144,10 +144,10 @@ TEST(Ntk, MixedDividesTheSlowestPairByTheFactorAndAllByItWhereBIsZero) {
 TEST(Yarn, IsGgmlsWhereTheRampHasAWidth) {
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
     for (const double factor : {4.0, 32.0}) {
-      Powers powers{64, 150000.0};
-      const Frequencies hugging_face = Frequencies::yarn(powers, test::yarn_of(factor, 4096, 32.0, 1.0, ends));
+      Powers<> powers{64, 150000.0};
+      const Frequencies hugging_face = Frequencies(powers, test::yarn_of(factor, 4096, 32.0, 1.0, ends));
       powers.linear_scale = 1 / factor;
-      expect_same(hugging_face, Frequencies::ggml_yarn(powers, {1.0, 4096, 32.0, 1.0, ends}));
+      expect_same(hugging_face, Frequencies(powers, GgmlYarn<>{1.0, 4096, 32.0, 1.0, ends}));
     }
   }
 }
@@ -163,7 +163,7 @@ TEST(Yarn, EndsOfTheRamp) {
                         Case{64, 1e4, 131072, 32, 22, 35}, Case{64, 1e4, 4096, 32, 10, 23}, Case{256, 1e4, 131072, 32, 90, 139},
                         Case{64, 150000, 4096, 32, 8, 18}}) {
     const Frequencies plain = Frequencies::powers({c.dims, c.base});
-    const Frequencies yarn = Frequencies::yarn({c.dims, c.base}, test::yarn_of(4.0, c.context, c.beta_fast));
+    const Frequencies yarn = Frequencies({c.dims, c.base}, test::yarn_of(4.0, c.context, c.beta_fast));
     for (Index k = 0; k < c.dims / 2; ++k) {
       const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - c.low) / (c.high - c.low)));
       const double expected = rate(plain, k) * (place / 4 + 1 - place);
@@ -174,33 +174,33 @@ TEST(Yarn, EndsOfTheRamp) {
 
 TEST(Yarn, ANegativeEndScalesNothing) {
   // 4 and 5 tokens are less than a turn of the fastest pair: c(1) = -1.57 and -0.79, which is rounded to 0, the first pair.
-  const Powers powers{64};
+  const Powers<> powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  for (const Yarn& yarn :
+  for (const Yarn<>& yarn :
        {test::yarn_of(4.0, 4), test::yarn_of(4.0, 4, 32.0, 1.0, RampEnds::exact), test::yarn_of(4.0, 5, 32.0, 1.0, RampEnds::exact)}) {
-    for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(Frequencies::yarn(powers, yarn), k), rate(plain, k)) << "pair " << k;
+    for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(Frequencies(powers, yarn), k), rate(plain, k)) << "pair " << k;
   }
-  const Frequencies at_zero = Frequencies::yarn(powers, test::yarn_of(4.0, 5));
+  const Frequencies at_zero = Frequencies(powers, test::yarn_of(4.0, 5));
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(at_zero, k), k == 0 ? 1 : rate(plain, k) / 4) << "pair " << k;
 }
 
 TEST(Yarn, EqualEndsAreAStep) {
   // Both ends 22.51...: up to pair 22 kept, then divided.
-  const Powers powers{64};
+  const Powers<> powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies::yarn(powers, test::yarn_of(4.0, 4096, 1.0, 1.0, RampEnds::exact));
+  const Frequencies yarn = Frequencies(powers, test::yarn_of(4.0, 4096, 1.0, 1.0, RampEnds::exact));
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(yarn, k), k <= 22 ? rate(plain, k) : rate(plain, k) / 4) << "pair " << k;
   // An end on a pair: it is kept. c(beta) = log2(turns) / 2 for 16 dims and base 2^16.
   const double beta = 32768 / 16.0 / 6.283185307179586;
-  const Powers sixteen{16, 65536.0};
-  const double kept = rate(Frequencies::yarn(sixteen, test::yarn_of(4.0, 32768, beta, beta, RampEnds::exact)), 2);
+  const Powers<> sixteen{16, 65536.0};
+  const double kept = rate(Frequencies(sixteen, test::yarn_of(4.0, 32768, beta, beta, RampEnds::exact)), 2);
   EXPECT_NEAR(kept, rate(Frequencies::powers(sixteen), 2), 1e-11) << "within 0.001 of the end";
 }
 
 TEST(Yarn, EndsInTheWrongOrderTurnTheRampRound) {
-  const Powers powers{64};
+  const Powers<> powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies::yarn(powers, test::yarn_of(4.0, 4096, 1.0, 32.0));  // low 22, high 11
+  const Frequencies yarn = Frequencies(powers, test::yarn_of(4.0, 4096, 1.0, 32.0));  // low 22, high 11
   for (Index k = 0; k < 32; ++k) {
     const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - 22) / (11 - 22)));
     EXPECT_NEAR(rate(yarn, k), rate(plain, k) * (place / 4 + 1 - place), 8 * epsilon * rate(plain, k)) << "pair " << k;
@@ -208,22 +208,22 @@ TEST(Yarn, EndsInTheWrongOrderTurnTheRampRound) {
 }
 
 TEST(Yarn, ExtrapolationWeighsTheKeptPart) {
-  const Powers powers{64};
-  Yarn yarn = test::yarn_of(4.0, 4096);
+  const Powers<> powers{64};
+  Yarn<> yarn = test::yarn_of(4.0, 4096);
   yarn.extrapolation = 0;
-  const Frequencies none = Frequencies::yarn(powers, yarn);
+  const Frequencies none = Frequencies(powers, yarn);
   for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(none, k), rate(Frequencies::powers(powers), k) / 4);
   yarn.extrapolation = 0.5;
-  const double half = rate(Frequencies::yarn(powers, yarn), 0);
+  const double half = rate(Frequencies(powers, yarn), 0);
   EXPECT_EQ(half, 0.5 / 4 + 0.5);
 }
 
 double yarn_m(double factor, std::optional<double> mscale, double all_dim, YarnMagnitude rule, double attention_factor = 1) {
-  Yarn yarn = test::yarn_of(factor, 4096);
+  Yarn<> yarn = test::yarn_of(factor, 4096);
   yarn.mscale = mscale;
   yarn.mscale_all_dim = all_dim;
   yarn.magnitude = rule;
-  return magnitude(Frequencies::yarn({64, 1e4, 1, attention_factor}, yarn));
+  return magnitude(Frequencies({64, 1e4, 1, attention_factor}, yarn));
 }
 
 TEST(Yarn, MagnitudesByBothRules) {
@@ -262,16 +262,16 @@ TEST(YarnSoftmaxMultiplier, IsThePublishedOne) {
 }
 
 TEST(LongRope, SwitchesAboveTheOriginalContext) {
-  const Powers powers{8, 1e4, 1, 1.5};
-  const LongRope longrope{{1, 2, 3, 4}, {5, 6, 7, 8}, 4096, 32.0};
-  Powers short_powers = powers;
+  const Powers<> powers{8, 1e4, 1, 1.5};
+  const LongRope<> longrope{{1, 2, 3, 4}, {5, 6, 7, 8}, 4096, 32.0};
+  Powers<> short_powers = powers;
   short_powers.factors = longrope.short_factor;
-  Powers long_powers = powers;
+  Powers<> long_powers = powers;
   long_powers.factors = longrope.long_factor;
   // Phi-3 128k.
   constexpr double two_ulp = 2 * epsilon;
   for (const Index length : {Index{0}, Index{4096}, Index{4097}, std::numeric_limits<Index>::max()}) {
-    const Frequencies frequencies = Frequencies::longrope(powers, longrope, length);
+    const Frequencies frequencies = Frequencies(powers, longrope, length);
     const Frequencies expected = Frequencies::powers(length > 4096 ? long_powers : short_powers);
     for (Index k = 0; k < 4; ++k) EXPECT_EQ(rate(frequencies, k), rate(expected, k)) << length;
     EXPECT_NEAR(magnitude(frequencies), 1.5 * 1.1902380714238083, 1.5 * two_ulp);
@@ -279,18 +279,18 @@ TEST(LongRope, SwitchesAboveTheOriginalContext) {
 }
 
 TEST(LongRope, MagnitudeIsOneUpToAFactorOfOneOrAsGiven) {
-  LongRope longrope{{1, 1}, {2, 2}, 4096, 1.0};
-  EXPECT_EQ(magnitude(Frequencies::longrope({4}, longrope, 0)), 1);
+  LongRope<> longrope{{1, 1}, {2, 2}, 4096, 1.0};
+  EXPECT_EQ(magnitude(Frequencies({4}, longrope, 0)), 1);
   longrope.factor = 0.25;
-  EXPECT_EQ(magnitude(Frequencies::longrope({4}, longrope, 0)), 1);
+  EXPECT_EQ(magnitude(Frequencies({4}, longrope, 0)), 1);
   longrope.factor = 32;
   longrope.magnitude = LongRopeMagnitude::given;
-  EXPECT_EQ(magnitude(Frequencies::longrope({4, 1e4, 1, 1.75}, longrope, 0)), 1.75);
+  EXPECT_EQ(magnitude(Frequencies({4, 1e4, 1, 1.75}, longrope, 0)), 1.75);
 }
 
 TEST(Axial, IsTwoAxesWithThePowersOfHalfTheHead) {
   // What is no scaling: each axis has positions and a window of its own.
-  Powers powers{16, 100.0};
+  Powers<> powers{16, 100.0};
   powers.exponent_dims = 8;
   for (Index k = 0; k < 8; ++k) powers.exponents.push_back(k % 4);
   const Frequencies both = Frequencies::powers(powers);
@@ -301,73 +301,76 @@ TEST(Axial, IsTwoAxesWithThePowersOfHalfTheHead) {
 TEST(Scalings, InDoubleAreThoseInDoubleDouble) {
   // (4 ln(5e5) + 4)/2 units for a power, and as much again for a scaling of its own.
   constexpr double rounding = 64 * epsilon;
-  const Powers powers{64, 5e5, 0.5, 1.25};
+  const Powers<> powers{64, 5e5, 0.5, 1.25};
   const std::vector<double> divisors(32, 1.7);
-  const auto expect = [&](const BasicRates<double>& actual, const Frequencies& expected, const char* what) {
+  const auto expect = [&](const Rates<double>& actual, const Frequencies& expected, const char* what) {
     for (Index k = 0; k < 32; ++k) {
       EXPECT_NEAR(actual.rates[static_cast<std::size_t>(k)], rate(expected, k), rounding * rate(expected, k)) << what;
     }
     EXPECT_NEAR(actual.attention_factor, magnitude(expected), rounding) << what;
   };
-  expect(linear_rates(powers, 3.0), Frequencies::linear(powers, 3), "linear");
-  expect(proportional_rates(powers, Proportional{3.0, 7}), Frequencies::proportional(powers, {3.0, 7}), "proportional");
-  expect(dynamic_ntk_rates(powers, DynamicNtkScaling{3.0, 100}, 777), Frequencies::dynamic_ntk(powers, {3.0, 100}, 777), "dynamic");
-  expect(ntk_rates(powers, NtkScaling{3, 0.6}), Frequencies::ntk(powers, {3, 0.6}), "ntk");
+  expect(Linear{3.0}.rates(powers), Frequencies(powers, Linear<>{3}), "linear");
+  expect(Proportional<>{3.0, 7}.rates(powers), Frequencies(powers, Proportional<>{3.0, 7}), "proportional");
+  expect(DynamicNtkScaling<>{3.0, 100}.rates(powers, 777), Frequencies(powers, DynamicNtkScaling<>{3.0, 100}, 777), "dynamic");
+  expect(NtkScaling<>{3, 0.6}.rates(powers), Frequencies(powers, NtkScaling<>{3, 0.6}), "ntk");
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
-    const Yarn yarn = test::yarn_of(3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, {0.8}, 0.3, 0.9);
-    expect(yarn_rates(powers, yarn), Frequencies::yarn(powers, yarn), "yarn");
+    const Yarn<> yarn = test::yarn_of(3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, {0.8}, 0.3, 0.9);
+    expect(yarn.rates(powers), Frequencies(powers, yarn), "yarn");
   }
-  const LongRope longrope{divisors, divisors, 100, 3.0};
-  expect(longrope_rates(powers, longrope, 101), Frequencies::longrope(powers, longrope, 101), "longrope");
+  const LongRope<> longrope{divisors, divisors, 100, 3.0};
+  expect(longrope.rates(powers, 101), Frequencies(powers, longrope, 101), "longrope");
 }
 
 TEST(Scalings, RefuseWhatHasNoMeaning) {
-  const Powers powers{4};
+  const Powers<> powers{4};
   const std::string factor = "[rope] factor must be finite and greater than 0, got 0";
-  EXPECT_EQ(error_of([&] { (void)Frequencies::linear(powers, 0); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::linear({7}, 0); }), "[rope] rotary dims must be even, got 7");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, Linear<>{0}); }), factor);
+  EXPECT_EQ(error_of([&] { (void)Frequencies({7}, Linear<>{0}); }), "[rope] rotary dims must be even, got 7");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::proportional(powers, {1.0, 3});
+              (void)Frequencies(powers, Proportional<>{1.0, 3});
             }),
             "[rope] rotated pairs must be from 0 to all of them (2), got 3");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::proportional(powers, {1.0, -1});
+              (void)Frequencies(powers, Proportional<>{1.0, -1});
             }),
             "[rope] rotated pairs must be from 0 to all of them (2), got -1");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {0.0, 1}, 1); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {1.0, 0}, 1); }), "[rope] original context must be positive, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::dynamic_ntk(powers, {1.0, 1}, -1); }), "[rope] length must not be negative, got -1");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, DynamicNtkScaling<>{0.0, 1}, 1); }), factor);
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::dynamic_ntk({2}, {1.0, 1}, 1);
+              (void)Frequencies(powers, DynamicNtkScaling<>{1.0, 0}, 1);
+            }),
+            "[rope] original context must be positive, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, DynamicNtkScaling<>{1.0, 1}, -1); }), "[rope] length must not be negative, got -1");
+  EXPECT_EQ(error_of([&] {
+              (void)Frequencies({2}, DynamicNtkScaling<>{1.0, 1}, 1);
             }),
             "[rope] rotary dims must be greater than 2 for NTK scaling, got 2");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::dynamic_ntk(powers, {1e300, 1}, 1000);
+              (void)Frequencies(powers, DynamicNtkScaling<>{1e300, 1}, 1000);
             }),
             "[rope] length must not be so large that the base overflows, got 1000");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::ntk(powers, {0}); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::ntk(powers, {1, -1}); }), "[rope] mixed_b must be finite and not negative, got -1");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(0.0, 4096)); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(1.0, 0)); }), "[rope] original context must be positive, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(1.0, 1, 0.0)); }),
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, NtkScaling<>{0}); }), factor);
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, NtkScaling<>{1, -1}); }), "[rope] mixed_b must be finite and not negative, got -1");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(0.0, 4096)); }), factor);
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 0)); }), "[rope] original context must be positive, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 1, 0.0)); }),
             "[rope] beta fast must be finite and greater than 0, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, test::yarn_of(1.0, 1, 1.0, 0.0)); }),
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 1, 1.0, 0.0)); }),
             "[rope] beta slow must be finite and greater than 0, got 0");
   EXPECT_EQ(error_of([&] {
-              (void)Frequencies::yarn({4, 1.0}, test::yarn_of(1.0, 4096));
+              (void)Frequencies({4, 1.0}, test::yarn_of(1.0, 4096));
             }),
             "[rope] base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1");
-  Yarn yarn = test::yarn_of(4.0, 4096);
+  Yarn<> yarn = test::yarn_of(4.0, 4096);
   yarn.mscale = infinity;
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, yarn); }), "[rope] mscale must be finite, got inf");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }), "[rope] mscale must be finite, got inf");
   yarn = test::yarn_of(4.0, 4096);
   yarn.mscale_all_dim = -infinity;
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, yarn); }), "[rope] mscale all dim must be finite, got -inf");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }), "[rope] mscale all dim must be finite, got -inf");
   yarn = test::yarn_of(4.0, 4096);
   yarn.extrapolation = infinity;
-  EXPECT_EQ(error_of([&] { (void)Frequencies::yarn(powers, yarn); }), "[rope] extrapolation must be finite, got inf");
-  const auto longrope = [&](const LongRope& scaling, Index length = 1) {
-    return error_of([&] { (void)Frequencies::longrope(powers, scaling, length); });
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }), "[rope] extrapolation must be finite, got inf");
+  const auto longrope = [&](const LongRope<>& scaling, Index length = 1) {
+    return error_of([&] { (void)Frequencies(powers, scaling, length); });
   };
   EXPECT_EQ(longrope({{1}, {1, 1}}), "[rope] short factor must be one per pair (2), got 1");
   EXPECT_EQ(longrope({{1, 1}, {1, 1, 1}}), "[rope] long factor must be one per pair (2), got 3");
@@ -379,7 +382,7 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(longrope({{1, 1}, {1, 1}, 1, 2.0}),
             "[rope] original context must be greater than 1 with LongRoPE, whose magnitude divides by its logarithm, got 1");
   EXPECT_EQ(error_of([] {
-              (void)Frequencies::longrope({4, 1e4, 1, 1, {1, 1}}, {{1, 1}, {1, 1}}, 1);
+              (void)Frequencies({4, 1e4, 1, 1, {1, 1}}, LongRope<>{{1, 1}, {1, 1}}, 1);
             }),
             "[rope] frequency factors must be empty with LongRoPE, which brings its own, got 2");
 }

@@ -11,7 +11,7 @@
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
-#include "eigen_rope/choices/scaling_choice.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
@@ -49,40 +49,40 @@ TEST(Values, Pairings) {
 }
 
 TEST(Values, Powers) {
-  Powers factors{4};
+  Powers<> factors{4};
   factors.factors = {1.0, 2.5};
-  Powers exponents{4};
+  Powers<> exponents{4};
   exponents.exponents = {0, 0};
-  Powers exponent_dims{4};
+  Powers<> exponent_dims{4};
   exponent_dims.exponent_dims = 8;
-  expect_all_different<Powers>({{4}, {6}, {4, 1e6}, {4, 1e4, 0.5}, {4, 1e4, 1, 0.5}, factors, exponents, exponent_dims});
-  EXPECT_EQ(printed(Powers(128, 1e6)), "powers:rotary_dims=128,base=1000000,linear_scale=1,attention_factor=1,exponent_dims=0");
+  expect_all_different<Powers<>>({{4}, {6}, {4, 1e6}, {4, 1e4, 0.5}, {4, 1e4, 1, 0.5}, factors, exponents, exponent_dims});
+  EXPECT_EQ(printed(Powers<>(128, 1e6)), "powers:rotary_dims=128,base=1000000,linear_scale=1,attention_factor=1,exponent_dims=0");
   EXPECT_EQ(printed(factors), "powers:rotary_dims=4,base=10000,linear_scale=1,attention_factor=1,factors=1/2.5,exponent_dims=0");
 }
 
 TEST(Values, Scalings) {
-  Yarn yarn;
-  Yarn with_mscale;
+  Yarn<> yarn;
+  Yarn<> with_mscale;
   with_mscale.mscale = 0;
-  Yarn exact;
+  Yarn<> exact;
   exact.ends = RampEnds::exact;
-  Yarn given;
+  Yarn<> given;
   given.magnitude = YarnMagnitude::given;
-  expect_all_different<Yarn>({yarn, with_mscale, exact, given});
-  expect_all_different<Linear>({{}, {2.0}});
-  expect_all_different<Proportional>({{}, {2.0}, {1.0, 3}});
-  expect_all_different<DynamicNtkScaling>({{}, {2.0}, {1.0, 3}});
-  expect_all_different<NtkScaling>({{}, {2.0}, {1.0, 0.5}});
-  expect_all_different<GgmlYarn>({{}, {0.5}, {1.0, 1}, {1.0, 0, 3.0}, {1.0, 0, 32.0, 2.0}, {1.0, 0, 32.0, 1.0, RampEnds::exact}});
-  expect_all_different<Llama3>({{}, {2.0}, {8.0, 2.0}, {8.0, 1.0, 5.0}, {8.0, 1.0, 4.0, 1}});
-  expect_all_different<LongRope>(
+  expect_all_different<Yarn<>>({yarn, with_mscale, exact, given});
+  expect_all_different<Linear<>>({{}, {2.0}});
+  expect_all_different<Proportional<>>({{}, {2.0}, {1.0, 3}});
+  expect_all_different<DynamicNtkScaling<>>({{}, {2.0}, {1.0, 3}});
+  expect_all_different<NtkScaling<>>({{}, {2.0}, {1.0, 0.5}});
+  expect_all_different<GgmlYarn<>>({{}, {0.5}, {1.0, 1}, {1.0, 0, 3.0}, {1.0, 0, 32.0, 2.0}, {1.0, 0, 32.0, 1.0, RampEnds::exact}});
+  expect_all_different<Llama3<>>({{}, {2.0}, {8.0, 2.0}, {8.0, 1.0, 5.0}, {8.0, 1.0, 4.0, 1}});
+  expect_all_different<LongRope<>>(
       {{}, {{1.0}, {}}, {{}, {1.0}}, {{}, {}, 1}, {{}, {}, 4096, 2.0}, {{}, {}, 4096, 1.0, LongRopeMagnitude::given}});
-  EXPECT_EQ(Scaling(Linear{2.0}), Scaling(Linear{2.0}));
-  EXPECT_NE(Scaling(Linear{2.0}), Scaling(NtkScaling{2.0}));
-  EXPECT_EQ(Unscaled(), Unscaled());
-  EXPECT_EQ(printed(Unscaled()), "default");
-  EXPECT_EQ(printed(Llama3{8.0, 1.0, 4.0, 8192}), "llama3:factor=8,low_freq_factor=1,high_freq_factor=4,original_context=8192");
-  EXPECT_EQ(printed(LongRope{{1.0, 1.5}, {2.0, 0.1}, 4096, 32.0}),
+  EXPECT_EQ(Scaling(Linear<>{2.0}), Scaling(Linear<>{2.0}));
+  EXPECT_NE(Scaling(Linear<>{2.0}), Scaling(NtkScaling<>{2.0}));
+  EXPECT_EQ(Unscaled<>(), Unscaled<>());
+  EXPECT_EQ(printed(Unscaled<>()), "default");
+  EXPECT_EQ(printed(Llama3<>{8.0, 1.0, 4.0, 8192}), "llama3:factor=8,low_freq_factor=1,high_freq_factor=4,original_context=8192");
+  EXPECT_EQ(printed(LongRope<>{{1.0, 1.5}, {2.0, 0.1}, 4096, 32.0}),
             "longrope:short_factor=1/1.5,long_factor=2/0.1,original_context=4096,factor=32,magnitude=from_factor");
   with_mscale.factor = 4;
   EXPECT_EQ(printed(with_mscale),
@@ -120,7 +120,7 @@ TEST(Values, PositionsOfTokens) {
 
 TEST(Values, FrequenciesOfPairs) {
   expect_all_different<Frequencies>({Frequencies::powers({8}), Frequencies::powers({8, 500.0}), Frequencies::powers({16}),
-                                     Frequencies::linear({8}, 2.0), Frequencies::explicit_rates({1.0, 0.5}),
+                                     Frequencies({8}, Linear<>{2.0}), Frequencies::explicit_rates({1.0, 0.5}),
                                      Frequencies::explicit_rates({1.0, 0.5}, 2.0)});
   EXPECT_EQ(Frequencies::powers({8}), Frequencies::powers({8, 10000.0}));
   EXPECT_EQ(printed(Frequencies::explicit_rates({1.0, 0.5, 0.125}, 1.25)), "3 pairs, 1 to 0.125 rad a token, m = 1.25");

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "eigen_rope/choices/frequencies.hpp"
-#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/tangent.hpp"
@@ -281,9 +281,9 @@ template <class Scalar>
 void tables(Results& results) {
   constexpr Reach reach = reach_of<Scalar>;
   const std::string name = std::string("table of ") + name_of<Scalar>;
-  Powers powers{kDims};
+  Powers<> powers{kDims};
   powers.linear_scale = 0.25;
-  const Frequencies yarn = Frequencies::ggml_yarn(powers, {1.0, 4096});
+  const Frequencies yarn = Frequencies(powers, GgmlYarn<>{1.0, 4096});
   results.add(name, reach, Cache<Scalar>(yarn, Positions::range(123456, 40)).view());
   results.add(name + ", fractions", reach, Cache<Scalar>(yarn, Positions::ids(Numbers(3000).some<double>(40))).view());
   TokenRow<Scalar> row(yarn);
@@ -294,7 +294,7 @@ void tables(Results& results) {
 template <class S>
 void rates(Results& results, const char* name) {
   constexpr Reach reach = std::is_same_v<S, DoubleDouble> ? Reach::every_processor : Reach::this_processor;
-  const auto add = [&](const std::string& what, const BasicRates<S>& rates) {
+  const auto add = [&](const std::string& what, const Rates<S>& rates) {
     if constexpr (std::is_same_v<S, DoubleDouble>) {
       std::vector<double> parts;
       for (const S& rate : rates.rates) parts.insert(parts.end(), {rate.high, rate.low});
@@ -306,23 +306,23 @@ void rates(Results& results, const char* name) {
       results.add(what + " of " + name, reach, all);
     }
   };
-  BasicPowers<S> powers;
+  Powers<S> powers;
   powers.rotary_dims = 128;
   powers.linear_scale = S(0.3);
   powers.attention_factor = S(1.1);
-  add("powers", power_rates(powers));
-  BasicGgmlYarn<S> yarn;
+  add("powers", powers.rates());
+  GgmlYarn<S> yarn;
   yarn.ext_factor = S(0.7);
   yarn.original_context = 4096;
-  add("YaRN's rates", ggml_yarn_rates(powers, yarn));
+  add("YaRN's rates", yarn.rates(powers));
   yarn.ends = RampEnds::exact;
-  add("YaRN's rates between exact ends", ggml_yarn_rates(powers, yarn));
-  add("Llama 3's rates", llama3_rates(powers, BasicLlama3<S>{}));
-  BasicYarn<S> hugging_face;
+  add("YaRN's rates between exact ends", yarn.rates(powers));
+  add("Llama 3's rates", Llama3<S>{}.rates(powers));
+  Yarn<S> hugging_face;
   hugging_face.factor = S(3.7);
   hugging_face.original_context = 4096;
   hugging_face.extrapolation = S(0.9);
-  add("Hugging Face's YaRN", yarn_rates(powers, hugging_face));
+  add("Hugging Face's YaRN", hugging_face.rates(powers));
 }
 
 void double_doubles(Results& results) {

@@ -32,23 +32,23 @@ constexpr double entry_tolerance = 2 * 63 * rate_tolerance;
 
 struct Case {
   std::string name;
-  Powers powers;
-  std::optional<GgmlYarn> yarn;
+  Powers<> powers;
+  std::optional<GgmlYarn<>> yarn;
 };
 
 std::vector<Case> cases() {
   std::vector<double> factors;
   factors.reserve(20);
   for (int k = 0; k < 20; ++k) factors.push_back(0.9 + 0.05 * k);
-  Powers vision_dims{16, 10000.0};
+  Powers<> vision_dims{16, 10000.0};
   vision_dims.exponent_dims = 8;
-  GgmlYarn yarn;
+  GgmlYarn<> yarn;
   yarn.original_context = 4096;
-  GgmlYarn partial = yarn;
+  GgmlYarn<> partial = yarn;
   partial.ext_factor = 0.7465;
-  GgmlYarn off = yarn;
+  GgmlYarn<> off = yarn;
   off.ext_factor = 0;
-  const Powers everything{32, 5e5, 0.25, 1.4245, factors, {}, 0};
+  const Powers<> everything{32, 5e5, 0.25, 1.4245, factors, {}, 0};
   return {
       {"powers", {32, 10000.0}, std::nullopt},
       {"linear", {32, 10000.0, 0.25}, std::nullopt},
@@ -64,7 +64,7 @@ std::vector<Case> cases() {
 
 const std::vector<PairKind> kinds{PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half};
 
-Frequencies frequencies_of(const Case& c) { return c.yarn ? Frequencies::ggml_yarn(c.powers, *c.yarn) : Frequencies::powers(c.powers); }
+Frequencies frequencies_of(const Case& c) { return c.yarn ? Frequencies(c.powers, *c.yarn) : Frequencies::powers(c.powers); }
 
 TEST(ComposedTable, RatesAreThoseOfFrequencies) {
   for (const Case& c : cases()) {
@@ -103,7 +103,7 @@ TEST(ComposedTable, FullWidthEntriesStandAtTheOutputSlotsOfTheirPairs) {
 
 TEST(ComposedTable, StepsFollowEachOther) {
   // 16^(-2k/4) = 1, 1/4; factors 1 and 2; scale 1/2.
-  const Powers powers{4, 16.0, 0.5, 1, {1, 2}, {}, 0};
+  const Powers<> powers{4, 16.0, 0.5, 1, {1, 2}, {}, 0};
   const TableSteps steps = composed::table_steps(powers, std::nullopt, {0, 3}, PairKind::interleaved);
   const auto expect_vector = [](const composed::Vector& actual, const std::vector<double>& expected) {
     ASSERT_EQ(actual.size(), static_cast<Index>(expected.size()));
@@ -131,7 +131,7 @@ TEST(ComposedTable, StepsFollowEachOther) {
 }
 
 TEST(ComposedTable, RotatesLikeTheHalfWidthTable) {
-  const Powers powers{16, 10000.0};
+  const Powers<> powers{16, 10000.0};
   const Cache<double> cache(Frequencies::powers(powers), Positions::ids(positions), Layout::sd());
   const Shape shape{16, static_cast<Index>(positions.size())};
   std::vector<double> x(static_cast<std::size_t>(shape.size()));
@@ -154,12 +154,12 @@ TEST(ComposedTable, MayHaveNoTokens) {
 }
 
 TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
-  const auto error = [](const Powers& powers, PairKind kind, const std::optional<GgmlYarn>& yarn = std::nullopt) {
+  const auto error = [](const Powers<>& powers, PairKind kind, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
     return test::error_of([&] { (void)composed::table_steps(powers, yarn, positions, kind); });
   };
-  Powers with_exponents{8};
+  Powers<> with_exponents{8};
   with_exponents.exponents = {0, 0, 1, 1};
-  GgmlYarn bad_yarn;
+  GgmlYarn<> bad_yarn;
   bad_yarn.beta_fast = -1;
   EXPECT_EQ(error(with_exponents, PairKind::split_half),
             "[rope] the composed table takes exponents 0, 1, 2, ... only, got a list of its own");

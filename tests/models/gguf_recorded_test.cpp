@@ -105,7 +105,7 @@ double worst_difference(const Frequencies& got, const Frequencies& expected) {
 constexpr double kFloat32Rounding = 1.1920928955078125e-07;
 
 TEST(GgufRecordedFiles, DivisorsOfLlama31AreItsScaling) {
-  const Frequencies expected = Frequencies::llama3({16, 500000.0}, {8.0, 1.0, 4.0, 8192});
+  const Frequencies expected = Frequencies({16, 500000.0}, Llama3<>{8.0, 1.0, 4.0, 8192});
   const double worst = worst_difference(recorded("llama_factors").layers[0].frequencies(), expected);
   EXPECT_LE(worst, kFloat32Rounding);
   EXPECT_GT(worst, 0.0);
@@ -113,18 +113,18 @@ TEST(GgufRecordedFiles, DivisorsOfLlama31AreItsScaling) {
 
 TEST(GgufRecordedFiles, YarnIsHuggingFacesOfTheSameModel) {
   const Frequencies got = recorded("qwen2_yarn").layers[0].frequencies();
-  const Frequencies expected = Frequencies::yarn({64, 1000000.0}, test::yarn_of(4.0, 32768));
+  const Frequencies expected = Frequencies({64, 1000000.0}, test::yarn_of(4.0, 32768));
   EXPECT_LE(worst_difference(got, expected), kTolerance);
   expect_near(got.attention_factor().high, expected.attention_factor().high, "attention_factor");
 }
 
 TEST(GgufRecordedFiles, DeepSeeksYarnIsItsOwnRule) {
   const LayerRope got = recorded("deepseek2_yarn").layers[0];
-  Yarn yarn = test::yarn_of(40.0, 4096);
+  Yarn<> yarn = test::yarn_of(40.0, 4096);
   yarn.magnitude = YarnMagnitude::deepseek;
   yarn.mscale = 0.707;
   yarn.mscale_all_dim = 0.707;
-  const Frequencies expected = Frequencies::yarn({64, 10000.0}, yarn);
+  const Frequencies expected = Frequencies({64, 10000.0}, yarn);
   EXPECT_LE(worst_difference(got.frequencies(), expected), kTolerance);
   expect_near(got.frequencies().attention_factor().high, expected.attention_factor().high, "attention_factor");
   EXPECT_NEAR(got.softmax_multiplier, yarn_softmax_multiplier(40.0, 0.707), 2 * kFloat32Rounding);

@@ -3,7 +3,7 @@
 // Published configurations (data/models/hugging_face; sources in data/models/README.md) give the numbers other people published for them.
 //
 // Rates come from data/golden/scaling/inv_freq.json where a set has the same parameters. The others, and m of LongRoPE and YaRN, were
-// computed with mpmath from the formulas of rates.hpp and scalings.hpp at 50 digits. The widths, pairings and layers are those of
+// computed with mpmath from the formulas of eigen_rope/choices at 50 digits. The widths, pairings and layers are those of
 // transformers 5.23.0's code for these families; m of Phi-3, 1.1902380714238083, and DeepSeek's softmax multipliers are published.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -376,20 +376,20 @@ TEST(HuggingFaceFixtures, EverySixthLayerOfGemmaHasFullAttention) {
 }
 
 TEST(HuggingFaceFixtures, ParametersAreThoseOfTheFile) {
-  const auto yarn = std::get<Yarn>(fixture("gpt_oss").layers.front().scaling);
+  const auto yarn = std::get<Yarn<>>(fixture("gpt_oss").layers.front().scaling);
   EXPECT_EQ(yarn.ends, RampEnds::exact);
   EXPECT_EQ(yarn.magnitude, YarnMagnitude::hugging_face);
   EXPECT_FALSE(yarn.mscale.has_value());
   EXPECT_EQ(yarn.original_context, 4096);
-  const auto deepseek = std::get<Yarn>(fixture("deepseek_v2_lite").layers.front().scaling);
+  const auto deepseek = std::get<Yarn<>>(fixture("deepseek_v2_lite").layers.front().scaling);
   EXPECT_EQ(deepseek.mscale, 0.707);
   EXPECT_EQ(deepseek.mscale_all_dim, 0.707);
   EXPECT_EQ(deepseek.ends, RampEnds::rounded);
-  const auto phi = std::get<LongRope>(fixture("phi_3_128k").layers.front().scaling);
+  const auto phi = std::get<LongRope<>>(fixture("phi_3_128k").layers.front().scaling);
   EXPECT_EQ(phi.factor, 32);
   EXPECT_EQ(phi.original_context, 4096);
   EXPECT_EQ(phi.magnitude, LongRopeMagnitude::from_factor);
-  EXPECT_EQ(std::get<Proportional>(fixture("gemma_4").layers.front().scaling).rotated_pairs, 64);
+  EXPECT_EQ(std::get<Proportional<>>(fixture("gemma_4").layers.front().scaling).rotated_pairs, 64);
 }
 
 TEST(HuggingFaceFixtures, WarnWhereAFileContradictsItself) {

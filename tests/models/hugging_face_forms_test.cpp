@@ -122,7 +122,7 @@ TEST(HuggingFaceForms, GivenMagnitudesAreTaken) {
   const ModelRope yarn = parse_hugging_face(model(R"("rope_theta": 1e4, "rope_scaling": {"type": "yarn", "factor": 8,
       "original_max_position_embeddings": 1024, "attention_factor": 0.5})"));
   EXPECT_EQ(static_cast<double>(yarn.layers.front().frequencies().attention_factor()), 0.5);
-  EXPECT_EQ(std::get<Yarn>(yarn.layers.front().scaling).magnitude, YarnMagnitude::given);
+  EXPECT_EQ(std::get<Yarn<>>(yarn.layers.front().scaling).magnitude, YarnMagnitude::given);
   const ModelRope longrope = parse_hugging_face(model(R"("rope_theta": 1e4, "rope_scaling": {"type": "longrope", "attention_factor": 0.75,
       "short_factor": [1, 1, 1, 1, 2, 2, 2, 2], "long_factor": [1, 2, 3, 4, 5, 6, 7, 8], "original_max_position_embeddings": 1024})"));
   EXPECT_EQ(static_cast<double>(longrope.layers.front().frequencies(9).attention_factor()), 0.75);
@@ -194,7 +194,7 @@ TEST(HuggingFaceForms, NestedParametersOfAnyFamily) {
   ASSERT_EQ(read.layers.size(), 2);
   EXPECT_EQ(read.layers[0].layer_type, "full_attention");
   EXPECT_THAT(read.layers[0].layers, testing::ElementsAre(2));
-  EXPECT_EQ(std::get<Yarn>(read.layers[0].scaling).ends, RampEnds::rounded) << "Hugging Face overlooks truncate here";
+  EXPECT_EQ(std::get<Yarn<>>(read.layers[0].scaling).ends, RampEnds::rounded) << "Hugging Face overlooks truncate here";
   EXPECT_THAT(read.layers[1].layers, testing::ElementsAre(1, 4));
   EXPECT_EQ(read.layers[1].powers.rotary_dims, 32);
   EXPECT_FALSE(read.layers[1].pairing.has_value()) << "nothing is known of this family";

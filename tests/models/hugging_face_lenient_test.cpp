@@ -26,16 +26,16 @@ LayerRope scaled(const std::string& members) { return read(R"("rope_theta": 1000
 const std::string yarn = R"("type": "yarn", "factor": 8, "original_max_position_embeddings": 1024)";
 
 TEST(HuggingFaceLenient, AFactorBelowOneIsUsed) {
-  EXPECT_EQ(std::get<Linear>(scaled(R"("type": "linear", "factor": 0.5)").scaling).factor, 0.5);
+  EXPECT_EQ(std::get<Linear<>>(scaled(R"("type": "linear", "factor": 0.5)").scaling).factor, 0.5);
 }
 
 TEST(HuggingFaceLenient, ABetaOfZeroIsTheDefault) {
-  EXPECT_EQ(std::get<Yarn>(scaled(yarn + R"(, "beta_fast": 0)").scaling).beta_fast, 32);
-  EXPECT_EQ(std::get<Yarn>(scaled(yarn + R"(, "beta_slow": 0.0)").scaling).beta_slow, 1);
+  EXPECT_EQ(std::get<Yarn<>>(scaled(yarn + R"(, "beta_fast": 0)").scaling).beta_fast, 32);
+  EXPECT_EQ(std::get<Yarn<>>(scaled(yarn + R"(, "beta_slow": 0.0)").scaling).beta_slow, 1);
 }
 
 TEST(HuggingFaceLenient, BetasInTheWrongOrderStay) {
-  const auto turned = std::get<Yarn>(scaled(yarn + R"(, "beta_fast": 1, "beta_slow": 32)").scaling);
+  const auto turned = std::get<Yarn<>>(scaled(yarn + R"(, "beta_fast": 1, "beta_slow": 32)").scaling);
   EXPECT_EQ(turned.beta_fast, 1);
   EXPECT_EQ(turned.beta_slow, 32);
 }
@@ -46,7 +46,7 @@ TEST(HuggingFaceLenient, AMissingOriginalContextIsTheContext) {
 }
 
 TEST(HuggingFaceLenient, AMissingFactorOfYarnIsTheRatio) {
-  EXPECT_EQ(std::get<Yarn>(scaled(R"("type": "yarn", "original_max_position_embeddings": 1024)").scaling).factor, 8);
+  EXPECT_EQ(std::get<Yarn<>>(scaled(R"("type": "yarn", "original_max_position_embeddings": 1024)").scaling).factor, 8);
 }
 
 TEST(HuggingFaceLenient, RopeTypeWinsOverType) {
@@ -56,7 +56,7 @@ TEST(HuggingFaceLenient, RopeTypeWinsOverType) {
 TEST(HuggingFaceLenient, RopeScalingWinsOverRopeParameters) {
   const LayerRope layer = read(R"("rope_theta": 10000, "rope_scaling": {"type": "linear", "factor": 2},
                                   "rope_parameters": {"rope_type": "linear", "factor": 4, "rope_theta": 10000})");
-  EXPECT_EQ(std::get<Linear>(layer.scaling).factor, 2);
+  EXPECT_EQ(std::get<Linear<>>(layer.scaling).factor, 2);
 }
 
 TEST(HuggingFaceLenient, TheBaseAndTheShareInsideWin) {

@@ -147,7 +147,7 @@ std::string compare(const ModelRope& model, const Json& record, const std::strin
     if (!layer.pairing || layer.pairing->kind() != kind_of(other ? record["pairings"][label] : record["pairing"])) return "pairing";
     if (layer.pairing->rotary_dims(layer.head_dims) != 2 * layer.frequencies().pairs()) return "window";
     const bool scaled = label == "new_yarn_mscale" || label == "old_yarn_mscale";
-    if (scaled && record["softmax"].is_number() && std::get_if<Yarn>(&layer.scaling) != nullptr &&
+    if (scaled && record["softmax"].is_number() && std::get_if<Yarn<>>(&layer.scaling) != nullptr &&
         std::abs(layer.softmax_multiplier / record["softmax"].get<double>() - 1) > 1e-6) {
       return "softmax multiplier";
     }

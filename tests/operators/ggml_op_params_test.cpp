@@ -80,7 +80,7 @@ TEST(GgmlYarnCorrDims, PublishedRange) {
   params.n_ctx_orig = 4096;
   params.beta_fast = 32;
   params.beta_slow = 1;
-  const CorrectionDims dims = yarn_corr_dims(params);
+  const CorrectionDims<> dims = yarn_corr_dims(params);
   EXPECT_EQ(dims.low, 20);
   EXPECT_EQ(dims.high, 46);
 }

@@ -72,7 +72,7 @@ enum Count { none };
   (void)eigen_rope::tangent_of(cache, angles);                                         // refused: tangents must be
   const eigen_rope::TableView<WRONG(std::complex<long>, std::complex<double>)> table;  // refused: a table must hold
   (void)eigen_rope::rotate(rows<std::complex<double>>(), table, eigen_rope::split_half);
-  (void)eigen_rope::power_rates(eigen_rope::BasicPowers<WRONG(int, float)>{});  // refused: the parameters of rates must be
+  (void)eigen_rope::Powers<WRONG(int, float)>{}.rates();  // refused: the parameters of rates must be
 }
 
 /// Integers given as positions are right.

@@ -36,8 +36,8 @@ struct Turning {
   RealFrequencies real;
 };
 
-Turning turning(const Powers& powers, const std::optional<GgmlYarn>& yarn = std::nullopt) {
-  return {yarn ? Frequencies::ggml_yarn(powers, *yarn) : Frequencies::powers(powers), real_frequencies(powers, yarn)};
+Turning turning(const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
+  return {yarn ? Frequencies(powers, *yarn) : Frequencies::powers(powers), real_frequencies(powers, yarn)};
 }
 
 Turning trained() { return turning({kDims, 1e4}); }
@@ -45,7 +45,7 @@ Turning trained_louder() { return turning({kDims, 1e4, 1, 1.3}); }
 Turning ntk() { return turning({kDims, 37000.5, 1, -0.7}); }
 /// YaRN for four times the context, with a magnitude m of 1.2.
 Turning yarn() {
-  GgmlYarn yarn;
+  GgmlYarn<> yarn;
   yarn.original_context = 2048;
   return turning({kDims, 1e4, 0.25, 1.2 / (1 + 0.1 * std::log(4.0))}, yarn);
 }

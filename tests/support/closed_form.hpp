@@ -18,7 +18,7 @@
 #include <limits>
 #include <vector>
 
-#include "eigen_rope/choices/rates.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test::closed_form {

@@ -37,7 +37,7 @@ struct ScaledRates {
 
 /// The powers of the base and what their derivatives share.
 struct Unscaled {
-  explicit Unscaled(const Powers& powers)
+  explicit Unscaled(const Powers<>& powers)
       : dims(static_cast<double>(powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims)) {
     for (Index k = 0; k < powers.rotary_dims / 2; ++k) {
       const auto at = static_cast<std::size_t>(k);
@@ -71,7 +71,7 @@ inline List plus(const List& a, const List& b) {
 }
 
 /// Parameters every scaling has, where rate_k = rate_k(u_k, ...) with drate_k/du_k = `by_unscaled`. A factor moves its own pair only.
-inline void add_common(ScaledRates& scaled, const Powers& powers, const Unscaled& u, const List& by_unscaled, const List& by_scale,
+inline void add_common(ScaledRates& scaled, const Powers<>& powers, const Unscaled& u, const List& by_unscaled, const List& by_scale,
                        const Tracked& m_by_scale, const Tracked& m_by_attention_factor) {
   const List zero(u.rates.size());
   scaled.parameters.push_back({"base", powers.base, times(by_unscaled, u.by_base), {}});
@@ -84,7 +84,7 @@ inline void add_common(ScaledRates& scaled, const Powers& powers, const Unscaled
   }
 }
 
-inline ScaledRates powers_by_hand(const Powers& powers) {
+inline ScaledRates powers_by_hand(const Powers<>& powers) {
   const Unscaled u(powers);
   ScaledRates scaled{times(u.rates, powers.linear_scale), powers.attention_factor, {}};
   add_common(scaled, powers, u, List(u.rates.size(), powers.linear_scale), u.rates, 0.0, 1.0);
@@ -92,7 +92,7 @@ inline ScaledRates powers_by_hand(const Powers& powers) {
 }
 
 /// `powers.base` is the base before it is stretched by `factor`.
-inline ScaledRates ntk_by_hand(const Powers& powers, double factor) {
+inline ScaledRates ntk_by_hand(const Powers<>& powers, double factor) {
   const Tracked dims(static_cast<double>(powers.rotary_dims));
   const Tracked power = dims / (dims - 2.0);
   const Tracked stretch = exp(log(factor) * power);
@@ -119,7 +119,7 @@ struct RampEnd {
 
 inline Tracked two_pi() { return {8 * std::atan(1.0L), 1}; }
 
-inline RampEnd ramp_end(const Unscaled& u, double base, const GgmlYarn& yarn, double beta) {
+inline RampEnd ramp_end(const Unscaled& u, double base, const GgmlYarn<>& yarn, double beta) {
   const Tracked log_base = log(base);
   const Tracked turns = log(static_cast<double>(yarn.original_context)) - log(two_pi()) - log(beta);
   const Tracked at = u.dims * turns / (log_base * 2.0);
@@ -128,7 +128,7 @@ inline RampEnd ramp_end(const Unscaled& u, double base, const GgmlYarn& yarn, do
 
 inline RampEnd without_derivatives(double at) { return {at, 0.0, 0.0}; }
 
-inline ScaledRates yarn_by_hand(const Powers& powers, const GgmlYarn& yarn) {
+inline ScaledRates yarn_by_hand(const Powers<>& powers, const GgmlYarn<>& yarn) {
   const Unscaled u(powers);
   const std::size_t pairs = u.rates.size();
   const Tracked scale = powers.linear_scale;
@@ -179,7 +179,7 @@ inline ScaledRates yarn_by_hand(const Powers& powers, const GgmlYarn& yarn) {
   return scaled;
 }
 
-inline ScaledRates llama3_by_hand(const Powers& powers, const Llama3& llama3) {
+inline ScaledRates llama3_by_hand(const Powers<>& powers, const Llama3<>& llama3) {
   const Unscaled u(powers);
   const std::size_t pairs = u.rates.size();
   const Tracked scale = powers.linear_scale;

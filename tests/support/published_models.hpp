@@ -25,11 +25,11 @@ inline models::ModelRope model_of(const char* architecture, eigen_rope::Index co
   return model;
 }
 
-inline models::ModelRope llama2() { return model_of("llama", 4096, layer_of(128, 1e4, Unscaled{})); }
-inline models::ModelRope llama31() { return model_of("llama", 131072, layer_of(128, 5e5, Llama3{8.0, 1.0, 4.0, 8192})); }
+inline models::ModelRope llama2() { return model_of("llama", 4096, layer_of(128, 1e4, Unscaled<>{})); }
+inline models::ModelRope llama31() { return model_of("llama", 131072, layer_of(128, 5e5, Llama3<>{8.0, 1.0, 4.0, 8192})); }
 
 inline models::ModelRope gpt_oss(RampEnds ends) {
-  Yarn yarn;
+  Yarn<> yarn;
   yarn.factor = 32;
   yarn.original_context = 4096;
   yarn.ends = ends;
@@ -37,7 +37,7 @@ inline models::ModelRope gpt_oss(RampEnds ends) {
 }
 
 inline models::ModelRope deepseek_v3() {
-  Yarn yarn;
+  Yarn<> yarn;
   yarn.factor = 40;
   yarn.original_context = 4096;
   yarn.mscale = 1.0;
@@ -49,7 +49,7 @@ inline models::ModelRope deepseek_v3() {
 
 /// The lists are made up; the factor and the contexts are Phi-3's.
 inline models::ModelRope longrope() {
-  LongRope scaling;
+  LongRope<> scaling;
   scaling.factor = 32;
   scaling.original_context = 4096;
   for (int k = 0; k < 48; ++k) {
@@ -59,13 +59,13 @@ inline models::ModelRope longrope() {
   return model_of("phi3", 131072, layer_of(96, 1e4, scaling));
 }
 
-inline models::ModelRope dynamic() { return model_of("llama", 2048, layer_of(128, 1e4, DynamicNtkScaling{10.0, 2048})); }
-inline models::ModelRope proportional() { return model_of("gemma4", 262144, layer_of(512, 1e6, Proportional{1.0, 64})); }
+inline models::ModelRope dynamic() { return model_of("llama", 2048, layer_of(128, 1e4, DynamicNtkScaling<>{10.0, 2048})); }
+inline models::ModelRope proportional() { return model_of("gemma4", 262144, layer_of(512, 1e6, Proportional<>{1.0, 64})); }
 
 /// Gemma 3's two kinds of layers.
 inline models::ModelRope two_kinds() {
-  models::ModelRope model = model_of("gemma3", 131072, layer_of(256, 1e6, Linear{8.0}));
-  model.layers.push_back(layer_of(256, 1e4, Unscaled{}));
+  models::ModelRope model = model_of("gemma3", 131072, layer_of(256, 1e6, Linear<>{8.0}));
+  model.layers.push_back(layer_of(256, 1e4, Unscaled<>{}));
   model.layers[0].layer_type = "full_attention";
   model.layers[0].layers = {5, 11};
   model.layers[1].layer_type = "sliding_attention";

@@ -24,7 +24,7 @@ inline Real real_correction(Index dims, double base, Index original_context, dou
   return Real(dims) * log(turns) / (2 * log(Real(base)));
 }
 
-inline RealFrequencies real_frequencies(const Powers& powers, const std::optional<GgmlYarn>& yarn = std::nullopt) {
+inline RealFrequencies real_frequencies(const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
   const Index dims = powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims;
   const bool blends = yarn && yarn->ext_factor != 0;
   Real low = 0;

@@ -2,7 +2,7 @@
 //
 // Rates and magnitude of every scaling in 200 bits, with parameters of 200 bits, so that they can be differentiated by differences.
 //
-// Written from the publications and independently of eigen_rope/choices/rates.hpp: YaRN as the blend of the scaled with the original rate,
+// Written from the publications and independently of eigen_rope/choices: YaRN as the blend of the scaled with the original rate,
 // Llama 3.1's scaling by wavelengths.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "eigen_rope/choices/rates.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "support/real_number.hpp"
 
 namespace eigen_rope::test {
@@ -20,7 +20,7 @@ namespace eigen_rope::test {
 enum class Scaling { powers, yarn, llama3 };
 
 struct RealParameters {
-  RealParameters(const Powers& p, const GgmlYarn& y, const Llama3& l)
+  RealParameters(const Powers<>& p, const GgmlYarn<>& y, const Llama3<>& l)
       : rotary_dims(p.rotary_dims),
         dims(p.exponent_dims == 0 ? p.rotary_dims : p.exponent_dims),
         base(p.base),
@@ -75,8 +75,8 @@ inline Real real_yarn(const RealParameters& p, const Real& f, Index pair) {
   return f * p.linear_scale * (1 - original) + f * original;
 }
 
-inline BasicRates<Real> real_rates(Scaling scaling, const RealParameters& p) {
-  BasicRates<Real> result{{}, p.attention_factor};
+inline Rates<Real> real_rates(Scaling scaling, const RealParameters& p) {
+  Rates<Real> result{{}, p.attention_factor};
   for (Index k = 0; k < p.rotary_dims / 2; ++k) {
     const auto pair = static_cast<std::size_t>(k);
     const Real f = pow(p.base, -2 * Real(p.exponents.empty() ? k : p.exponents[pair]) / p.dims) / p.factors[pair];
@@ -91,15 +91,15 @@ inline BasicRates<Real> real_rates(Scaling scaling, const RealParameters& p) {
 }
 
 /// The derivatives of all rates and of m by one parameter, by central differences: good to about 2^-110 where no kink is near.
-inline BasicRates<Real> real_derivatives(Scaling scaling, const RealParameters& p, const std::function<Real&(RealParameters&)>& parameter) {
+inline Rates<Real> real_derivatives(Scaling scaling, const RealParameters& p, const std::function<Real&(RealParameters&)>& parameter) {
   RealParameters lower = p;
   RealParameters upper = p;
   const Real& value = parameter(lower);
   const Real step = (value == 0 ? Real(1) : Real(abs(value))) * two_to(-60);
   parameter(lower) -= step;
   parameter(upper) += step;
-  const BasicRates<Real> below = real_rates(scaling, lower);
-  BasicRates<Real> result = real_rates(scaling, upper);
+  const Rates<Real> below = real_rates(scaling, lower);
+  Rates<Real> result = real_rates(scaling, upper);
   for (std::size_t k = 0; k < result.rates.size(); ++k) result.rates[k] = (result.rates[k] - below.rates[k]) / (2 * step);
   result.attention_factor = (result.attention_factor - below.attention_factor) / (2 * step);
   return result;

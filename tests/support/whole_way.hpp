@@ -40,9 +40,9 @@ struct Setting {
   Positioned positioned;
   Evaluated evaluated;
   Extents extents;
-  Powers powers;
-  GgmlYarn yarn;
-  Llama3 llama3;
+  Powers<> powers;
+  GgmlYarn<> yarn;
+  Llama3<> llama3;
   double ntk_factor = 0;
   std::vector<double> explicit_rates;
   std::vector<double> positions;
@@ -170,12 +170,12 @@ class Reader {
 
 /// The first stage: parameters to rates.
 template <class S>
-BasicRates<S> read_rates(const Setting& s, Reader<S>& inputs) {
+Rates<S> read_rates(const Setting& s, Reader<S>& inputs) {
   if (s.scaling == Scaling::explicit_rates) {
     std::vector<S> rates = inputs.many(s.explicit_rates.size());
     return {std::move(rates), inputs.one()};
   }
-  BasicPowers<S> powers;
+  Powers<S> powers;
   powers.rotary_dims = s.powers.rotary_dims;
   powers.exponents = s.powers.exponents;
   powers.exponent_dims = s.powers.exponent_dims;
@@ -183,31 +183,31 @@ BasicRates<S> read_rates(const Setting& s, Reader<S>& inputs) {
   powers.linear_scale = inputs.one();
   powers.attention_factor = inputs.one();
   powers.factors = inputs.many(s.powers.factors.size());
-  if (s.scaling == Scaling::powers || s.scaling == Scaling::exponents) return power_rates(powers);
+  if (s.scaling == Scaling::powers || s.scaling == Scaling::exponents) return powers.rates();
   if (s.scaling == Scaling::ntk) {
     powers.base = ntk_base(powers.rotary_dims, powers.base, inputs.one());
-    return power_rates(powers);
+    return powers.rates();
   }
   if (s.scaling == Scaling::llama3) {
-    BasicLlama3<S> llama3;
+    Llama3<S> llama3;
     llama3.original_context = s.llama3.original_context;
     llama3.factor = inputs.one();
     llama3.low_freq_factor = inputs.one();
     llama3.high_freq_factor = inputs.one();
-    return llama3_rates(powers, llama3);
+    return llama3.rates(powers);
   }
-  BasicGgmlYarn<S> yarn;
+  GgmlYarn<S> yarn;
   yarn.original_context = s.yarn.original_context;
   yarn.ends = s.yarn.ends;
   yarn.ext_factor = inputs.one();
   yarn.beta_fast = inputs.one();
   yarn.beta_slow = inputs.one();
-  return ggml_yarn_rates(powers, yarn);
+  return yarn.rates(powers);
 }
 
 /// The second: rates and positions to the table.
 template <class S>
-Cache<S> make_table(const Setting& s, const BasicRates<S>& rates, Reader<S>& inputs) {
+Cache<S> make_table(const Setting& s, const Rates<S>& rates, Reader<S>& inputs) {
   const Extents& e = s.extents;
   if (s.positioned == Positioned::by_numbers) {
     const Batches batches{e.batches};
@@ -240,7 +240,7 @@ inline Pairing pairing_of(const Extents& e) { return Pairing(e.kind).with_offset
 template <class S>
 Eigen::Tensor<S, 4> rotated(const Setting& s, const std::vector<S>& values) {
   Reader<S> inputs(values);
-  const BasicRates<S> rates = read_rates(s, inputs);
+  const Rates<S> rates = read_rates(s, inputs);
   const Cache<S> table = make_table(s, rates, inputs);
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, inputs.many(s.x.size()));
   if (s.evaluated == Evaluated::directly) return eigen_rope::rotate(x, table, pairing_of(s.extents));

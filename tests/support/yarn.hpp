@@ -5,15 +5,15 @@
 
 #include <optional>
 
-#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 
 namespace eigen_rope::test {
 
 template <class S = double>
-BasicYarn<S> yarn_of(const S& factor, Index original_context, const S& beta_fast = S(32.0), const S& beta_slow = S(1.0),
-                     RampEnds ends = RampEnds::rounded, YarnMagnitude magnitude = YarnMagnitude::hugging_face,
-                     const std::optional<S>& mscale = {}, const S& mscale_all_dim = S(0.0), const S& extrapolation = S(1.0)) {
-  BasicYarn<S> yarn;
+Yarn<S> yarn_of(const S& factor, Index original_context, const S& beta_fast = S(32.0), const S& beta_slow = S(1.0),
+                RampEnds ends = RampEnds::rounded, YarnMagnitude magnitude = YarnMagnitude::hugging_face,
+                const std::optional<S>& mscale = {}, const S& mscale_all_dim = S(0.0), const S& extrapolation = S(1.0)) {
+  Yarn<S> yarn;
   yarn.factor = factor;
   yarn.original_context = original_context;
   yarn.beta_fast = beta_fast;

@@ -31,8 +31,8 @@ struct Case {
   RealFrequencies real;
 };
 
-Case powers_case(const std::string& name, const Powers& powers, const std::optional<GgmlYarn>& yarn = std::nullopt) {
-  return {name, yarn ? Frequencies::ggml_yarn(powers, *yarn) : Frequencies::powers(powers), test::real_frequencies(powers, yarn)};
+Case powers_case(const std::string& name, const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
+  return {name, yarn ? Frequencies(powers, *yarn) : Frequencies::powers(powers), test::real_frequencies(powers, yarn)};
 }
 
 Case explicit_case(const std::string& name, const std::vector<double>& rates, double m = 1) {
@@ -110,8 +110,8 @@ Positions fractional_positions() {
       std::vector<double>{0.5, 0.1, -0.1, 1e-9, -1e-300, 3.141592653589793, 1234.5678, -99999.999, 1048576.03125, 2147483647.9999998});
 }
 
-GgmlYarn yarn_for(Index original_context, double ext_factor = 1) {
-  GgmlYarn yarn;
+GgmlYarn<> yarn_for(Index original_context, double ext_factor = 1) {
+  GgmlYarn<> yarn;
   yarn.original_context = original_context;
   yarn.ext_factor = ext_factor;
   return yarn;
@@ -121,11 +121,11 @@ std::vector<Case> cases() {
   std::vector<double> factors;
   factors.reserve(32);
   for (int k = 0; k < 32; ++k) factors.push_back(1 + 0.71 * k);
-  Powers with_factors{64, 1e4};
+  Powers<> with_factors{64, 1e4};
   with_factors.factors = factors;
-  Powers yarn_with_factors{64, 5e5, 0.1, -1.4245};
+  Powers<> yarn_with_factors{64, 5e5, 0.1, -1.4245};
   yarn_with_factors.factors = std::move(factors);
-  Powers vision{32, 1e4};
+  Powers<> vision{32, 1e4};
   vision.exponent_dims = 16;
   vision.exponents = Sections(SectionPattern::vision, {8, 8}).exponents(16);
   return {
@@ -188,7 +188,7 @@ TEST(CacheAccuracy, SectionsWithPositionsOnEveryAxis) {
   const std::vector<std::int64_t> axes{0, 4095, -two_to_31, 131071, 17, two_to_31, 1, -3, 1000000, 2, 99, (1 << 24) + 1};
   for (const SectionPattern pattern : {SectionPattern::contiguous, SectionPattern::vision, SectionPattern::interleaved_ggml}) {
     const Sections sections(pattern, {6, 5, 4, 1});
-    Powers powers{32, 1e4};
+    Powers<> powers{32, 1e4};
     powers.exponents = sections.exponents(16);
     expect_tables(powers_case("four axes", powers), Positions::multi_axis(axes, sections));
   }

@@ -15,14 +15,14 @@
 namespace eigen_rope {
 namespace {
 
-Powers powers_of(Index dims) {
-  Powers powers;
+Powers<> powers_of(Index dims) {
+  Powers<> powers;
   powers.rotary_dims = dims;
   return powers;
 }
 
-GgmlYarn without_yarn() {
-  GgmlYarn yarn;
+GgmlYarn<> without_yarn() {
+  GgmlYarn<> yarn;
   yarn.ext_factor = 0;
   return yarn;
 }
@@ -37,7 +37,7 @@ double worst_difference(std::int64_t position) {
 }
 
 TEST(FloatRecurrence, MultipliesTheAngleUp) {
-  Powers powers = powers_of(6);
+  Powers<> powers = powers_of(6);
   powers.linear_scale = 0.5;
   powers.attention_factor = 1.25;
   powers.factors = {1, 2, 4};
@@ -53,7 +53,7 @@ TEST(FloatRecurrence, MultipliesTheAngleUp) {
 }
 
 TEST(FloatRecurrence, RestartsWhereTheExponentsDo) {
-  Powers powers = powers_of(8);
+  Powers<> powers = powers_of(8);
   powers.exponents = {0, 1, 0, 1};
   powers.exponent_dims = 4;
   const Cache<float> table = float_recurrence_cache(powers, without_yarn(), Positions::range(3, 1));
@@ -70,14 +70,14 @@ TEST(FloatRecurrence, LosesDigitsWithThePosition) {
 }
 
 TEST(FloatRecurrence, RefusesWhatTheExactTableRefuses) {
-  Powers powers = powers_of(7);
+  Powers<> powers = powers_of(7);
   EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers, without_yarn(), Positions::range(0, 1)); }),
             "[rope] rotary dims must be even, got 7");
   powers = powers_of(4);
   powers.exponents = {0, 2};
   EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers, without_yarn(), Positions::range(0, 1)); }),
             "[rope] exponents of a float recurrence must be 0 to 1, got 2");
-  GgmlYarn yarn;
+  GgmlYarn<> yarn;
   yarn.original_context = 4096;
   yarn.ends = RampEnds::exact;
   EXPECT_EQ(test::error_of([&] { (void)float_recurrence_cache(powers_of(4), yarn, Positions::range(0, 1)); }),

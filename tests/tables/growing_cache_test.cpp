@@ -26,9 +26,9 @@ using test::error_of;
 
 /// Scaled rates and a magnitude that is not 1.
 Frequencies yarn() {
-  Powers powers{16};
+  Powers<> powers{16};
   powers.linear_scale = 0.25;
-  return Frequencies::ggml_yarn(powers, {1.0, 64});
+  return Frequencies(powers, GgmlYarn<>{1.0, 64});
 }
 
 constexpr Growth small_blocks{4, Index{1} << 24};

@@ -22,9 +22,9 @@ using test::bits_of;
 using test::error_of;
 
 Frequencies yarn() {
-  Powers powers{64};
+  Powers<> powers{64};
   powers.linear_scale = 0.25;
-  return Frequencies::ggml_yarn(powers, {1.0, 4096});
+  return Frequencies(powers, GgmlYarn<>{1.0, 4096});
 }
 
 template <class Scalar>

@@ -32,7 +32,7 @@ using test::two_to;
 using test::ulp;
 
 constexpr double double_epsilon = std::numeric_limits<double>::epsilon();
-const Powers powers{16, 1e4, 1, -1.3};
+const Powers<> powers{16, 1e4, 1, -1.3};
 const Xpos choices[] = {{512, 0.4, 0}, {512, 0.4, 100}, {35, 0.4, -3.5}, {512, 7, 0}, {1000, 1e-9, 10}, {64, 1e6, 0}};
 
 /// As flash-attention writes it: zeta = (2k + gamma d) / ((1 + gamma) d).

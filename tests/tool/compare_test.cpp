@@ -326,7 +326,7 @@ TEST(CompareTolerance, IsTheLargestAngleAtTheLastPosition) {
 
 TEST(CompareTolerance, RoundingToFloatIsARemark) {
   models::ModelRope rounded = test::longrope();
-  auto& scaling = std::get<LongRope>(rounded.layers[0].scaling);
+  auto& scaling = std::get<LongRope<>>(rounded.layers[0].scaling);
   for (std::vector<double>* list : {&scaling.short_factor, &scaling.long_factor}) {
     for (double& factor : *list) factor = static_cast<float>(factor);
   }
@@ -348,7 +348,7 @@ TEST(CompareTolerance, HoldsForTheMagnitudeAsARatio) {
 
 TEST(CompareTolerance, RatesOfShorterSequencesCount) {
   models::ModelRope other = test::longrope();
-  std::get<LongRope>(other.layers[0].scaling).short_factor[1] *= 1.001;
+  std::get<LongRope<>>(other.layers[0].scaling).short_factor[1] *= 1.001;
   const Comparison comparison = compare(operand(test::longrope()), operand(other), {});
   EXPECT_EQ(comparison.layers.at(0).angles.back().radians, 0);
   EXPECT_EQ(deciding(comparison), (std::set<std::string>{"rate of pair 1"}));

@@ -93,7 +93,7 @@ TEST(Inspect, GptOssHasTheRampThatVllmPublished) {
 }
 
 TEST(Inspect, GgmlsYarnHasTheSameRamp) {
-  models::LayerRope layer = test::layer_of(64, 150000, GgmlYarn{1.0, 4096, 32.0, 1.0, RampEnds::rounded});
+  models::LayerRope layer = test::layer_of(64, 150000, GgmlYarn<>{1.0, 4096, 32.0, 1.0, RampEnds::rounded});
   layer.powers.linear_scale = 1.0 / 32;
   const LayerInspection inspected = layer_at(test::model_of("gpt-oss", 131072, layer));
   EXPECT_EQ(fact_of(inspected, "ramp_low"), 8);
@@ -141,7 +141,7 @@ TEST(Inspect, ProportionalPairsAreStopped) {
 }
 
 TEST(Inspect, HugeFactorsStopTheirPairs) {
-  models::LayerRope layer = test::layer_of(8, 1e4, Unscaled{});
+  models::LayerRope layer = test::layer_of(8, 1e4, Unscaled<>{});
   layer.powers.factors = {1, 2, 1e30, 1e30};
   const LayerInspection inspected = layer_at(test::model_of("gemma4", 100, layer));
   EXPECT_THAT(treated(inspected, Treatment::stopped), ElementsAre(2, 3, 2));
@@ -149,12 +149,12 @@ TEST(Inspect, HugeFactorsStopTheirPairs) {
 }
 
 TEST(Inspect, LinearAndFactorsAreInterpolation) {
-  models::LayerRope factors = test::layer_of(8, 1e4, Unscaled{});
+  models::LayerRope factors = test::layer_of(8, 1e4, Unscaled<>{});
   factors.powers.factors = {1, 2, 4, 4};
   const LayerInspection inspected = layer_at(test::model_of("llama", 100, factors));
   EXPECT_EQ(inspected.pairs[1].treatment, Treatment::blended);
   EXPECT_THAT(treated(inspected, Treatment::interpolated), ElementsAre(2, 3, 2));
-  EXPECT_THAT(treated(layer_at(test::model_of("llama", 100, test::layer_of(8, 1e4, Linear{4.0}))), Treatment::interpolated),
+  EXPECT_THAT(treated(layer_at(test::model_of("llama", 100, test::layer_of(8, 1e4, Linear<>{4.0}))), Treatment::interpolated),
               ElementsAre(0, 3, 4));
 }
 
@@ -181,7 +181,7 @@ TEST(Inspect, RatiosTurnsAndWavelengthsFollowFromTheRates) {
 }
 
 TEST(Inspect, SlotsAreThoseOfThePairingInTheRow) {
-  models::LayerRope layer = test::layer_of(8, 1e4, Unscaled{});
+  models::LayerRope layer = test::layer_of(8, 1e4, Unscaled<>{});
   layer.head_dims = 20;
   layer.pairing = interleaved_to_split_half.with_rotary_dims(8).with_offset(12);
   const LayerInspection inspected = layer_at(test::model_of("deepseek", 10, layer));
@@ -195,7 +195,7 @@ TEST(Inspect, SlotsAreThoseOfThePairingInTheRow) {
 }
 
 TEST(Inspect, SectionsGiveEachPairItsAxis) {
-  models::LayerRope layer = test::layer_of(16, 1e4, Unscaled{});
+  models::LayerRope layer = test::layer_of(16, 1e4, Unscaled<>{});
   layer.sections = Sections(SectionPattern::contiguous, {4, 2, 2});
   const Inspection inspection = inspect(test::model_of("qwen2_vl", 100, layer), {});
   EXPECT_EQ(inspection.layers[0].pairs[3].axis, 0);
@@ -264,13 +264,13 @@ TEST(InspectRemarks, BeyondTheContextIsAWarning) {
               Contains("pairs 46 to 63 reach angles that no position of the first 4096 tokens has, up to 4 times as far"));
   // Slowed four times nothing goes further than before.
   models::ModelRope slowed = test::llama2();
-  slowed.layers[0].scaling = Linear{4.0};
+  slowed.layers[0].scaling = Linear<>{4.0};
   EXPECT_THAT(inspect(slowed, {16384, ""}).warnings, Not(Contains(HasSubstr("reach angles"))));
   EXPECT_THAT(inspect(slowed, {16388, ""}).warnings, Contains(HasSubstr("reach angles")));
 }
 
 TEST(InspectRemarks, WithinWhatTheScalingStretchesToIsNotBeyondTheContext) {
-  Yarn yarn;
+  Yarn<> yarn;
   yarn.factor = 4;
   yarn.original_context = 32768;
   const models::ModelRope recipe = test::model_of("qwen2", 32768, test::layer_of(128, 1e6, yarn));
@@ -303,7 +303,7 @@ TEST(InspectRemarks, MoreThanTheScalingStretchesToIsAWarning) {
 }
 
 TEST(InspectRemarks, ARampTurnedRoundIsAWarningAndOnePastTheEndANote) {
-  Yarn yarn;
+  Yarn<> yarn;
   yarn.factor = 4;
   yarn.original_context = 131072;
   EXPECT_THAT(inspect(test::model_of("x", 1000, test::layer_of(64, 1e4, yarn)), {}).notes,
@@ -338,7 +338,7 @@ TEST(Inspect, UnknownLayersAndContextsAreRefused) {
   EXPECT_EQ(error_of([&] { inspect(unsaid, {}); }), "[rope] the model does not say for how many tokens it is: give --context");
   EXPECT_EQ(error_of([&] { inspect(unsaid, {-1, ""}); }), "[rope] --context must be at least 1, got -1");
   EXPECT_EQ(inspect(unsaid, {77, ""}).length, 77);
-  unsaid.layers[0].scaling = Llama3{8.0, 1.0, 4.0, 8192};
+  unsaid.layers[0].scaling = Llama3<>{8.0, 1.0, 4.0, 8192};
   EXPECT_EQ(inspect(unsaid, {}).length, 65536);
 }
 
@@ -402,13 +402,13 @@ TEST(InspectJson, NumbersRoundTrip) {
 }
 
 TEST(InspectJson, ScalingsHaveTheirMembersAndWhatIsNotFiniteIsNull) {
-  Yarn yarn;
+  Yarn<> yarn;
   yarn.mscale = 0.707;
   EXPECT_EQ(json_of(Scaling(yarn))["mscale"], 0.707);
   EXPECT_EQ(json_of(Scaling(yarn))["ends"], "rounded");
   EXPECT_EQ(json_of(Scaling(yarn))["rule"], "hugging_face");
-  EXPECT_TRUE(json_of(Scaling(Yarn{}))["mscale"].is_null());
-  EXPECT_EQ(json_of(Scaling(Llama3{}))["high_freq_factor"], 4);
+  EXPECT_TRUE(json_of(Scaling(Yarn<>{}))["mscale"].is_null());
+  EXPECT_EQ(json_of(Scaling(Llama3<>{}))["high_freq_factor"], 4);
   const Json json = Json::parse(json_of(inspect(test::proportional(), {})).dump());
   EXPECT_TRUE(json["layers"][0]["wavelengths"][64].is_null());
   EXPECT_EQ(json["layers"][0]["treatments"][64], "stopped");
@@ -482,9 +482,9 @@ TEST(InspectFiles, TheFormatIsToldByTheContentAndAFolderHoldsAConfiguration) {
   std::filesystem::copy_file(data / "gguf" / "gpt_oss_yarn.gguf", folder / "model.json");
   const models::ModelRope of_folder = read_model(folder.path(), models::Strictness::strict);
   EXPECT_EQ(of_folder.architecture, "llama");
-  EXPECT_TRUE(std::holds_alternative<Llama3>(of_folder.layers.at(0).scaling));
+  EXPECT_TRUE(std::holds_alternative<Llama3<>>(of_folder.layers.at(0).scaling));
   EXPECT_EQ(of_folder.context, read_model(folder / "config.json", models::Strictness::strict).context);
-  EXPECT_TRUE(std::holds_alternative<GgmlYarn>(read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
+  EXPECT_TRUE(std::holds_alternative<GgmlYarn<>>(read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
 }
 
 // The program.

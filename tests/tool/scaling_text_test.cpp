@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error_of.hpp"
+#include "support/yarn.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 #include "tool/io/file_error.hpp"
 
@@ -23,6 +24,24 @@ Type scaling_from(const char* text) {
   return std::get<Type>(layer_from(text).scaling);
 }
 
+/// A scaling's printed form is what the program reads.
+TEST(ScalingText, ReadsWhatScalingsPrint) {
+  const std::vector<Scaling> scalings{
+      Linear{2.5},
+      Proportional{2.0, 3},
+      DynamicNtkScaling{3.0, 100},
+      NtkScaling{4.0, 0.1},
+      eigen_rope::test::yarn_of(4.0, 64, 31.0, 1.5, RampEnds::exact, YarnMagnitude::deepseek, {0.7}, 0.3, 0.9),
+      Llama3{8.0, 1.0, 4.5, 64},
+      LongRope{{1.0, 1.5, 1.25, 2.0}, {2.0, 0.1, 3.0, 1e-3}, 64, 32.0, LongRopeMagnitude::given}};
+  for (const Scaling& scaling : scalings) {
+    const std::string text = std::visit([](const auto& one) { return one.text(); }, scaling);
+    EXPECT_EQ(parse_scaling(text + ",dims=8").layers.at(0).scaling, scaling) << text;
+  }
+  EXPECT_EQ(parse_scaling(GgmlYarn{0.5, 64}.text() + ",dims=8,linear_scale=0.5").layers.at(0).scaling, Scaling(GgmlYarn{0.5, 64}));
+  EXPECT_EQ(parse_scaling(Unscaled().text() + ":dims=8").layers.at(0).scaling, Scaling(Unscaled()));
+}
+
 TEST(ScalingText, EveryFieldOfYarnIsReadByItsName) {
   const models::LayerRope layer = layer_from(
       "yarn:rotary_dims=64,base=150000,linear_scale=0.5,attention_factor=1.25,factor=32,original_context=4096,beta_fast=16,beta_slow=2,"
@@ -32,7 +51,7 @@ TEST(ScalingText, EveryFieldOfYarnIsReadByItsName) {
   EXPECT_EQ(layer.powers.base, 150000);
   EXPECT_EQ(layer.powers.linear_scale, 0.5);
   EXPECT_EQ(layer.powers.attention_factor, 1.25);
-  const auto yarn = std::get<Yarn>(layer.scaling);
+  const auto yarn = std::get<Yarn<>>(layer.scaling);
   EXPECT_EQ(yarn.factor, 32);
   EXPECT_EQ(yarn.original_context, 4096);
   EXPECT_EQ(yarn.beta_fast, 16);
@@ -61,10 +80,10 @@ TEST(ScalingText, EveryTypeIsKnownAndKeepsTheLibrarysDefaults) {
     EXPECT_EQ(layer.head_dims, layer.powers.rotary_dims) << name;
     EXPECT_FALSE(layer.pairing) << name;
   }
-  EXPECT_EQ(scaling_from<Yarn>("yarn:dims=8,factor=2,original=64").beta_fast, 32);
-  EXPECT_EQ(scaling_from<Yarn>("yarn:dims=8,factor=2,original=64").mscale, std::nullopt);
-  EXPECT_EQ(scaling_from<Llama3>("llama3:dims=8,factor=2,original=64").high_freq_factor, 4);
-  EXPECT_EQ(scaling_from<Proportional>("proportional:dims=8,pairs=2").rotated_pairs, 2);
+  EXPECT_EQ(scaling_from<Yarn<>>("yarn:dims=8,factor=2,original=64").beta_fast, 32);
+  EXPECT_EQ(scaling_from<Yarn<>>("yarn:dims=8,factor=2,original=64").mscale, std::nullopt);
+  EXPECT_EQ(scaling_from<Llama3<>>("llama3:dims=8,factor=2,original=64").high_freq_factor, 4);
+  EXPECT_EQ(scaling_from<Proportional<>>("proportional:dims=8,pairs=2").rotated_pairs, 2);
 }
 
 TEST(ScalingText, SynonymsMeanTheMember) {
@@ -74,12 +93,12 @@ TEST(ScalingText, SynonymsMeanTheMember) {
   EXPECT_EQ(shorter.head_dims, full.head_dims);
   const Frequencies a = shorter.frequencies(), b = full.frequencies();
   for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(a.rates()[k].high, b.rates()[k].high);
-  EXPECT_EQ(std::get<Llama3>(shorter.scaling).low_freq_factor, 1.5);
-  EXPECT_EQ(std::get<Llama3>(shorter.scaling).high_freq_factor, 3);
+  EXPECT_EQ(std::get<Llama3<>>(shorter.scaling).low_freq_factor, 1.5);
+  EXPECT_EQ(std::get<Llama3<>>(shorter.scaling).high_freq_factor, 3);
 }
 
 TEST(ScalingText, ListsAreSeparatedBySlashes) {
-  const auto longrope = scaling_from<LongRope>("longrope:dims=6,original=4096,short=1/1.05/2e0,long=3.5/4/5,factor=4");
+  const auto longrope = scaling_from<LongRope<>>("longrope:dims=6,original=4096,short=1/1.05/2e0,long=3.5/4/5,factor=4");
   EXPECT_THAT(longrope.short_factor, ElementsAre(1, 1.05, 2));
   EXPECT_THAT(longrope.long_factor, ElementsAre(3.5, 4, 5));
   EXPECT_THAT(layer_from("default:dims=4,factors=2/4,exponents=0/0").powers.factors, ElementsAre(2, 4));

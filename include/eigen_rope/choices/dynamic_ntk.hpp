@@ -9,11 +9,11 @@
 //
 // The rule is Hugging Face's dynamic_frequency_update: a sequence longer than any before it gets the base of its length; one shorter than
 // the original context gets the original base back, if that had changed; in between the base of the longest stays. Hugging Face leaves the
-// keys it has cached as they were. Not here: the formula (scalings.hpp) and the cache of keys.
+// keys it has cached as they were. Not here: the formula (ntk.hpp) and the cache of keys.
 #pragma once
 
 #include "eigen_rope/choices/frequencies.hpp"
-#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope {
@@ -29,8 +29,8 @@ enum class CachedKeys {
 /// A value; copies are independent. Not safe to update while another thread reads it.
 class EIGEN_ROPE_API DynamicNtk {
  public:
-  /// Throws eigen_rope::Error as Frequencies::dynamic_ntk.
-  DynamicNtk(const Powers& powers, const DynamicNtkScaling& scaling);
+  /// Throws eigen_rope::Error as DynamicNtkScaling::rates.
+  DynamicNtk(const Powers<>& powers, const DynamicNtkScaling<>& scaling);
 
   /// `length` is the number of tokens, the new ones included (largest position + 1). Throws eigen_rope::Error if it is negative or so large
   /// that the base overflows; nothing has changed then. O(pairs) when the frequencies change, otherwise O(1).
@@ -41,8 +41,8 @@ class EIGEN_ROPE_API DynamicNtk {
   Index length() const { return length_; }
 
  private:
-  Powers powers_;
-  DynamicNtkScaling scaling_;
+  Powers<> powers_;
+  DynamicNtkScaling<> scaling_;
   Index length_;
   Frequencies frequencies_;
 };

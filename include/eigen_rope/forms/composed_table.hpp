@@ -66,11 +66,11 @@ inline Matrix repeated(const Matrix& pairs, PairKind kind) {
 }  // namespace detail
 
 /// The steps for these parameters (checked as Frequencies checks them) and positions.
-inline TableSteps table_steps(const Powers& powers, const std::optional<GgmlYarn>& yarn, const std::vector<double>& positions,
+inline TableSteps table_steps(const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn, const std::vector<double>& positions,
                               PairKind kind) {
   // Refuses what must be refused; its rates are not used.
   if (yarn) {
-    (void)Frequencies::ggml_yarn(powers, *yarn);
+    (void)Frequencies(powers, *yarn);
   } else {
     (void)Frequencies::powers(powers);
   }
@@ -96,7 +96,7 @@ inline TableSteps table_steps(const Powers& powers, const std::optional<GgmlYarn
   steps.rates = steps.scaled;
   double magnitude = powers.attention_factor;
   if (yarn && yarn->ext_factor != 0) {
-    const CorrectionDims dims = yarn_correction_dims(static_cast<Index>(d), powers.base, *yarn);
+    const CorrectionDims<> dims = yarn_correction_dims(static_cast<Index>(d), powers.base, *yarn);
     const Vector place = (steps.arange - dims.low) / std::max(0.001, dims.high - dims.low);
     const Vector ramp = 1.0 - place.cwiseMax(0.0).cwiseMin(1.0);
     const Vector mix = ramp * yarn->ext_factor;

@@ -5,7 +5,7 @@
 //   dL/dp        = sum over pairs k of dL/drate_k drate_k/dp + dL/dm dm/dp        p: base, linear scale, ext factor, beta fast, ...
 //   dL/dfactor_k = dL/drate_k drate_k/dfactor_k
 //
-// The derivatives are those of the formulas in rates.hpp and scalings.hpp, run with numbers that carry derivatives: no formula is written
+// The derivatives are those of the formulas of the scalings (scaling.hpp), run with numbers that carry derivatives: no formula is written
 // down twice. For powers they are
 //
 //   drate_k/dbase = -2 e_k rate_k / (d base)    drate_k/dlinear_scale = rate_k / linear_scale    drate_k/dfactor_k = -rate_k / factor_k
@@ -20,10 +20,12 @@
 // several threads. Not here: dL/drate_k itself.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "eigen_rope/choices/rates.hpp"
-#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
 namespace eigen_rope {
@@ -34,88 +36,31 @@ struct RateGradients {
   double attention_factor = 0;  ///< With respect to m.
 };
 
-/// The gradient with respect to each member of Powers that has one.
-struct PowersGradients {
-  double base = 0;              ///< With respect to Powers::base.
-  double linear_scale = 0;      ///< With respect to Powers::linear_scale.
-  double attention_factor = 0;  ///< With respect to Powers::attention_factor.
-  /// One per pair, also where Powers has no factors: they count as 1 then.
-  std::vector<double> factors;
+/// The gradient with respect to the parameters of powers and scaling, each in the member of the parameter's name.
+///
+/// Members that are no real numbers (counts, enums, exponents) are copied. powers.factors has one entry per pair, also where Powers has no
+/// factors: they count as 1 then. A scaling that brings factors of its own (LongRope) has one entry per pair in each of its lists, 0 in
+/// those that the length does not use, and powers.factors is empty. An optional parameter that is absent has no gradient.
+template <class OneScaling>
+struct ScalingGradients {
+  Powers<> powers;     ///< With respect to those of Powers.
+  OneScaling scaling;  ///< With respect to those of the scaling.
 };
 
-/// With respect to the parameters of Yarn, member for member.
-struct GgmlYarnGradients {
-  PowersGradients powers;  ///< With respect to those of Powers.
-  double ext_factor = 0;   ///< With respect to Yarn::ext_factor.
-  double beta_fast = 0;    ///< With respect to Yarn::beta_fast.
-  double beta_slow = 0;    ///< With respect to Yarn::beta_slow.
-};
+/// Through scaling.rates(powers, length). Throws eigen_rope::Error as that does, and if the gradients are not one per pair. Kinks: as
+/// stated there.
+EIGEN_ROPE_API ScalingGradients<Scaling> scaling_gradients(const Powers<>& powers, const Scaling& scaling, const RateGradients& gradients,
+                                                           Index length = 0);
 
-/// With respect to the parameters of Llama3, member for member.
-struct Llama3Gradients {
-  PowersGradients powers;       ///< With respect to those of Powers.
-  double factor = 0;            ///< With respect to Llama3::factor.
-  double low_freq_factor = 0;   ///< With respect to Llama3::low_freq_factor.
-  double high_freq_factor = 0;  ///< With respect to Llama3::high_freq_factor.
-};
+/// The same for one class of scaling.
+template <class OneScaling, std::enable_if_t<std::is_base_of_v<detail::Parameters<OneScaling>, OneScaling>, int> = 0>
+ScalingGradients<OneScaling> scaling_gradients(const Powers<>& powers, const OneScaling& scaling, const RateGradients& gradients,
+                                               Index length = 0) {
+  ScalingGradients<Scaling> any = scaling_gradients(powers, Scaling(scaling), gradients, length);
+  return {std::move(any.powers), std::get<OneScaling>(std::move(any.scaling))};
+}
 
-/// Of proportional_rates, linear_rates and dynamic_ntk_rates.
-struct FactorGradients {
-  PowersGradients powers;  ///< With respect to those of Powers.
-  double factor = 0;       ///< With respect to the factor.
-};
-
-/// With respect to the parameters of NtkScaling, member for member.
-struct NtkGradients {
-  PowersGradients powers;  ///< With respect to those of Powers.
-  double factor = 0;       ///< With respect to NtkScaling::factor.
-  double mixed_b = 0;      ///< With respect to NtkScaling::mixed_b.
-};
-
-/// With respect to the parameters of Yarn, member for member.
-struct YarnGradients {
-  PowersGradients powers;  ///< With respect to those of Powers.
-  double factor = 0;       ///< With respect to Yarn::factor.
-  double beta_fast = 0;    ///< With respect to Yarn::beta_fast.
-  double beta_slow = 0;    ///< With respect to Yarn::beta_slow.
-  /// Also where there is no mscale; it counts as 1 with deepseek, and 0 is its gradient with hugging_face.
-  double mscale = 0;
-  double mscale_all_dim = 0;  ///< With respect to Yarn::mscale_all_dim.
-  double extrapolation = 0;   ///< With respect to Yarn::extrapolation.
-};
-
-/// With respect to the parameters of LongRope.
-struct LongRopeGradients {
-  /// powers.factors are those of the list in use.
-  PowersGradients powers;
-  /// Through the magnitude.
-  double factor = 0;
-};
-
-/// Through power_rates(powers). Throws eigen_rope::Error as Frequencies::powers, and if the gradients are not one per pair.
-EIGEN_ROPE_API PowersGradients powers_gradients(const Powers& powers, const RateGradients& gradients);
-
-/// Through yarn_rates(powers, yarn). Throws eigen_rope::Error as Frequencies::yarn, and if the gradients are not one per pair.
-EIGEN_ROPE_API GgmlYarnGradients ggml_yarn_gradients(const Powers& powers, const GgmlYarn& yarn, const RateGradients& gradients);
-
-/// Through llama3_rates(powers, llama3). Throws eigen_rope::Error as Frequencies::llama3, and if the gradients are not one per pair.
-EIGEN_ROPE_API Llama3Gradients llama3_gradients(const Powers& powers, const Llama3& llama3, const RateGradients& gradients);
-
-/// Through the function of scalings.hpp each is named after. They throw eigen_rope::Error as its factory in Frequencies, and if the
-/// gradients are not one per pair. Kinks: as stated there.
-EIGEN_ROPE_API FactorGradients proportional_gradients(const Powers& powers, const Proportional& proportional,
-                                                      const RateGradients& gradients);
-/// From the gradients of linear_rates.
-EIGEN_ROPE_API FactorGradients linear_gradients(const Powers& powers, double factor, const RateGradients& gradients);
-/// From the gradients of dynamic_ntk_rates.
-EIGEN_ROPE_API FactorGradients dynamic_ntk_gradients(const Powers& powers, const DynamicNtkScaling& ntk, Index length,
-                                                     const RateGradients& gradients);
-/// From the gradients of ntk_rates.
-EIGEN_ROPE_API NtkGradients ntk_gradients(const Powers& powers, const NtkScaling& ntk, const RateGradients& gradients);
-/// From the gradients of yarn_rates.
-EIGEN_ROPE_API YarnGradients yarn_gradients(const Powers& powers, const Yarn& yarn, const RateGradients& gradients);
-/// From the gradients of longrope_rates.
-EIGEN_ROPE_API LongRopeGradients longrope_gradients(const Powers& powers, const LongRope& longrope, Index length,
-                                                    const RateGradients& gradients);
+/// Through powers.rates(). Throws eigen_rope::Error as that does, and if the gradients are not one per pair.
+EIGEN_ROPE_API Powers<> powers_gradients(const Powers<>& powers, const RateGradients& gradients);
 
 }  // namespace eigen_rope

@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/pairing.hpp"
-#include "eigen_rope/choices/scaling_choice.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
@@ -36,7 +37,7 @@ struct LayerRope {
   std::vector<Index> layers{};
   /// Width of a row, of which powers.rotary_dims are rotated; > 0.
   Index head_dims = 0;
-  Powers powers{};    ///< Base, dims and the rest, before scaling.
+  Powers<> powers{};  ///< Base, dims and the rest, before scaling.
   Scaling scaling{};  ///< What becomes of the powers.
   /// How rows pair, window included; empty where it is neither in the file nor known of this architecture.
   std::optional<Pairing> pairing{};

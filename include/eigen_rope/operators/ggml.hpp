@@ -103,7 +103,7 @@ EIGEN_ROPE_API OpParams encode_op_params(const RopeParams& params);
 EIGEN_ROPE_API RopeParams decode_op_params(const OpParams& words);
 
 /// First and last pair of YaRN's ramp: ggml_rope_yarn_corr_dims of n_dims, n_ctx_orig, freq_base, beta_fast and beta_slow.
-EIGEN_ROPE_API CorrectionDims yarn_corr_dims(const RopeParams& params);
+EIGEN_ROPE_API CorrectionDims<> yarn_corr_dims(const RopeParams& params);
 
 /// A reference to int32 or int64 positions: one per token, or four lists (all t, all h, all w, all e) for the multi-axis modes.
 class PositionIds {

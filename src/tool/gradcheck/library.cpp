@@ -67,52 +67,56 @@ struct FullTable {
 /// From the rates' gradients to the scaling's parameters.
 void add_scaling(Answers& answers, const Problem& problem, const RateGradients& rates, const std::string& from) {
   const auto add = [&](const char* name, double value) { answers[name + from] = {value}; };
-  const auto add_powers = [&](const PowersGradients& d) {
+  const auto add_powers = [&](const Powers<>& d) {
     add("base", d.base);
     add("linear scale", d.linear_scale);
     add("attention factor", d.attention_factor);
     answers["freq factors" + from] = d.factors;
   };
   const ScalingKind kind = problem.at.scaling;
-  const Powers powers = stretched_powers(kind, problem.parameters);
+  const Powers<> powers = stretched_powers(kind, problem.parameters);
   if (kind == ScalingKind::ggml_yarn || kind == ScalingKind::ggml_yarn_exact) {
-    const GgmlYarnGradients d = ggml_yarn_gradients(powers, problem.parameters.ggml_yarn, rates);
+    const auto d = scaling_gradients(powers, problem.parameters.ggml_yarn, rates);
     add_powers(d.powers);
-    add("ext factor", d.ext_factor);
-    add("beta fast", d.beta_fast);
-    add("beta slow", d.beta_slow);
+    add("ext factor", d.scaling.ext_factor);
+    add("beta fast", d.scaling.beta_fast);
+    add("beta slow", d.scaling.beta_slow);
   } else if (kind == ScalingKind::llama3) {
-    const Llama3Gradients d = llama3_gradients(powers, problem.parameters.llama3, rates);
+    const auto d = scaling_gradients(powers, problem.parameters.llama3, rates);
     add_powers(d.powers);
-    add("llama3 factor", d.factor);
-    add("low freq factor", d.low_freq_factor);
-    add("high freq factor", d.high_freq_factor);
-  } else if (kind == ScalingKind::proportional || kind == ScalingKind::dynamic) {
-    const FactorGradients d = kind == ScalingKind::dynamic
-                                  ? dynamic_ntk_gradients(powers, problem.parameters.dynamic, sequence_length, rates)
-                                  : proportional_gradients(powers, problem.parameters.proportional, rates);
+    add("llama3 factor", d.scaling.factor);
+    add("low freq factor", d.scaling.low_freq_factor);
+    add("high freq factor", d.scaling.high_freq_factor);
+  } else if (kind == ScalingKind::proportional) {
+    const auto d = scaling_gradients(powers, problem.parameters.proportional, rates);
     add_powers(d.powers);
-    add("factor", d.factor);
+    add("factor", d.scaling.factor);
+  } else if (kind == ScalingKind::dynamic) {
+    const auto d = scaling_gradients(powers, problem.parameters.dynamic, rates, sequence_length);
+    add_powers(d.powers);
+    add("factor", d.scaling.factor);
   } else if (kind == ScalingKind::ntk_mixed) {
-    const NtkGradients d = ntk_gradients(powers, problem.parameters.ntk, rates);
+    const auto d = scaling_gradients(powers, problem.parameters.ntk, rates);
     add_powers(d.powers);
-    add("factor", d.factor);
-    add("mixed_b", d.mixed_b);
+    add("factor", d.scaling.factor);
+    add("mixed_b", d.scaling.mixed_b);
   } else if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_deepseek) {
-    const YarnGradients d = yarn_gradients(powers, problem.parameters.yarn, rates);
+    const auto d = scaling_gradients(powers, problem.parameters.yarn, rates);
     add_powers(d.powers);
-    add("factor", d.factor);
-    add("beta fast", d.beta_fast);
-    add("beta slow", d.beta_slow);
-    add("mscale", d.mscale);
-    add("mscale_all_dim", d.mscale_all_dim);
-    add("extrapolation", d.extrapolation);
+    add("factor", d.scaling.factor);
+    add("beta fast", d.scaling.beta_fast);
+    add("beta slow", d.scaling.beta_slow);
+    add("mscale", *d.scaling.mscale);
+    add("mscale_all_dim", d.scaling.mscale_all_dim);
+    add("extrapolation", d.scaling.extrapolation);
   } else if (kind == ScalingKind::longrope) {
-    const LongRopeGradients d = longrope_gradients(powers, problem.parameters.longrope, sequence_length, rates);
+    const auto d = scaling_gradients(powers, problem.parameters.longrope, rates, sequence_length);
     add_powers(d.powers);
-    add("factor", d.factor);
+    answers["freq factors" + from] =
+        sequence_length > problem.parameters.longrope.original_context ? d.scaling.long_factor : d.scaling.short_factor;
+    add("factor", d.scaling.factor);
   } else if (kind != ScalingKind::rates) {
-    const PowersGradients d = powers_gradients(powers, rates);
+    const Powers<> d = powers_gradients(powers, rates);
     add_powers(d);
     if (kind != ScalingKind::ntk) return;
     const auto dims = static_cast<double>(powers.rotary_dims);

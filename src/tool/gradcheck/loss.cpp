@@ -105,7 +105,7 @@ S Loss::log_growth(eigen_rope::Index pair, const S& position, const XposParamete
 }
 
 template <class S>
-Loss::Table<S> Loss::table_of(const BasicRates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const {
+Loss::Table<S> Loss::table_of(const Rates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const {
   using std::cos;
   using std::exp;
   using std::sin;
@@ -237,16 +237,16 @@ Loss::Numbers Loss::log_magnitude_gradient() const {
 
 std::vector<Complex> Loss::complex_positions() const { return {positions_.begin(), positions_.end()}; }
 
-BasicRates<Complex> Loss::stepped_rates() const {
+Rates<Complex> Loss::stepped_rates() const {
   return {std::vector<Complex>(rates_.rates.begin(), rates_.rates.end()), Complex(rates_.attention_factor)};
 }
 
-Real Loss::slope_at(const BasicRates<Complex>& rates, const XposParameters<Complex>& xpos) const {
+Real Loss::slope_at(const Rates<Complex>& rates, const XposParameters<Complex>& xpos) const {
   return slope(value(table_of(rates, complex_positions(), xpos)));
 }
 
 Loss::Numbers Loss::position_gradient() const {
-  const BasicRates<Complex> rates = stepped_rates();
+  const Rates<Complex> rates = stepped_rates();
   Numbers d;
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     std::vector<Complex> positions = complex_positions();
@@ -259,7 +259,7 @@ Loss::Numbers Loss::position_gradient() const {
 Loss::Numbers Loss::rate_gradient() const {
   Numbers d;
   for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
-    BasicRates<Complex> rates = stepped_rates();
+    Rates<Complex> rates = stepped_rates();
     rates.rates[k] = stepped(rates_.rates[k]);
     d.push_back(slope_at(rates, complex_xpos()));
   }
@@ -267,7 +267,7 @@ Loss::Numbers Loss::rate_gradient() const {
 }
 
 Real Loss::magnitude_gradient() const {
-  BasicRates<Complex> rates = stepped_rates();
+  Rates<Complex> rates = stepped_rates();
   rates.attention_factor = stepped(rates_.attention_factor);
   return slope_at(rates, complex_xpos());
 }
@@ -285,7 +285,7 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
   const auto add = [&](ParameterSlope& result, const std::function<Complex&(Parameters&)>& member) {
     Parameters moved = parameters;
     member(moved) += Complex(0, imaginary_step);
-    const BasicRates<Complex> rates = rates_of(kind, moved);
+    const Rates<Complex> rates = rates_of(kind, moved);
     result.values.push_back(slope_at(rates, moved.xpos));
     result.magnitude_slopes.push_back(slope(rates.attention_factor));
     Numbers rate_slopes;

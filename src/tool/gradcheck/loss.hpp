@@ -104,16 +104,16 @@ class Loss {
     std::vector<S> cos, sin;
   };
   template <class S>
-  Table<S> table_of(const BasicRates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const;
+  Table<S> table_of(const Rates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const;
   /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
   template <class S>
   S log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const;
   template <class S>
   S value(const Table<S>& table) const;
-  Real slope_at(const BasicRates<Complex>& rates, const XposParameters<Complex>& xpos) const;
+  Real slope_at(const Rates<Complex>& rates, const XposParameters<Complex>& xpos) const;
   XposParameters<Complex> complex_xpos() const { return problem_.parameters.cast<Complex>().xpos; }
   Real angle_slope_along_tangents(std::size_t e, Real angle) const;
-  BasicRates<Complex> stepped_rates() const;
+  Rates<Complex> stepped_rates() const;
   std::vector<Complex> complex_positions() const;
 
   const Problem& problem_;
@@ -123,7 +123,7 @@ class Loss {
   std::vector<TableEntry> entries_;
   Numbers x_, g_, v_, positions_, angle_tangent_, log_magnitude_tangent_;
   std::vector<std::size_t> full_places_;  ///< slots A and B of each pair, by k
-  BasicRates<Real> rates_;
+  Rates<Real> rates_;
   Table<Real> table_;
 };
 

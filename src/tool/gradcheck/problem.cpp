@@ -29,7 +29,7 @@ class Random {
 
 ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
   ScalingParameters<double> parameters;
-  Powers& powers = parameters.powers;
+  Powers<>& powers = parameters.powers;
   powers.rotary_dims = rotary_dims;
   switch (kind) {
     case ScalingKind::none: break;
@@ -139,15 +139,15 @@ Frequencies Problem::frequencies() const {
     case ScalingKind::factors:
     case ScalingKind::ntk:
     case ScalingKind::xpos: return Frequencies::powers(stretched_powers(at.scaling, parameters));
-    case ScalingKind::proportional: return Frequencies::proportional(parameters.powers, parameters.proportional);
-    case ScalingKind::dynamic: return Frequencies::dynamic_ntk(parameters.powers, parameters.dynamic, sequence_length);
-    case ScalingKind::ntk_mixed: return Frequencies::ntk(parameters.powers, parameters.ntk);
+    case ScalingKind::proportional: return Frequencies(parameters.powers, parameters.proportional);
+    case ScalingKind::dynamic: return Frequencies(parameters.powers, parameters.dynamic, sequence_length);
+    case ScalingKind::ntk_mixed: return Frequencies(parameters.powers, parameters.ntk);
     case ScalingKind::yarn:
-    case ScalingKind::yarn_deepseek: return Frequencies::yarn(parameters.powers, parameters.yarn);
-    case ScalingKind::longrope: return Frequencies::longrope(parameters.powers, parameters.longrope, sequence_length);
+    case ScalingKind::yarn_deepseek: return Frequencies(parameters.powers, parameters.yarn);
+    case ScalingKind::longrope: return Frequencies(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::ggml_yarn:
-    case ScalingKind::ggml_yarn_exact: return Frequencies::ggml_yarn(parameters.powers, parameters.ggml_yarn);
-    case ScalingKind::llama3: return Frequencies::llama3(parameters.powers, parameters.llama3);
+    case ScalingKind::ggml_yarn_exact: return Frequencies(parameters.powers, parameters.ggml_yarn);
+    case ScalingKind::llama3: return Frequencies(parameters.powers, parameters.llama3);
     case ScalingKind::rates: break;
   }
   return Frequencies::explicit_rates(parameters.rates, parameters.powers.attention_factor);

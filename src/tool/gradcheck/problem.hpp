@@ -18,8 +18,7 @@
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
-#include "eigen_rope/choices/rates.hpp"
-#include "eigen_rope/choices/scalings.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
@@ -74,15 +73,15 @@ struct XposParameters {
 /// The parameters of every scaling, in any scalar; which of them count depends on the kind.
 template <class S>
 struct ScalingParameters {
-  BasicPowers<S> powers{};
-  BasicGgmlYarn<S> ggml_yarn{};
-  BasicLlama3<S> llama3{};
+  Powers<S> powers{};
+  GgmlYarn<S> ggml_yarn{};
+  Llama3<S> llama3{};
   S ntk_factor = S(1.0);
-  BasicProportional<S> proportional{};
-  BasicDynamicNtkScaling<S> dynamic{};
-  BasicNtkScaling<S> ntk{};
-  BasicYarn<S> yarn{};
-  BasicLongRope<S> longrope{};
+  Proportional<S> proportional{};
+  DynamicNtkScaling<S> dynamic{};
+  NtkScaling<S> ntk{};
+  Yarn<S> yarn{};
+  LongRope<S> longrope{};
   XposParameters<S> xpos{};
   std::vector<S> rates{};  ///< explicit ones
 
@@ -109,29 +108,29 @@ inline constexpr eigen_rope::Index sequence_length = 5000;
 
 /// What the powers are of: NTK-aware scaling is a larger base.
 template <class S>
-BasicPowers<S> stretched_powers(ScalingKind kind, const ScalingParameters<S>& parameters) {
-  BasicPowers<S> powers = parameters.powers;
+Powers<S> stretched_powers(ScalingKind kind, const ScalingParameters<S>& parameters) {
+  Powers<S> powers = parameters.powers;
   if (kind == ScalingKind::ntk) powers.base = ntk_base(powers.rotary_dims, parameters.powers.base, parameters.ntk_factor);
   return powers;
 }
 
 template <class S>
-BasicRates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters) {
+Rates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters) {
   switch (kind) {
     case ScalingKind::none:
     case ScalingKind::linear:
     case ScalingKind::factors:
     case ScalingKind::ntk:
-    case ScalingKind::xpos: return power_rates(stretched_powers(kind, parameters));
-    case ScalingKind::proportional: return proportional_rates(parameters.powers, parameters.proportional);
-    case ScalingKind::dynamic: return dynamic_ntk_rates(parameters.powers, parameters.dynamic, sequence_length);
-    case ScalingKind::ntk_mixed: return ntk_rates(parameters.powers, parameters.ntk);
+    case ScalingKind::xpos: return stretched_powers(kind, parameters).rates();
+    case ScalingKind::proportional: return parameters.proportional.rates(parameters.powers);
+    case ScalingKind::dynamic: return parameters.dynamic.rates(parameters.powers, sequence_length);
+    case ScalingKind::ntk_mixed: return parameters.ntk.rates(parameters.powers);
     case ScalingKind::yarn:
-    case ScalingKind::yarn_deepseek: return yarn_rates(parameters.powers, parameters.yarn);
-    case ScalingKind::longrope: return longrope_rates(parameters.powers, parameters.longrope, sequence_length);
+    case ScalingKind::yarn_deepseek: return parameters.yarn.rates(parameters.powers);
+    case ScalingKind::longrope: return parameters.longrope.rates(parameters.powers, sequence_length);
     case ScalingKind::ggml_yarn:
-    case ScalingKind::ggml_yarn_exact: return ggml_yarn_rates(parameters.powers, parameters.ggml_yarn);
-    case ScalingKind::llama3: return llama3_rates(parameters.powers, parameters.llama3);
+    case ScalingKind::ggml_yarn_exact: return parameters.ggml_yarn.rates(parameters.powers);
+    case ScalingKind::llama3: return parameters.llama3.rates(parameters.powers);
     case ScalingKind::rates: break;
   }
   return {parameters.rates, parameters.powers.attention_factor};

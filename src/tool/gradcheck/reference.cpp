@@ -17,11 +17,11 @@ constexpr Real root_two = 1.4142135623730950488L;
 
 Real unit_of(ScalarType type) { return static_cast<Real>(half_unit(type)); }
 
-/// The reference's relative error in the rate of pair k, in units of its roundoff: the bounds of rates.hpp.
+/// The reference's relative error in the rate of pair k, in units of its roundoff: the bounds of the scalings' headers.
 Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) {
   const ScalingParameters<double>& parameters = problem.parameters;
   if (problem.at.scaling == ScalingKind::rates) return 1;
-  Powers powers = stretched_powers(problem.at.scaling, parameters);
+  Powers<> powers = stretched_powers(problem.at.scaling, parameters);
   if (problem.at.scaling == ScalingKind::dynamic)
     powers.base = static_cast<double>(
         dynamic_ntk_base<long double>(powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length));
@@ -33,7 +33,7 @@ Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) 
   switch (problem.at.scaling) {
     case ScalingKind::ggml_yarn:
     case ScalingKind::ggml_yarn_exact: {
-      const CorrectionDims ramp = yarn_correction_dims(powers.rotary_dims, powers.base, parameters.ggml_yarn);
+      const CorrectionDims<> ramp = yarn_correction_dims(powers.rotary_dims, powers.base, parameters.ggml_yarn);
       const Real ext = std::abs(static_cast<Real>(parameters.ggml_yarn.ext_factor));
       const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
       return (own * (1 + 2 * ext) + ext * place) * std::max(1.0L, static_cast<Real>(powers.linear_scale)) * unscaled / std::abs(rate);
@@ -45,8 +45,8 @@ Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) 
     }
     case ScalingKind::yarn:
     case ScalingKind::yarn_deepseek: {
-      const Yarn& yarn = parameters.yarn;
-      const CorrectionDims ramp =
+      const Yarn<>& yarn = parameters.yarn;
+      const CorrectionDims<> ramp =
           yarn_correction_dims(powers.rotary_dims, powers.base, {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
       const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));
       const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);

@@ -2,7 +2,7 @@
 //
 // What a rotation and all its derivatives should be, by means that share nothing with eigen_rope::gradients().
 //
-//   L(parameters, positions, x) = sum over elements of g y       rates.hpp's formulas -> angles -> cos and sin -> loops, long double
+//   L(parameters, positions, x) = sum over elements of g y       the scalings' formulas -> angles -> cos and sin -> loops, long double
 //   dL/dp = Im L(p + i h) / h,  h = 2^-200                       the complex step: no difference is formed, nothing cancels
 //
 // Each parameter is stepped by itself; second derivatives in angles are complex steps differenced to order 8. With u half an ulp of x's

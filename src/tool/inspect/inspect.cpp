@@ -25,10 +25,10 @@ double full_ratio(const models::LayerRope& layer) {
   return std::visit(
       [&](const auto& scaling) -> double {
         using Type = std::decay_t<decltype(scaling)>;
-        if constexpr (std::is_same_v<Type, Linear> || std::is_same_v<Type, Proportional> || std::is_same_v<Type, Yarn> ||
-                      std::is_same_v<Type, Llama3>) {
+        if constexpr (std::is_same_v<Type, Linear<>> || std::is_same_v<Type, Proportional<>> || std::is_same_v<Type, Yarn<>> ||
+                      std::is_same_v<Type, Llama3<>>) {
           return scale / scaling.factor;
-        } else if constexpr (std::is_same_v<Type, GgmlYarn> || std::is_same_v<Type, Unscaled>) {
+        } else if constexpr (std::is_same_v<Type, GgmlYarn<>> || std::is_same_v<Type, Unscaled<>>) {
           return scale;
         } else {
           return 0;
@@ -46,7 +46,7 @@ void classify(std::vector<PairInspection>& pairs, const models::LayerRope& layer
       if (std::fabs(pair.ratio) > nothing) full = std::min(full, std::fabs(pair.ratio));
     }
   }
-  const bool own_divisors = std::holds_alternative<LongRope>(layer.scaling);
+  const bool own_divisors = std::holds_alternative<LongRope<>>(layer.scaling);
   for (PairInspection& pair : pairs) {
     const double ratio = std::fabs(pair.ratio);
     if (ratio <= nothing) {
@@ -69,14 +69,14 @@ class Facts {
   std::vector<Derived>& facts_;
 };
 
-void add_ramp(Facts& facts, const models::LayerRope& layer, GgmlYarn yarn) {
+void add_ramp(Facts& facts, const models::LayerRope& layer, GgmlYarn<> yarn) {
   const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
-  const CorrectionDims ramp = yarn_correction_dims(dims, layer.powers.base, yarn);
+  const CorrectionDims<> ramp = yarn_correction_dims(dims, layer.powers.base, yarn);
   facts.add("ramp_low", ramp.low, "pairs");
   facts.add("ramp_high", ramp.high, "pairs");
   if (yarn.ends == RampEnds::exact) return;
   yarn.ends = RampEnds::exact;
-  const CorrectionDims exact = yarn_correction_dims(dims, layer.powers.base, yarn);
+  const CorrectionDims<> exact = yarn_correction_dims(dims, layer.powers.base, yarn);
   facts.add("ramp_low_exact", exact.low, "pairs");
   facts.add("ramp_high_exact", exact.high, "pairs");
 }
@@ -85,19 +85,19 @@ void add_scaling_facts(Facts& facts, const models::LayerRope& layer, eigen_rope:
   std::visit(
       [&](const auto& scaling) {
         using Type = std::decay_t<decltype(scaling)>;
-        if constexpr (std::is_same_v<Type, Yarn>) {
+        if constexpr (std::is_same_v<Type, Yarn<>>) {
           add_ramp(facts, layer, {1.0, scaling.original_context, scaling.beta_fast, scaling.beta_slow, scaling.ends});
-        } else if constexpr (std::is_same_v<Type, GgmlYarn>) {
+        } else if constexpr (std::is_same_v<Type, GgmlYarn<>>) {
           add_ramp(facts, layer, scaling);
-        } else if constexpr (std::is_same_v<Type, Llama3>) {
+        } else if constexpr (std::is_same_v<Type, Llama3<>>) {
           const auto original = static_cast<double>(scaling.original_context);
           facts.add("high_freq_wavelength", original / scaling.high_freq_factor, "tokens");
           facts.add("low_freq_wavelength", original / scaling.low_freq_factor, "tokens");
-        } else if constexpr (std::is_same_v<Type, DynamicNtkScaling>) {
+        } else if constexpr (std::is_same_v<Type, DynamicNtkScaling<>>) {
           const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
           facts.add("base_at_length", static_cast<double>(dynamic_ntk_base(dims, DoubleDouble(layer.powers.base),
                                                                            scaling.template cast<DoubleDouble>(), length)));
-        } else if constexpr (std::is_same_v<Type, LongRope>) {
+        } else if constexpr (std::is_same_v<Type, LongRope<>>) {
           facts.add("list_in_force", length > scaling.original_context ? "long" : "short");
         }
       },
@@ -167,7 +167,7 @@ const char* name_of(Treatment treatment) {
 double PairInspection::unscaled_wavelength() const { return two_pi / std::fabs(static_cast<double>(unscaled)); }
 double PairInspection::wavelength() const { return two_pi / std::fabs(static_cast<double>(rate)); }
 
-std::vector<DoubleDouble> unscaled_rates(const Powers& powers) {
+std::vector<DoubleDouble> unscaled_rates(const Powers<>& powers) {
   return Frequencies::powers({powers.rotary_dims, powers.base, 1.0, 1.0, {}, powers.exponents, powers.exponent_dims}).rates();
 }
 

@@ -90,6 +90,6 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, eigen_rope::Index length);
 
 /// What the model's rates are before scaling: powers of the base alone.
-std::vector<DoubleDouble> unscaled_rates(const Powers& powers);
+std::vector<DoubleDouble> unscaled_rates(const Powers<>& powers);
 
 }  // namespace eigen_rope::tool

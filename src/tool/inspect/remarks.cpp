@@ -139,7 +139,7 @@ class Remarks {
   void changes_with_length() {
     if (!depends_on_length(one_.layer.scaling)) return;
     const eigen_rope::Index original = trained();
-    const bool dynamic = std::holds_alternative<DynamicNtkScaling>(one_.layer.scaling);
+    const bool dynamic = std::holds_alternative<DynamicNtkScaling<>>(one_.layer.scaling);
     if (all_.length <= original) return note("the rates change when a sequence passes {} tokens", original);
     if (dynamic) {
       warn("the base grows with every token past {}: cached keys must be rerotated each time it is updated", original);
@@ -149,8 +149,8 @@ class Remarks {
   }
 
   void ramp() {
-    const bool hugging_face = std::holds_alternative<Yarn>(one_.layer.scaling);
-    if (!hugging_face && !std::holds_alternative<GgmlYarn>(one_.layer.scaling)) return;
+    const bool hugging_face = std::holds_alternative<Yarn<>>(one_.layer.scaling);
+    if (!hugging_face && !std::holds_alternative<GgmlYarn<>>(one_.layer.scaling)) return;
     const auto fact = [&](const char* name) {
       const auto found = std::find_if(one_.derived.begin(), one_.derived.end(), [&](const Derived& one) { return one.name == name; });
       return std::get<double>(found->value);

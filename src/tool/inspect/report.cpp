@@ -61,7 +61,7 @@ std::string parameters_of(const models::LayerRope& layer) {
   std::string text = line_of("pairing", text_of_pairing(layer));
   text += line_of("head dims, rotary dims", fmt::format("{}, {}", layer.head_dims, layer.powers.rotary_dims));
   text += line_of("base", text_of_field(layer.powers.base));
-  const Powers plain;
+  const Powers<> plain;
   layer.powers.for_each_parameter(
       [&](const char* name, const auto& value) {
         const std::string_view known(name);
@@ -165,8 +165,8 @@ Json layer_json(const LayerInspection& layer) {
 
 Json json_of(const Scaling& scaling) {
   Json result{{"type", scaling_name(scaling)}};
-  if (std::holds_alternative<GgmlYarn>(scaling) || std::holds_alternative<Yarn>(scaling)) {
-    result["rule"] = std::holds_alternative<GgmlYarn>(scaling) ? "ggml" : "hugging_face";
+  if (std::holds_alternative<GgmlYarn<>>(scaling) || std::holds_alternative<Yarn<>>(scaling)) {
+    result["rule"] = std::holds_alternative<GgmlYarn<>>(scaling) ? "ggml" : "hugging_face";
   }
   std::visit(
       [&](const auto& one) {

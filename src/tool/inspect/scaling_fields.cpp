@@ -24,14 +24,14 @@ std::string type_name_of(const Scaling& scaling) {
   return std::visit([](const auto& one) { return std::string(one.name); }, scaling);
 }
 
-double effective_context(const Powers& powers, const Scaling& scaling) {
+double effective_context(const Powers<>& powers, const Scaling& scaling) {
   return std::visit(
       [&](const auto& one) -> double {
         using Type = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Type, GgmlYarn>) {
+        if constexpr (std::is_same_v<Type, GgmlYarn<>>) {
           return static_cast<double>(one.original_context) / powers.linear_scale;
-        } else if constexpr (std::is_same_v<Type, Yarn> || std::is_same_v<Type, Llama3> || std::is_same_v<Type, LongRope> ||
-                             std::is_same_v<Type, DynamicNtkScaling>) {
+        } else if constexpr (std::is_same_v<Type, Yarn<>> || std::is_same_v<Type, Llama3<>> || std::is_same_v<Type, LongRope<>> ||
+                             std::is_same_v<Type, DynamicNtkScaling<>>) {
           return static_cast<double>(one.original_context) * std::max(1.0, one.factor);
         } else {
           return 0;

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "eigen_rope/choices/scaling_choice.hpp"
+#include "eigen_rope/choices/scaling.hpp"
 
 namespace eigen_rope::tool {
 
@@ -34,7 +34,7 @@ struct EnumValues<LongRopeMagnitude> {
 std::string type_name_of(const Scaling& scaling);
 
 /// Tokens the scaling stretches its original context to, factor times that; 0 where it does not say.
-double effective_context(const Powers& powers, const Scaling& scaling);
+double effective_context(const Powers<>& powers, const Scaling& scaling);
 
 /// A field as people read it: 4096, 0.5, rounded, `none` for an absent one, `64 numbers, 1 to 64.3` for a long list.
 std::string text_of_field(double value);

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <set>
 #include <system_error>
+#include <variant>
 #include <vector>
 
 #include "eigen_rope/models/gguf.hpp"
@@ -33,16 +34,13 @@ struct Type {
   std::vector<const char*> required;  // besides rotary_dims
 };
 
+template <class... Scalings>
+std::vector<Type> types_of(const std::variant<Scalings...>* /*any*/) {
+  return {Type{Scalings::name, Scalings(), {Scalings::required.begin(), Scalings::required.end()}}...};
+}
+
 const std::vector<Type>& types() {
-  static const std::vector<Type> all{{"default", Unscaled{}, {}},
-                                     {"linear", Linear{}, {"factor"}},
-                                     {"proportional", Proportional{}, {"rotated_pairs"}},
-                                     {"dynamic", DynamicNtkScaling{}, {"factor", "original_context"}},
-                                     {"ntk", NtkScaling{}, {"factor"}},
-                                     {"yarn", Yarn{}, {"factor", "original_context"}},
-                                     {"ggml_yarn", GgmlYarn{}, {"linear_scale", "original_context"}},
-                                     {"llama3", Llama3{}, {"factor", "original_context"}},
-                                     {"longrope", LongRope{}, {"short_factor", "long_factor", "original_context"}}};
+  static const std::vector<Type> all = types_of(static_cast<const Scaling*>(nullptr));
   return all;
 }
 

@@ -74,8 +74,8 @@ class Parameters {
 // The head's size; `dim` may stand for it.
 std::int64_t head_dims(const Parameters& params) { return params.dims(params.has(head_dim) ? head_dim : dim); }
 
-Powers read_powers(const Parameters& params) {
-  Powers powers;
+Powers<> read_powers(const Parameters& params) {
+  Powers<> powers;
   if (params.has(partial) && !(params.has(dim) && params.has(head_dim))) {
     powers.rotary_dims = partial_rotary_dims(head_dims(params), params.number(partial));
   } else {
@@ -92,25 +92,25 @@ double factor_or_ratio(const Parameters& params, std::int64_t context) {
 }
 
 Frequencies read_proportional(const Parameters& params) {
-  Powers powers;
+  Powers<> powers;
   powers.rotary_dims = head_dims(params);
   powers.base = params.number(theta);
   const eigen_rope::Index pairs = proportional_pairs(powers.rotary_dims, params.number(partial, 1.0));
-  return Frequencies::proportional(powers, {params.number({"factor"}, 1.0), pairs});
+  return Frequencies(powers, Proportional<>{params.number({"factor"}, 1.0), pairs});
 }
 
 Frequencies read_dynamic(const Parameters& params) {
   const std::int64_t context = params.integer(max_pos);
-  return Frequencies::dynamic_ntk(read_powers(params), {params.number({"factor"}), context}, params.integer({"seq_len"}, context));
+  return Frequencies(read_powers(params), DynamicNtkScaling<>{params.number({"factor"}), context}, params.integer({"seq_len"}, context));
 }
 
 Frequencies read_ntk(const Parameters& params) {
-  return Frequencies::ntk(read_powers(params), {params.number({"factor"}), params.number({"mixed_b"}, 1.0)});
+  return Frequencies(read_powers(params), NtkScaling<>{params.number({"factor"}), params.number({"mixed_b"}, 1.0)});
 }
 
 Frequencies read_yarn(const Parameters& params, YarnMagnitude magnitude) {
-  Powers powers = read_powers(params);
-  Yarn yarn;
+  Powers<> powers = read_powers(params);
+  Yarn<> yarn;
   yarn.original_context = params.integer(original);
   yarn.factor = factor_or_ratio(params, yarn.original_context);
   yarn.beta_fast = params.number({"beta_fast"}, yarn.beta_fast);
@@ -126,17 +126,17 @@ Frequencies read_yarn(const Parameters& params, YarnMagnitude magnitude) {
   } else {
     powers.attention_factor = params.number({"attn_factor"}, 1.0);
   }
-  return Frequencies::yarn(powers, yarn);
+  return Frequencies(powers, yarn);
 }
 
 Frequencies read_llama3(const Parameters& params) {
-  return Frequencies::llama3(read_powers(params),
-                             {params.number({"factor"}), params.number(low_freq), params.number(high_freq), params.integer(original)});
+  return Frequencies(read_powers(params),
+                     Llama3<>{params.number({"factor"}), params.number(low_freq), params.number(high_freq), params.integer(original)});
 }
 
 Frequencies read_longrope(const Parameters& params) {
-  Powers powers = read_powers(params);
-  LongRope longrope;
+  Powers<> powers = read_powers(params);
+  LongRope<> longrope;
   longrope.short_factor = params.numbers("short_factor");
   longrope.long_factor = params.numbers("long_factor");
   longrope.original_context = params.integer(original);
@@ -146,12 +146,12 @@ Frequencies read_longrope(const Parameters& params) {
   } else {
     longrope.factor = factor_or_ratio(params, longrope.original_context);
   }
-  return Frequencies::longrope(powers, longrope, params.integer({"seq_len"}, 0));
+  return Frequencies(powers, longrope, params.integer({"seq_len"}, 0));
 }
 
 // Two axes, each with the powers of half the head.
 Frequencies read_axial(const Entry& set, const Parameters& params) {
-  Powers powers;
+  Powers<> powers;
   powers.rotary_dims = head_dims(params);
   if (powers.rotary_dims <= 0 || powers.rotary_dims % 4 != 0) {
     set.refuse(fmt::format("the head dims of axial must be a positive multiple of 4, got {}", powers.rotary_dims));
@@ -225,7 +225,7 @@ Frequencies frequencies_of(const Entry& set) {
   const Parameters params(object);
   const std::string type = first_word(set.text("type"));
   if (type == "default") return Frequencies::powers(read_powers(params));
-  if (type == "linear") return Frequencies::linear(read_powers(params), params.number({"factor"}));
+  if (type == "linear") return Frequencies(read_powers(params), Linear<>{params.number({"factor"})});
   if (type == "proportional") return read_proportional(params);
   if (type == "dynamic") return read_dynamic(params);
   if (type == "ntk") return read_ntk(params);

@@ -4,7 +4,7 @@
 // as the visitor takes:
 //
 //   template <class Visit, class... Objects>
-//   static void for_each_parameter(const Visit& visit, Objects&... objects) {
+//   static void for_each_parameter(Visit&& visit, Objects&... objects) {
 //     visit("factor", objects.factor...);
 //   }
 //
@@ -12,6 +12,7 @@
 // parameter is a number, a count of tokens, pairs or dims (Index), an enum, an optional number, or a list of numbers or counts.
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -89,6 +90,9 @@ EIGEN_ROPE_API std::ostream& print(std::ostream& stream, const std::string& text
 template <class Derived>
 class Parameters {
  public:
+  static constexpr bool uses_length = false;               ///< Whether rates change with the length of the sequence.
+  static constexpr std::array<const char*, 0> required{};  ///< Parameters that whoever writes a scaling down must give.
+
   /// `yarn:factor=4,original_context=4096`: the name and every parameter, with all digits; absent ones and empty lists are left out.
   std::string text() const {
     ParameterText result(Derived::name);
@@ -114,9 +118,6 @@ class Parameters {
   friend bool operator!=(const Derived& a, const Derived& b) { return !(a == b); }
   /// Writes text().
   friend std::ostream& operator<<(std::ostream& stream, const Derived& parameters) { return print(stream, parameters.text()); }
-
- protected:
-  Parameters() = default;
 };
 
 }  // namespace eigen_rope::detail

@@ -2,8 +2,8 @@
 //
 // Arguments that cannot be taken for one another: real numbers are written as such, counts as integers.
 //
-//   yarn({8}, {4.0, 4096})         a factor and a number of tokens
-//   yarn({8}, {4096, 4})           refused when it is compiled, as is {4096, 4.0}
+//   DynamicNtkScaling{4.0, 4096}         a factor and a number of tokens
+//   DynamicNtkScaling{4096, 4}           refused when it is compiled, as is {4096, 4.0}
 //
 // Only for the constructors of parameters that stand beside a count; the parameters themselves are members of their own types, which may
 // be assigned by name as any number. Not for two real numbers, or two counts: those have an order that only their names can tell.
@@ -33,6 +33,14 @@ class Real {
  private:
   S value_;
 };
+
+template <class S>
+struct RealOf {
+  using Type = Real<S>;
+};
+/// Real, from which the class template's scalar is not deduced: Llama3{8.0} is of double, as the default says.
+template <class S>
+using RealArgument = typename RealOf<S>::Type;
 
 /// A number of dims, pairs or tokens.
 class Count {

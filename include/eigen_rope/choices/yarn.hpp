@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// YaRN as Hugging Face and DeepSeek have it, on top of the powers f_k of powers.hpp:
+//
+//   rate_k = f_k linear_scale ((1 - x_k) / factor + x_k),  x_k = (1 - clamp((k - low) / (high - low), 0, 1)) extrapolation
+//   m      = attention_factor times what YarnMagnitude says; low and high as in ggml_yarn.hpp
+//
+// Source: Peng et al. 2023 (arXiv 2309.00071); Hugging Face's modeling_rope_utils.py, DeepSeek's and vLLM's own code. Published code
+// computes in float; these are the real-number formulas, edge cases included.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <type_traits>
+
+#include "eigen_rope/choices/ggml_yarn.hpp"
+#include "eigen_rope/choices/powers.hpp"
+#include "eigen_rope/numbers/detail/passive.hpp"
+#include "eigen_rope/numbers/detail/rounded.hpp"
+#include "eigen_rope/numbers/export.hpp"
+
+namespace eigen_rope {
+
+/// Whose rule makes YaRN's m from factor and the mscales: g(s, t) = 1 if s <= 1, else 1 + t ln(s) / 10.
+enum class YarnMagnitude {
+  /// m = attention_factor g(factor, mscale) / g(factor, mscale_all_dim) if both are there and not 0, else attention_factor g(factor, 1).
+  hugging_face,
+  /// The ratio always, with mscale 1 if it is not there: DeepSeek's own code, vLLM, Megatron.
+  deepseek,
+  /// m = attention_factor. Hugging Face, where a configuration has attention_factor.
+  given,
+};
+/// The enumerator as text: `hugging_face`.
+EIGEN_ROPE_API const char* name_of(YarnMagnitude magnitude);
+
+/// YaRN as Hugging Face defines it. It differs from ggml's (GgmlYarn) in m and where the ramp has no width or a negative one.
+///
+/// Of Hugging Face's edge cases these are kept: high is clamped at d - 1 and not at 0, so that nothing is scaled where it is negative (a
+/// context below 2 pi beta_slow); ends that are equal are put 0.001 apart; ends in the wrong order (beta_fast < beta_slow) turn the ramp
+/// round. Refused: betas of 0, which it reads as 32 and 1; a context of 0. A missing factor (context over original context) is the reader's
+/// to fill in.
+template <class S = double>
+struct Yarn : detail::Parameters<Yarn<S>> {
+  static constexpr const char* name = "yarn";  ///< Its name in files and on the command line.
+  /// Parameters without a usual value.
+  static constexpr std::array required{"factor", "original_context"};
+  /// Set by name, as below: ggml's YaRN takes other numbers in other places.
+  Yarn() {}  // NOLINT(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
+
+  /// Must be set; > 0. With hugging_face and deepseek m has a kink at 1.
+  S factor = S(0.0);
+  /// Must be set: original_max_position_embeddings, in tokens; > 0.
+  Index original_context = 0;
+  /// Turns within the original context above which a pair keeps its rate; > 0.
+  S beta_fast = S(32.0);
+  /// Turns below which a pair is divided fully; > 0.
+  S beta_slow = S(1.0);
+  /// rounded is truncate = true.
+  RampEnds ends = RampEnds::rounded;
+  YarnMagnitude magnitude = YarnMagnitude::hugging_face;  ///< The rule for m.
+  /// Finite.
+  std::optional<S> mscale{};
+  /// Finite; 0 for none.
+  S mscale_all_dim = S(0.0);
+  /// Multiplies the kept part of the rate, vLLM's extrapolation_factor as the published formula has it; finite.
+  S extrapolation = S(1.0);
+
+  /// The blend. Throws eigen_rope::Error as powers.rates(), and for a factor, context or beta that is not positive, or base 1. Error: as
+  /// GgmlYarn's, with 1 / factor for linear_scale and extrapolation for ext_factor; m within 8 u.
+  ///
+  /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0; rounded ends have derivative 0;
+  /// ends put apart stay so. With hugging_face m jumps where an mscale reaches 0, and its dependence on both is left out there.
+  Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
+
+  /// As Powers::cast.
+  template <class T>
+  Yarn<T> cast() const {
+    return detail::cast_parameters<Yarn<T>>(*this);
+  }
+  /// Visits every parameter of one or more objects by name, in the order of the members.
+  template <class Visit, class... Objects>
+  static void for_each_parameter(Visit&& visit, Objects&... objects) {
+    visit("factor", objects.factor...);
+    visit("original_context", objects.original_context...);
+    visit("beta_fast", objects.beta_fast...);
+    visit("beta_slow", objects.beta_slow...);
+    visit("ends", objects.ends...);
+    visit("magnitude", objects.magnitude...);
+    visit("mscale", objects.mscale...);
+    visit("mscale_all_dim", objects.mscale_all_dim...);
+    visit("extrapolation", objects.extrapolation...);
+  }
+};
+
+namespace detail {
+
+/// The YaRN whose correction dims these are. Throws for what Yarn refuses.
+EIGEN_ROPE_API GgmlYarn<> checked_yarn(Index dims, double base, const Yarn<>& yarn);
+EIGEN_ROPE_API void require_valid_softmax(double factor, double mscale_all_dim);
+
+/// clamp((pair - low) / (high - low), 0, 1); no width is 0.001.
+template <class S>
+S place_between(double pair, const CorrectionDims<S>& ramp) {
+  double width = passive(ramp.high) - passive(ramp.low);
+  S span = ramp.high - ramp.low;
+  if (width == 0) {
+    width = 0.001;
+    span = S(width);
+  }
+  const double value = (pair - passive(ramp.low)) / width;
+  if (value <= 0) return S(0.0);
+  if (value >= 1) return S(1.0);
+  const S above = S(pair) - ramp.low;
+  const S place = above / span;
+  return place;
+}
+
+/// g(factor, scale)
+template <class S>
+S yarn_mscale(const S& factor, const S& scale) {
+  using std::log;
+  if (passive(factor) <= 1) return S(1.0);
+  const S log_factor = log(factor);
+  const S scaled = scale * log_factor;
+  const S tenth = scaled / S(10.0);
+  const S result = tenth + S(1.0);
+  return result;
+}
+
+template <class S>
+S yarn_magnitude(const Yarn<S>& yarn) {
+  const bool both = yarn.mscale && passive(*yarn.mscale) != 0 && passive(yarn.mscale_all_dim) != 0;
+  if (yarn.magnitude == YarnMagnitude::given) return S(1.0);
+  if (yarn.magnitude == YarnMagnitude::hugging_face && !both) return yarn_mscale(yarn.factor, S(1.0));
+  const S scale = yarn.mscale.value_or(S(1.0));
+  const S numerator = yarn_mscale(yarn.factor, scale);
+  const S denominator = yarn_mscale(yarn.factor, yarn.mscale_all_dim);
+  const S ratio = numerator / denominator;
+  return ratio;
+}
+
+}  // namespace detail
+
+template <class S>
+Rates<S> Yarn<S>::rates(const Powers<S>& powers, Index /*length*/) const {
+  const Powers<> values = powers.template cast<double>();
+  detail::require_valid(values);
+  const Index dims = detail::exponent_dims(powers);
+  (void)detail::checked_yarn(dims, values.base, this->template cast<double>());
+  const GgmlYarn<S> shared{S(1.0), original_context, beta_fast, beta_slow, ends};
+  const CorrectionDims<S> ramp = detail::correction_dims(dims, powers.base, shared);
+  Rates<S> result = powers.rates();
+  for (std::size_t k = 0; k < result.rates.size(); ++k) {
+    const S interpolated = detail::place_between(static_cast<double>(k), ramp);
+    const S rest = S(1.0) - interpolated;
+    const S kept = detail::rounded_product(rest, extrapolation);
+    // vLLM: (1 - kept) / factor + kept, which for an extrapolation of 1 is Hugging Face's.
+    const S divided_share = S(1.0) - kept;
+    const S divided = divided_share / factor;
+    const S blend = divided + kept;
+    const S rate = result.rates[k] * blend;
+    result.rates[k] = rate;
+  }
+  const S m = powers.attention_factor * detail::yarn_magnitude(*this);
+  result.attention_factor = m;
+  return result;
+}
+
+/// What DeepSeek multiplies the attention scores with besides m^2: g(factor, mscale_all_dim)^2, 1 if mscale_all_dim is 0. It belongs to
+/// the softmax's scale, not to the rotation, and is in no table. 1.5896261651208735 for (40, 0.707). factor > 0, mscale_all_dim finite,
+/// else eigen_rope::Error. For numbers: the real result rounded once.
+EIGEN_ROPE_API double yarn_softmax_multiplier(double factor, double mscale_all_dim);
+
+/// The same for differentiable and other scalars, in their own arithmetic.
+template <class S, std::enable_if_t<!std::is_arithmetic_v<S>, int> = 0>
+S yarn_softmax_multiplier(const S& factor, const S& mscale_all_dim) {
+  detail::require_valid_softmax(detail::passive(factor), detail::passive(mscale_all_dim));
+  const S once = detail::yarn_mscale(factor, mscale_all_dim);
+  const S twice = once * once;
+  return twice;
+}
+
+}  // namespace eigen_rope
