@@ -39,7 +39,7 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
 
 /// In-place passes rotate y, which begins as x.
 template <class T>
-Prepared backward(Case<T>& c, const eigen_rope::Output<T>& from, const eigen_rope::StridedView<T>& g, Wanted wanted) {
+Prepared backward(Case<T>& c, const eigen_rope::FromOutput<T>& from, const eigen_rope::StridedView<T>& g, Wanted wanted) {
   auto result = std::make_shared<eigen_rope::Gradients<double>>();
   const Action run = [&c, from, g, wanted, result] {
     eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::strided_view(c.y));
