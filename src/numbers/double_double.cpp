@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/numbers/double_double.hpp"
 
+#include <fmt/format.h>
+
 #include <limits>
+#include <ostream>
 
 namespace eigen_rope {
 namespace {
@@ -17,6 +20,10 @@ DoubleDouble without_powers_of_2(DoubleDouble x, double k) {
 }
 
 }  // namespace
+
+std::string DoubleDouble::text() const { return low == 0 ? fmt::format("{}", high) : fmt::format("{} + {}", high, low); }
+
+std::ostream& operator<<(std::ostream& stream, DoubleDouble x) { return stream << x.text(); }
 
 DoubleDouble exp(DoubleDouble x) {
   if (std::isnan(x.high)) return x;

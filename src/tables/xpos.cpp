@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <type_traits>
 #include <utility>
 
@@ -14,6 +15,11 @@
 #include "tables/turns.hpp"
 
 namespace eigen_rope {
+
+std::string Xpos::text() const { return fmt::format("xpos:scale_base={},gamma={},center={}", scale_base, gamma, center); }
+
+std::ostream& operator<<(std::ostream& stream, const Xpos& xpos) { return stream << xpos.text(); }
+
 namespace {
 
 using detail::fail;

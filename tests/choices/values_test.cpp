@@ -13,7 +13,9 @@
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/choices/sections.hpp"
+#include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/tables/xpos.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -88,6 +90,18 @@ TEST(Values, Scalings) {
   EXPECT_EQ(printed(with_mscale),
             "yarn:factor=4,original_context=0,beta_fast=32,beta_slow=1,ends=rounded,magnitude=hugging_face,mscale=0,mscale_all_dim=0,"
             "extrapolation=1");
+}
+
+TEST(Values, DoubleDoubles) {
+  expect_all_different<DoubleDouble>({{}, {1.0}, {1.0, 0x1p-60}, {1.0, -0x1p-60}, {2.0}});
+  EXPECT_TRUE(DoubleDouble(1.0) < DoubleDouble(1.0, 0x1p-60) && !(DoubleDouble(1.0) < DoubleDouble(1.0, -0x1p-60)));
+  EXPECT_EQ(printed(DoubleDouble(0.1)), "0.1");
+  EXPECT_EQ(printed(DoubleDouble(0.5, -0.25e-18)), "0.5 + -2.5e-19");
+}
+
+TEST(Values, Xpos) {
+  expect_all_different<Xpos>({{}, {256}, {512, 0.5}, {512, 0.4, 1}});
+  EXPECT_EQ(printed(Xpos{}), "xpos:scale_base=512,gamma=0.4,center=0");
 }
 
 TEST(Values, Shapes) {

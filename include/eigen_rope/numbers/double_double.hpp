@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iosfwd>
+#include <string>
 
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
@@ -36,6 +38,11 @@ struct DoubleDouble {
   friend constexpr bool operator==(DoubleDouble a, DoubleDouble b) { return a.high == b.high && a.low == b.low; }
   friend constexpr bool operator!=(DoubleDouble a, DoubleDouble b) { return !(a == b); }
   friend constexpr bool operator<(DoubleDouble a, DoubleDouble b) { return a.high < b.high || (a.high == b.high && a.low < b.low); }
+
+  /// `0.1 + 5.55e-18`, each with all its digits; the low part only where it is not 0.
+  EIGEN_ROPE_API std::string text() const;
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, DoubleDouble x);
 
   /// e^x to about 2^-98, for results in double's normal range.
   friend EIGEN_ROPE_API DoubleDouble exp(DoubleDouble x);

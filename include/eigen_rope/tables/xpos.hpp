@@ -14,6 +14,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <iosfwd>
+#include <string>
 #include <vector>
 
 #include "eigen_rope/choices/frequencies.hpp"
@@ -34,6 +36,17 @@ struct Xpos {
   /// The position without a magnitude of its own; finite. It must be the same for all queries and keys that meet: flash-attention takes
   /// half the cached length, so keys cached before do not fit those after. What it is does not matter, but for the range of magnitudes.
   double center = 0;
+
+  /// `xpos:scale_base=512,gamma=0.4,center=0`
+  EIGEN_ROPE_API std::string text() const;
+
+  /// The same parameters.
+  friend bool operator==(const Xpos& a, const Xpos& b) {
+    return a.scale_base == b.scale_base && a.gamma == b.gamma && a.center == b.center;
+  }
+  friend bool operator!=(const Xpos& a, const Xpos& b) { return !(a == b); }
+  /// Writes text().
+  friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Xpos& xpos);
 };
 
 /// Whose magnitudes: queries shrink with their position, keys grow.
