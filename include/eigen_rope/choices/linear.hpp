@@ -24,6 +24,9 @@ namespace eigen_rope {
 template <class S = double>
 struct Unscaled : detail::Parameters<Unscaled<S>> {
   static constexpr const char* name = "default";  ///< Its name in files and on the command line.
+  static constexpr bool uses_length = false;      ///< Whether rates change with the length of the sequence.
+  /// Parameters without a usual value.
+  static constexpr std::array<const char*, 0> required{};
   /// powers.rates().
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
@@ -41,6 +44,7 @@ struct Unscaled : detail::Parameters<Unscaled<S>> {
 template <class S = double>
 struct Linear : detail::Parameters<Linear<S>> {
   static constexpr const char* name = "linear";  ///< Its name in files and on the command line.
+  static constexpr bool uses_length = false;     ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"factor"};
   Linear() = default;
@@ -72,6 +76,7 @@ struct Linear : detail::Parameters<Linear<S>> {
 template <class S = double>
 struct Proportional : detail::Parameters<Proportional<S>> {
   static constexpr const char* name = "proportional";  ///< Its name in files and on the command line.
+  static constexpr bool uses_length = false;           ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"rotated_pairs"};
   Proportional() = default;

@@ -8,6 +8,7 @@
 // Powers say how fast pairs turn before, the scaling what becomes of it. Each scaling is one class in a header of its own:
 //
 //   name, required                            its word in files and on the command line, and what must be given there
+//   uses_length                               whether rates change with the length of the sequence
 //   members, for_each_parameter               the parameters, for any scalar
 //   rates(powers, length)                     the formula, for any scalar; refuses what has no meaning
 //

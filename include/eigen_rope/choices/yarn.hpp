@@ -44,6 +44,7 @@ EIGEN_ROPE_API const char* name_of(YarnMagnitude magnitude);
 template <class S = double>
 struct Yarn : detail::Parameters<Yarn<S>> {
   static constexpr const char* name = "yarn";  ///< Its name in files and on the command line.
+  static constexpr bool uses_length = false;   ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"factor", "original_context"};
   /// Set by name, as below: ggml's YaRN takes other numbers in other places.

@@ -12,7 +12,6 @@
 // parameter is a number, a count of tokens, pairs or dims (Index), an enum, an optional number, or a list of numbers or counts.
 #pragma once
 
-#include <array>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -90,9 +89,6 @@ EIGEN_ROPE_API std::ostream& print(std::ostream& stream, const std::string& text
 template <class Derived>
 class Parameters {
  public:
-  static constexpr bool uses_length = false;               ///< Whether rates change with the length of the sequence.
-  static constexpr std::array<const char*, 0> required{};  ///< Parameters that whoever writes a scaling down must give.
-
   /// `yarn:factor=4,original_context=4096`: the name and every parameter, with all digits; absent ones and empty lists are left out.
   std::string text() const {
     ParameterText result(Derived::name);
