@@ -87,6 +87,7 @@ EIGEN_ROPE_API std::ostream& print(std::ostream& stream, const std::string& text
 
 /// The base of such a class. `Derived::name` is the word for it.
 template <class Derived>
+// NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): a class without constructors of its own is made by braces
 class Parameters {
  public:
   /// `yarn:factor=4,original_context=4096`: the name and every parameter, with all digits; absent ones and empty lists are left out.
