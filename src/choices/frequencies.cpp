@@ -11,6 +11,15 @@
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
+namespace {
+
+Rates<DoubleDouble> rates_of(const Powers<>& powers, const Scaling& scaling, Index length) {
+  if (length < 0) detail::fail("length must not be negative", static_cast<std::int64_t>(length));
+  const auto through = [&](const auto& one) { return one.template cast<DoubleDouble>().rates(powers.cast<DoubleDouble>(), length); };
+  return std::visit(through, scaling);
+}
+
+}  // namespace
 
 Frequencies::Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention_factor)
     : rates_(std::move(rates)), attention_factor_(attention_factor) {
@@ -19,15 +28,9 @@ Frequencies::Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention
   detail::require_finite("attention factor", static_cast<double>(attention_factor_));
 }
 
-Frequencies::Frequencies(const Powers<>& powers, const Scaling& scaling, Index length) {
-  if (length < 0) detail::fail("length must not be negative", static_cast<std::int64_t>(length));
-  *this = std::visit(
-      [&](const auto& one) {
-        Rates<DoubleDouble> rates = one.template cast<DoubleDouble>().rates(powers.cast<DoubleDouble>(), length);
-        return Frequencies(std::move(rates.rates), rates.attention_factor);
-      },
-      scaling);
-}
+Frequencies::Frequencies(Rates<DoubleDouble> rates) : Frequencies(std::move(rates.rates), rates.attention_factor) {}
+
+Frequencies::Frequencies(const Powers<>& powers, const Scaling& scaling, Index length) : Frequencies(rates_of(powers, scaling, length)) {}
 
 Frequencies Frequencies::powers(const Powers<>& powers) { return Frequencies(powers, Unscaled<>()); }
 

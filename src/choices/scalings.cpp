@@ -14,6 +14,17 @@ namespace eigen_rope {
 
 const char* name_of(RampEnds ends) { return ends == RampEnds::rounded ? "rounded" : "exact"; }
 
+const char* name_of(YarnMagnitude magnitude) {
+  switch (magnitude) {
+    case YarnMagnitude::hugging_face: return "hugging_face";
+    case YarnMagnitude::deepseek: return "deepseek";
+    case YarnMagnitude::given: break;
+  }
+  return "given";
+}
+
+const char* name_of(LongRopeMagnitude magnitude) { return magnitude == LongRopeMagnitude::from_factor ? "from_factor" : "given"; }
+
 namespace detail {
 namespace {
 
@@ -23,6 +34,32 @@ void require_not_negative(std::string_view name, double value) {
 
 void require_context(Index original_context) {
   if (original_context < 0) fail("original context must not be negative", static_cast<std::int64_t>(original_context));
+}
+
+void require_positive_context(Index original_context) {
+  if (original_context <= 0) fail("original context must be positive", static_cast<std::int64_t>(original_context));
+}
+
+void require_length(Index length) {
+  if (length < 0) fail("length must not be negative", static_cast<std::int64_t>(length));
+}
+
+void require_divisors(std::string_view name, const std::vector<double>& divisors, std::size_t pairs) {
+  if (divisors.size() != pairs) fail(fmt::format("{} must be one per pair ({})", name, pairs), static_cast<std::int64_t>(divisors.size()));
+  for (std::size_t k = 0; k < pairs; ++k) {
+    if (divisors[k] == 0 || !std::isfinite(divisors[k])) fail(fmt::format("{} {} must be finite and not 0", name, k), divisors[k]);
+  }
+}
+
+void require_head(Index head_dims, double fraction) {
+  if (head_dims <= 0) fail("head dims must be positive", static_cast<std::int64_t>(head_dims));
+  if (!(fraction >= 0 && fraction <= 1)) fail("the rotated fraction must be from 0 to 1", fraction);
+}
+
+Index whole_dims(Index head_dims, double fraction) {
+  require_head(head_dims, fraction);
+  if (fraction == 1) return head_dims;  // which a double might round up beyond Index
+  return static_cast<Index>(static_cast<double>(head_dims) * fraction);
 }
 
 }  // namespace
@@ -53,66 +90,6 @@ void require_valid_ntk(Index dims, double base, double factor) {
   require_positive("factor", factor);
 }
 
-}  // namespace detail
-
-CorrectionDims<> yarn_correction_dims(Index dims, double base, const GgmlYarn<>& yarn) {
-  detail::require_valid(dims, base, yarn);
-  const auto correction = [&](double beta) {
-    return static_cast<double>(detail::yarn_correction<DoubleDouble>(dims, base, yarn.original_context, beta));
-  };
-  double low = correction(yarn.beta_fast);
-  double high = correction(yarn.beta_slow);
-  if (yarn.ends == RampEnds::rounded) {
-    low = std::floor(low);
-    high = std::ceil(high);
-  }
-  return {std::max(0.0, low), std::min(static_cast<double>(dims - 1), high)};
-}
-
-double ntk_base(Index dims, double base, double factor) { return static_cast<double>(ntk_base<DoubleDouble>(dims, base, factor)); }
-
-const char* name_of(YarnMagnitude magnitude) {
-  switch (magnitude) {
-    case YarnMagnitude::hugging_face: return "hugging_face";
-    case YarnMagnitude::deepseek: return "deepseek";
-    case YarnMagnitude::given: break;
-  }
-  return "given";
-}
-
-const char* name_of(LongRopeMagnitude magnitude) { return magnitude == LongRopeMagnitude::from_factor ? "from_factor" : "given"; }
-
-namespace detail {
-namespace {
-
-void require_positive_context(Index original_context) {
-  if (original_context <= 0) fail("original context must be positive", static_cast<std::int64_t>(original_context));
-}
-
-void require_length(Index length) {
-  if (length < 0) fail("length must not be negative", static_cast<std::int64_t>(length));
-}
-
-void require_divisors(std::string_view name, const std::vector<double>& divisors, std::size_t pairs) {
-  if (divisors.size() != pairs) fail(fmt::format("{} must be one per pair ({})", name, pairs), static_cast<std::int64_t>(divisors.size()));
-  for (std::size_t k = 0; k < pairs; ++k) {
-    if (divisors[k] == 0 || !std::isfinite(divisors[k])) fail(fmt::format("{} {} must be finite and not 0", name, k), divisors[k]);
-  }
-}
-
-void require_head(Index head_dims, double fraction) {
-  if (head_dims <= 0) fail("head dims must be positive", static_cast<std::int64_t>(head_dims));
-  if (!(fraction >= 0 && fraction <= 1)) fail("the rotated fraction must be from 0 to 1", fraction);
-}
-
-Index whole_dims(Index head_dims, double fraction) {
-  require_head(head_dims, fraction);
-  if (fraction == 1) return head_dims;  // which a double might round up beyond Index
-  return static_cast<Index>(static_cast<double>(head_dims) * fraction);
-}
-
-}  // namespace
-
 void require_valid(const Proportional<>& proportional, Index rotary_dims) {
   require_positive("factor", proportional.factor);
   if (proportional.rotated_pairs < 0 || proportional.rotated_pairs > rotary_dims / 2) {
@@ -133,7 +110,7 @@ void require_finite_base(double stretched, Index length) {
 
 void require_valid(const NtkScaling<>& ntk) {
   require_positive("factor", ntk.factor);
-  if (!(ntk.mixed_b >= 0) || !std::isfinite(ntk.mixed_b)) fail("mixed_b must be finite and not negative", ntk.mixed_b);
+  require_not_negative("mixed_b", ntk.mixed_b);
 }
 
 GgmlYarn<> checked_yarn(Index dims, double base, const Yarn<>& yarn) {
@@ -173,6 +150,22 @@ void require_valid_softmax(double factor, double mscale_all_dim) {
 }
 
 }  // namespace detail
+
+CorrectionDims<> yarn_correction_dims(Index dims, double base, const GgmlYarn<>& yarn) {
+  detail::require_valid(dims, base, yarn);
+  const auto correction = [&](double beta) {
+    return static_cast<double>(detail::yarn_correction<DoubleDouble>(dims, base, yarn.original_context, beta));
+  };
+  double low = correction(yarn.beta_fast);
+  double high = correction(yarn.beta_slow);
+  if (yarn.ends == RampEnds::rounded) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  return {std::max(0.0, low), std::min(static_cast<double>(dims - 1), high)};
+}
+
+double ntk_base(Index dims, double base, double factor) { return static_cast<double>(ntk_base<DoubleDouble>(dims, base, factor)); }
 
 Index partial_rotary_dims(Index head_dims, double fraction) {
   const Index dims = detail::whole_dims(head_dims, fraction);

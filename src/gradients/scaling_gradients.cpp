@@ -88,8 +88,8 @@ Dual<N> log(const Dual<N>& x) {
 // Which derivative is which: those of Powers, then a scaling's own. A list has one derivative for all its entries, since each moves the
 // rate of its own pair only.
 enum : std::size_t { base, linear_scale, attention_factor, own_factor, first_of_scaling };
-constexpr std::size_t most_of_scaling = 6;
-using S = Dual<first_of_scaling + most_of_scaling>;
+constexpr std::size_t most_parameters = first_of_scaling + 6;
+using S = Dual<most_parameters>;
 
 Powers<S> seeded(const Powers<>& powers) {
   Powers<S> result{powers.rotary_dims, S(powers.base, base), S(powers.linear_scale, linear_scale),
@@ -114,19 +114,24 @@ class Seeding {
   void operator()(const char* /*name*/, std::vector<S>& to, const std::vector<double>& from) {
     const std::size_t own = next();
     for (const double value : from) to.emplace_back(value, own);
+    has_lists_ = true;
   }
   template <class Other>
   void operator()(const char* /*name*/, Other& to, const Other& from) {
     to = from;
   }
 
+  /// Whether the scaling brings factors of its own, which stand for those of the powers.
+  bool has_lists() const { return has_lists_; }
+
  private:
   std::size_t next() {
-    if (next_ == S().by.size()) detail::fail("a scaling must have at most 6 real parameters");
+    if (next_ == most_parameters) detail::fail("a scaling must have at most 6 real parameters");
     return next_++;
   }
 
   std::size_t next_ = first_of_scaling;
+  bool has_lists_ = false;
 };
 
 /// Reads off the derivatives, in the same order.
@@ -171,32 +176,29 @@ class Reading {
   std::size_t next_ = first_of_scaling;
 };
 
-/// Whether the scaling's lists stand for the factors of the powers.
-constexpr bool brings_factors(const LongRope<>* /*scaling*/) { return true; }
-constexpr bool brings_factors(const void* /*scaling*/) { return false; }
-
 template <template <class> class OneScaling>
 ScalingGradients<Scaling> gradients_through(const Powers<>& powers, const OneScaling<double>& scaling, const RateGradients& gradients,
                                             Index length) {
   detail::require_valid(powers);
   OneScaling<S> seeds;
-  OneScaling<S>::for_each_parameter(Seeding(), seeds, scaling);
+  Seeding seeding;
+  OneScaling<S>::for_each_parameter(seeding, seeds, scaling);
   Powers<S> of_powers = seeded(powers);
-  if (powers.factors.empty() && brings_factors(&scaling)) of_powers.factors.clear();
+  if (powers.factors.empty() && seeding.has_lists()) of_powers.factors.clear();
   const bool has_factors = !of_powers.factors.empty();
   const Rates<S> rates = seeds.rates(of_powers, length);
   if (gradients.rates.size() != rates.rates.size()) {
     detail::fail(fmt::format("the gradients of the rates must be one per pair ({})", rates.rates.size()),
                  static_cast<std::int64_t>(gradients.rates.size()));
   }
-  const Reading reading(rates, gradients);
+  Reading reading(rates, gradients);
   ScalingGradients<Scaling> result{powers, OneScaling<double>()};
   result.powers.base = reading.sum(base);
   result.powers.linear_scale = reading.sum(linear_scale);
   result.powers.attention_factor = reading.sum(attention_factor);
   result.powers.factors.clear();
   if (has_factors) result.powers.factors = reading.of_pairs(own_factor);
-  OneScaling<double>::for_each_parameter(Reading(rates, gradients), std::get<OneScaling<double>>(result.scaling), scaling);
+  OneScaling<double>::for_each_parameter(reading, std::get<OneScaling<double>>(result.scaling), scaling);
   return result;
 }
 

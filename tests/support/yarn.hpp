@@ -9,11 +9,10 @@
 
 namespace eigen_rope::test {
 
-template <class S = double>
-Yarn<S> yarn_of(const S& factor, Index original_context, const S& beta_fast = S(32.0), const S& beta_slow = S(1.0),
-                RampEnds ends = RampEnds::rounded, YarnMagnitude magnitude = YarnMagnitude::hugging_face,
-                const std::optional<S>& mscale = {}, const S& mscale_all_dim = S(0.0), const S& extrapolation = S(1.0)) {
-  Yarn<S> yarn;
+inline Yarn<> yarn_of(double factor, Index original_context, double beta_fast = 32, double beta_slow = 1, RampEnds ends = RampEnds::rounded,
+                      YarnMagnitude magnitude = YarnMagnitude::hugging_face, const std::optional<double>& mscale = {},
+                      double mscale_all_dim = 0, double extrapolation = 1) {
+  Yarn<> yarn;
   yarn.factor = factor;
   yarn.original_context = original_context;
   yarn.beta_fast = beta_fast;

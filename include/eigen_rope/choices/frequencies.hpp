@@ -52,6 +52,7 @@ class EIGEN_ROPE_API Frequencies {
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Frequencies& frequencies);
 
  private:
+  explicit Frequencies(Rates<DoubleDouble> rates);
   Frequencies(std::vector<DoubleDouble> rates, DoubleDouble attention_factor);
 
   std::vector<DoubleDouble> rates_;

@@ -65,11 +65,6 @@ struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
   /// At ext_factor 0 the rates are smooth, but m jumps: its dependence on ext_factor and linear_scale is left out there.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  GgmlYarn<T> cast() const {
-    return detail::cast_parameters<GgmlYarn<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {

@@ -30,11 +30,6 @@ struct Unscaled : detail::Parameters<Unscaled<S>> {
   /// powers.rates().
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  Unscaled<T> cast() const {
-    return detail::cast_parameters<Unscaled<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& /*visit*/, Objects&... /*objects*/) {}
@@ -60,11 +55,6 @@ struct Linear : detail::Parameters<Linear<S>> {
   /// powers and u more.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  Linear<T> cast() const {
-    return detail::cast_parameters<Linear<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
@@ -92,11 +82,6 @@ struct Proportional : detail::Parameters<Proportional<S>> {
   /// f_k linear_scale / factor for the first pairs, 0 behind them. Throws as Linear, and if there are not so many pairs. Error: as Linear.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  Proportional<T> cast() const {
-    return detail::cast_parameters<Proportional<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
@@ -126,15 +111,8 @@ Rates<S> Unscaled<S>::rates(const Powers<S>& powers, Index /*length*/) const {
 }
 
 template <class S>
-Rates<S> Linear<S>::rates(const Powers<S>& powers, Index /*length*/) const {
-  detail::require_valid(powers.template cast<double>());
-  detail::require_positive("factor", detail::passive(factor));
-  Rates<S> result = powers.rates();
-  for (S& rate : result.rates) {
-    const S divided = rate / factor;
-    rate = divided;
-  }
-  return result;
+Rates<S> Linear<S>::rates(const Powers<S>& powers, Index length) const {
+  return Proportional<S>(factor, powers.rotary_dims / 2).rates(powers, length);
 }
 
 template <class S>

@@ -48,11 +48,6 @@ struct Llama3 : detail::Parameters<Llama3<S>> {
   /// Kinks: on a band's edge the derivative is that of the smooth band.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  Llama3<T> cast() const {
-    return detail::cast_parameters<Llama3<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {

@@ -62,11 +62,6 @@ struct LongRope : detail::Parameters<LongRope<S>> {
   /// within (4 + 2 ln factor / ln original_context) u.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  LongRope<T> cast() const {
-    return detail::cast_parameters<LongRope<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {

@@ -47,11 +47,6 @@ struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
   /// derivative 0.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  DynamicNtkScaling<T> cast() const {
-    return detail::cast_parameters<DynamicNtkScaling<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
@@ -82,11 +77,6 @@ struct NtkScaling : detail::Parameters<NtkScaling<S>> {
   /// Error: that of the powers and (4 |ln factor| (1 + mixed_b |ln(2 / d)|) + 2) u.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  NtkScaling<T> cast() const {
-    return detail::cast_parameters<NtkScaling<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {

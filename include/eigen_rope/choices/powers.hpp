@@ -65,11 +65,6 @@ struct Powers : detail::Parameters<Powers<S>> {
   /// d of base^(-2e/d); 0 for rotary_dims. ggml's vision mode has d = rotary_dims / 2.
   Index exponent_dims = 0;
 
-  /// The same parameters as constants of another scalar; to double, their values without derivatives.
-  template <class T>
-  Powers<T> cast() const {
-    return detail::cast_parameters<Powers<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
@@ -143,7 +138,7 @@ std::vector<S> unscaled_rates(const Powers<S>& powers) {
 
 template <class S>
 Rates<S> Powers<S>::rates() const {
-  detail::require_valid(cast<double>());
+  detail::require_valid(this->template cast<double>());
   std::vector<S> result = detail::unscaled_rates(*this);
   for (S& rate : result) {
     const S scaled = rate * linear_scale;

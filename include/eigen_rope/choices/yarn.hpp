@@ -75,11 +75,6 @@ struct Yarn : detail::Parameters<Yarn<S>> {
   /// ends put apart stay so. With hugging_face m jumps where an mscale reaches 0, and its dependence on both is left out there.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// As Powers::cast.
-  template <class T>
-  Yarn<T> cast() const {
-    return detail::cast_parameters<Yarn<T>>(*this);
-  }
   /// Visits every parameter of one or more objects by name, in the order of the members.
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {

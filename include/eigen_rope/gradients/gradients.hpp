@@ -226,9 +226,8 @@ void gradients_into(Gradients<Sum>& result, const FromInput<U>& from, const Stri
 
 /// The gradients of a loss from that with respect to a rotation's output.
 ///
-/// \param from     eigen_rope::from_output(y) or eigen_rope::from_input(x): views of any strides, rows may share elements. The window must
-/// be rotated; what is
-///                 outside passes its gradient on unchanged
+/// \param from     eigen_rope::from_output(y) or eigen_rope::from_input(x): views of any strides, rows may share elements. The
+///                 window must be rotated; what is outside passes its gradient on unchanged
 /// \param g        dL/dy, of the same shape
 /// \param table    what the forward rotation read
 /// \param wanted   what to sum; Wanted::nothing only writes dx

@@ -55,14 +55,6 @@ void assign_parameter(std::vector<To>& to, const std::vector<From>& from) {
   for (const From& value : from) to.push_back(scalar_cast<To>(value));
 }
 
-/// The same parameters as constants of the scalar of To.
-template <class To, class From>
-To cast_parameters(const From& from) {
-  To result;
-  To::for_each_parameter([](const char* /*name*/, auto& to, const auto& value) { assign_parameter(to, value); }, result, from);
-  return result;
-}
-
 /// `yarn:factor=4,original_context=4096`: parameters as eigen-rope inspect reads them.
 class EIGEN_ROPE_API ParameterText {
  public:
@@ -85,11 +77,24 @@ class EIGEN_ROPE_API ParameterText {
 
 EIGEN_ROPE_API std::ostream& print(std::ostream& stream, const std::string& text);
 
-/// The base of such a class. `Derived::name` is the word for it.
+/// The base of such a class, a template of its scalar. `Derived::name` is the word for it.
 template <class Derived>
+class Parameters;
+template <template <class> class Class, class S>
 // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): a class without constructors of its own is made by braces
-class Parameters {
+class Parameters<Class<S>> {
+  using Derived = Class<S>;
+
  public:
+  /// The same parameters as constants of another scalar; to double, their values without derivatives.
+  template <class T>
+  Class<T> cast() const {
+    Class<T> result;
+    Class<T>::for_each_parameter([](const char* /*name*/, auto& to, const auto& from) { assign_parameter(to, from); }, result,
+                                 static_cast<const Derived&>(*this));
+    return result;
+  }
+
   /// `yarn:factor=4,original_context=4096`: the name and every parameter, with all digits; absent ones and empty lists are left out.
   std::string text() const {
     ParameterText result(Derived::name);
