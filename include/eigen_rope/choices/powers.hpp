@@ -33,6 +33,16 @@ struct Rates {
   S attention_factor;    ///< m.
 };
 
+namespace detail {
+
+/// Powers of whole numbers have no such class. (Asserted in Powers itself, Clang would take its base away and complain of that, too.)
+template <class S>
+struct PowersScalar {
+  static_assert(!is_whole<S>, "[rope] the parameters of rates must be floating-point or differentiable numbers, not integers");
+};
+
+}  // namespace detail
+
 /// What every scaling begins with: powers of a base. S is any scalar with + - * / exp and log, made from a double.
 template <class S = double>
 struct Powers : detail::Parameters<Powers<S>> {
@@ -84,7 +94,7 @@ struct Powers : detail::Parameters<Powers<S>> {
   /// safe to call from several threads where S is.
   Rates<S> rates() const;
 
-  static_assert(!detail::is_whole<S>, "[rope] the parameters of rates must be floating-point or differentiable numbers, not integers");
+  static_assert(sizeof(detail::PowersScalar<S>) != 0);
 };
 
 namespace detail {
