@@ -6,9 +6,9 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 require_packages "${build_packages[@]}" "${demo_packages[@]}"
-say "configuring build/release"
-configure release -DEIGEN_ROPE_BUILD_BENCH=OFF
+say "configuring build/demo"
+configure demo
 say "building train_lm"
-cmake --build --preset release --target train_lm || die "the build failed; the compiler's messages are above"
+cmake --build --preset demo --target train_lm || die "the build failed; the compiler's messages are above"
 say "training (2 to 3 minutes on 2 cores; everything goes under out/)"
-exec build/release/bin/train_lm "$@"
+exec build/demo/bin/train_lm "$@"

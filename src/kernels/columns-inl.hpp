@@ -5,7 +5,9 @@
 //   out_a = p a + q b        out_b = r b + s a        p, q, r, s from the table and the direction
 //
 // Three kernels by where the members of pairs lie: in different vectors, in different vectors of bfloat16, and next to each other in one.
-// Each has Column (coefficients), column(), Result, rotate(), put_first() and put_second(); pointers are those of the column's first pair.
+// Each has Column (coefficients), column(), without_payload(), Result, rotate(), put_first() and put_second(); pointers are those of the
+// column's first pair. column_of() is what loops ask for coefficients. `copies` says whether there is a loop that copies what lies outside
+// the window, too.
 // Arithmetic is that of rotate_pair (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here:
 // loops.
 #if defined(EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -31,14 +33,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 enum class Members { separate, adjacent };
 enum class TableWidth { half, full };
 
-/// The windows of some rows.
+/// Where a table row's entries begin.
 template <class T>
-struct Rows {
-  const T* x;
-  T* y;
+struct TableRow {
   const Widened<T>* cos;
   const Widened<T>* sin;
-  Index count, x_step, y_step, table_step;
 };
 
 template <class V>
@@ -66,6 +65,19 @@ HWY_INLINE V canonical(V v) {
   return hn::IfThenElse(hn::IsNaN(v), hn::Set(d, std::numeric_limits<hn::TFromV<V>>::quiet_NaN()), v);
 }
 
+/// How coefficients come from a table: for the forward or the backward direction, or, apart because of its divisions, for the inverse.
+struct Turn {
+  Direction direction;
+};
+struct Inverse {};
+
+/// Changes every sign of v if the direction is not the forward one.
+template <class V>
+HWY_INLINE V negative_unless_forward(Direction direction, V v) {
+  using C = hn::TFromV<V>;
+  return hn::Xor(v, hn::Set(hn::DFromV<V>(), direction == Direction::forward ? C(0.0) : C(-0.0)));
+}
+
 /// Coefficients of pairs whose members share cos and sin: out_a = cos a - sin b, out_b = cos b + sin a.
 template <class V>
 struct SharedCoefficients {
@@ -79,9 +91,9 @@ struct SharedCoefficients {
 
   HWY_INLINE SharedCoefficients without_payload() const { return {canonical(cos), canonical(sin)}; }
 
-  static HWY_INLINE SharedCoefficients of(Direction direction, V cos, V sin) {
-    if (direction == Direction::forward) return {cos, sin};
-    if (direction == Direction::backward) return {cos, hn::Neg(sin)};
+  static HWY_INLINE SharedCoefficients of(Turn turn, V cos, V sin) { return {cos, negative_unless_forward(turn.direction, sin)}; }
+
+  static HWY_INLINE SharedCoefficients of(Inverse, V cos, V sin) {
     const V determinant = hn::Add(hn::Mul(cos, cos), hn::Mul(sin, sin));
     return {hn::Div(cos, determinant), hn::Neg(hn::Div(sin, determinant))};
   }
@@ -99,9 +111,12 @@ struct FullCoefficients {
 
   HWY_INLINE FullCoefficients without_payload() const { return {canonical(p), canonical(q), canonical(r), canonical(s)}; }
 
-  static HWY_INLINE FullCoefficients of(Direction direction, V cos_a, V cos_b, V sin_a, V sin_b) {
-    if (direction == Direction::forward) return {cos_a, hn::Neg(sin_a), cos_b, sin_b};
-    if (direction == Direction::backward) return {cos_a, sin_b, cos_b, hn::Neg(sin_a)};
+  static HWY_INLINE FullCoefficients of(Turn turn, V cos_a, V cos_b, V sin_a, V sin_b) {
+    if (turn.direction == Direction::forward) return {cos_a, hn::Neg(sin_a), cos_b, sin_b};
+    return {cos_a, sin_b, cos_b, hn::Neg(sin_a)};
+  }
+
+  static HWY_INLINE FullCoefficients of(Inverse, V cos_a, V cos_b, V sin_a, V sin_b) {
     const V determinant = hn::Add(hn::Mul(cos_a, cos_b), hn::Mul(sin_a, sin_b));
     return {hn::Div(cos_b, determinant), hn::Div(sin_a, determinant), hn::Div(cos_a, determinant), hn::Neg(hn::Div(sin_b, determinant))};
   }
@@ -111,20 +126,19 @@ template <TableWidth width, class V>
 using Coefficients = std::conditional_t<width == TableWidth::half, SharedCoefficients<V>, FullCoefficients<V>>;
 
 /// The coefficients of as many pairs as d has lanes, from `k` on.
-template <Members table_members, TableWidth width, class D, class C>
-HWY_INLINE Coefficients<width, hn::Vec<D>> load_coefficients(D d, const C* cos, const C* sin, const Run& run, Index k,
-                                                             Direction direction) {
+template <Members table_members, TableWidth width, class D, class C, class How>
+HWY_INLINE Coefficients<width, hn::Vec<D>> load_coefficients(D d, const C* cos, const C* sin, const Run& run, Index k, How how) {
   using V = hn::Vec<D>;
   if constexpr (width == TableWidth::half) {
-    return SharedCoefficients<V>::of(direction, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, sin + run.table_a + k));
+    return SharedCoefficients<V>::of(how, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, sin + run.table_a + k));
   } else if constexpr (table_members == Members::separate) {
-    return FullCoefficients<V>::of(direction, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, cos + run.table_b + k),
+    return FullCoefficients<V>::of(how, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, cos + run.table_b + k),
                                    hn::LoadU(d, sin + run.table_a + k), hn::LoadU(d, sin + run.table_b + k));
   } else {
     V cos_a, cos_b, sin_a, sin_b;
     hn::LoadInterleaved2(d, cos + run.table_a + 2 * k, cos_a, cos_b);
     hn::LoadInterleaved2(d, sin + run.table_a + 2 * k, sin_a, sin_b);
-    return FullCoefficients<V>::of(direction, cos_a, cos_b, sin_a, sin_b);
+    return FullCoefficients<V>::of(how, cos_a, cos_b, sin_a, sin_b);
   }
 }
 
@@ -138,17 +152,26 @@ struct ApartKernel {
   static constexpr bool two_stores = out == Members::separate;
   /// Highway's own interleaved stores of float and double go through the cache.
   static constexpr bool streams_adjacent = is_16_bit<Scalar>;
+  static constexpr bool copies = width == TableWidth::half && in == out;
   template <class D>
   using Column = Coefficients<width, hn::Vec<D>>;
   template <class D>
   using Result = Two<hn::Vec<D>>;
 
+  template <class D, class How>
+  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k, How how) {
+    constexpr Members entries = in == Members::adjacent && out == Members::adjacent ? Members::adjacent : Members::separate;
+    return load_coefficients<entries, width>(d, table.cos, table.sin, run, k, how);
+  }
+
   template <class D>
-  static HWY_INLINE Column<D> column(D d, const Rows<T>& rows, const Run& run, Index k, Direction direction) {
-    constexpr Members table = in == Members::adjacent && out == Members::adjacent ? Members::adjacent : Members::separate;
-    const auto coefficients = load_coefficients<table, width>(d, rows.cos, rows.sin, run, k, direction);
-    if constexpr (std::is_same_v<T, Eigen::bfloat16>) return coefficients.without_payload();
-    return coefficients;
+  static HWY_INLINE Column<D> inverted(D, const Column<D>& column) {
+    return column.inverted();
+  }
+
+  template <class D>
+  static HWY_INLINE Column<D> without_payload(D, const Column<D>& column) {
+    return column.without_payload();
   }
 
   template <class D>
@@ -187,6 +210,7 @@ struct EvenOddKernel {
   static constexpr Index pairs_per_lane = 2;
   static constexpr bool two_stores = true;
   static constexpr bool streams_adjacent = true;
+  static constexpr bool copies = width == TableWidth::half;
   template <class D>
   struct Column {
     static constexpr int registers = 2 * Coefficients<width, hn::Vec<D>>::registers;
@@ -197,22 +221,31 @@ struct EvenOddKernel {
     Two<hn::Vec<D>> even, odd;
   };
 
-  template <class D>
-  static HWY_INLINE Column<D> column(D d, const Rows<T>& rows, const Run& run, Index k, Direction direction) {
+  template <class D, class How>
+  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k, How how) {
     using V = hn::Vec<D>;
     V cos_even, cos_odd, sin_even, sin_odd;
-    hn::LoadInterleaved2(d, rows.cos + run.table_a + k, cos_even, cos_odd);
-    hn::LoadInterleaved2(d, rows.sin + run.table_a + k, sin_even, sin_odd);
+    hn::LoadInterleaved2(d, table.cos + run.table_a + k, cos_even, cos_odd);
+    hn::LoadInterleaved2(d, table.sin + run.table_a + k, sin_even, sin_odd);
     if constexpr (width == TableWidth::half) {
-      return {SharedCoefficients<V>::of(direction, cos_even, sin_even).without_payload(),
-              SharedCoefficients<V>::of(direction, cos_odd, sin_odd).without_payload()};
+      return {SharedCoefficients<V>::of(how, cos_even, sin_even), SharedCoefficients<V>::of(how, cos_odd, sin_odd)};
     } else {
       V cos_b_even, cos_b_odd, sin_b_even, sin_b_odd;
-      hn::LoadInterleaved2(d, rows.cos + run.table_b + k, cos_b_even, cos_b_odd);
-      hn::LoadInterleaved2(d, rows.sin + run.table_b + k, sin_b_even, sin_b_odd);
-      return {FullCoefficients<V>::of(direction, cos_even, cos_b_even, sin_even, sin_b_even).without_payload(),
-              FullCoefficients<V>::of(direction, cos_odd, cos_b_odd, sin_odd, sin_b_odd).without_payload()};
+      hn::LoadInterleaved2(d, table.cos + run.table_b + k, cos_b_even, cos_b_odd);
+      hn::LoadInterleaved2(d, table.sin + run.table_b + k, sin_b_even, sin_b_odd);
+      return {FullCoefficients<V>::of(how, cos_even, cos_b_even, sin_even, sin_b_even),
+              FullCoefficients<V>::of(how, cos_odd, cos_b_odd, sin_odd, sin_b_odd)};
     }
+  }
+
+  template <class D>
+  static HWY_INLINE Column<D> inverted(D, const Column<D>& column) {
+    return {column.even.inverted(), column.odd.inverted()};
+  }
+
+  template <class D>
+  static HWY_INLINE Column<D> without_payload(D, const Column<D>& column) {
+    return {column.even.without_payload(), column.odd.without_payload()};
   }
 
   template <class D>
@@ -244,6 +277,7 @@ struct NeighbourKernel {
   static constexpr Index pairs_per_lane = 1;
   static constexpr bool two_stores = false;
   static constexpr bool streams_adjacent = true;
+  static constexpr bool copies = width == TableWidth::half;
   /// direct * v + cross * swapped(v)
   template <class V>
   struct Cross {
@@ -257,21 +291,26 @@ struct NeighbourKernel {
   template <class D>
   using Result = Two<hn::Vec<D>>;
 
-  template <class D>
-  static HWY_INLINE Column<D> column(D d, const Rows<T>& rows, const Run& run, Index k, Direction direction) {
+  template <class D, class How>
+  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k, How how) {
     const auto lanes = hn::Lanes(d);
     if constexpr (width == TableWidth::full) {
-      const auto* cos = rows.cos + run.table_a + 2 * k;
-      const auto* sin = rows.sin + run.table_a + 2 * k;
-      return {cross(d, direction, hn::LoadU(d, cos), hn::LoadU(d, sin)),
-              cross(d, direction, hn::LoadU(d, cos + lanes), hn::LoadU(d, sin + lanes))};
+      const auto* cos = table.cos + run.table_a + 2 * k;
+      const auto* sin = table.sin + run.table_a + 2 * k;
+      return {cross(d, how, hn::LoadU(d, cos), hn::LoadU(d, sin)), cross(d, how, hn::LoadU(d, cos + lanes), hn::LoadU(d, sin + lanes))};
     } else {
-      const auto shared = load_coefficients<Members::separate, width>(d, rows.cos, rows.sin, run, k, direction);
+      const auto shared = load_coefficients<Members::separate, width>(d, table.cos, table.sin, run, k, how);
       const auto lower = twice(d, 0);
       const auto upper = twice(d, lanes / 2);
       return {signs(hn::TableLookupLanes(shared.cos, lower), hn::TableLookupLanes(shared.sin, lower)),
               signs(hn::TableLookupLanes(shared.cos, upper), hn::TableLookupLanes(shared.sin, upper))};
     }
+  }
+
+  template <class D>
+  static HWY_INLINE Column<D> without_payload(D, const Column<D>& column) {
+    return {{canonical(column.lower.direct), canonical(column.lower.cross)},
+            {canonical(column.upper.direct), canonical(column.upper.cross)}};
   }
 
   template <class D>
@@ -308,15 +347,27 @@ struct NeighbourKernel {
   }
 
   template <class D, class V>
-  static HWY_INLINE Cross<V> cross(D d, Direction direction, V cos, V sin) {
+  static HWY_INLINE Cross<V> cross(D d, Turn turn, V cos, V sin) {
     const V forward = hn::OddEven(sin, hn::Neg(sin));
-    if (direction == Direction::forward) return {cos, forward};
-    if (direction == Direction::backward) return {cos, hn::Reverse2(d, forward)};
+    return {cos, turn.direction == Direction::forward ? forward : hn::Reverse2(d, forward)};
+  }
+
+  template <class D, class V>
+  static HWY_INLINE Cross<V> cross(D d, Inverse, V cos, V sin) {
+    const V forward = hn::OddEven(sin, hn::Neg(sin));
     const V other_cos = hn::Reverse2(d, cos);
     const V determinant = hn::Add(hn::Mul(cos, other_cos), hn::Mul(sin, hn::Reverse2(d, sin)));
     return {hn::Div(other_cos, determinant), hn::Neg(hn::Div(forward, determinant))};
   }
 };
+
+/// The coefficients of a column from pair k on.
+template <class Kernel, class D, class How>
+HWY_INLINE typename Kernel::template Column<D> column_of(D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k, How how) {
+  const auto column = Kernel::column(d, table, run, k, how);
+  if constexpr (std::is_same_v<typename Kernel::T, Eigen::bfloat16>) return Kernel::without_payload(d, column);
+  return column;
+}
 
 #endif  // HWY_TARGET != HWY_SCALAR
 

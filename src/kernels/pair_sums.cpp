@@ -8,9 +8,11 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/pair_sums.cpp"
 #include <hwy/foreach_target.h>
+//
+#include <hwy/cache_control.h>
 
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
-#include "kernels/rows-inl.hpp"
+#include "kernels/passes-inl.hpp"
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -282,8 +284,8 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   constexpr Index step = members == Members::separate ? 1 : 2;
   constexpr Index width = pairs * step;
   using Column = typename Kernel::template Column<hn::ScalableTag<float>>;
-  const Rows<T> table{nullptr, nullptr, rows.cos, rows.sin, 0, 0, 0, 0};
-  const Column columns[] = {Kernel::column(d, table, run, k + static_cast<Index>(i) * pairs, Direction::backward)...};
+  const TableRow<T> table{rows.cos, rows.sin};
+  const Column columns[] = {column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs, Turn{Direction::backward})...};
   const Index a = sum_run.in_a + k * step;
   const Index b = sum_run.in_b + k * step;
   const Index A = sum_run.out_a + k * step;
