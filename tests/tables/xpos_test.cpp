@@ -253,8 +253,9 @@ TEST(XposGradient, OfEveryParameterIsTheSlopeOfTheLoss) {
     std::vector<double> y(96);
     rotate_to(dense(y, shape), dense(loss.x, shape), cache, split_half);
     const Wanted wanted = Wanted::angle | Wanted::log_magnitude;
-    for (const Gradients<double>& d : {gradients(from_output(dense(y, shape)), dense(loss.g, shape), cache, split_half, wanted),
-                                       gradients(from_input(dense(loss.x, shape)), dense(loss.g, shape), cache, split_half, wanted)}) {
+    for (const Gradients<double>& d :
+         {gradients(dense(y, shape), dense(loss.g, shape), cache, split_half, {wanted}),
+          gradients(dense(loss.x, shape), dense(loss.g, shape), cache, split_half, {wanted, GradientsFrom::input})}) {
       const XposGradients actual = xpos_gradients(d, positions, xpos, side);
       const std::vector<double> turning = position_gradients(d, frequencies, positions);
       const std::vector<Real> at(ids.begin(), ids.end());
@@ -289,8 +290,8 @@ TEST(XposGradient, TheTablesFromTheOutputIsThatFromTheInput) {
   const std::vector<double> x = random_values(96, 5), g = random_values(96, 6);
   std::vector<double> y(96);
   rotate_to(dense(y, shape), dense(x, shape), cache, split_half);
-  const auto from_y = gradients(from_output(dense(y, shape)), dense(g, shape), cache, split_half, Wanted::table);
-  const auto from_x = gradients(from_input(dense(x, shape)), dense(g, shape), cache, split_half, Wanted::table);
+  const auto from_y = gradients(dense(y, shape), dense(g, shape), cache, split_half, {Wanted::table});
+  const auto from_x = gradients(dense(x, shape), dense(g, shape), cache, split_half, {Wanted::table, GradientsFrom::input});
   for (std::size_t i = 0; i < from_x.cos.size(); ++i) {
     EXPECT_NEAR(from_y.cos[i], from_x.cos[i], 32 * double_epsilon);
     EXPECT_NEAR(from_y.sin[i], from_x.sin[i], 32 * double_epsilon);
