@@ -39,16 +39,16 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
 
 /// In-place passes rotate y, which begins as x.
 template <class T>
-Prepared backward(Case<T>& c, const eigen_rope::FromOutput<T>& from, const eigen_rope::StridedView<T>& g, Wanted wanted) {
+Prepared backward(Case<T>& c, const eigen_rope::StridedView<T>& y, const eigen_rope::StridedView<T>& g, Wanted wanted) {
   auto result = std::make_shared<eigen_rope::Gradients<double>>();
-  const Action run = [&c, from, g, wanted, result] {
-    eigen_rope::gradients_into(*result, from, g, c.cache, c.pairing, wanted, eigen_rope::strided_view(c.y));
+  const Action run = [&c, y, g, wanted, result] {
+    *result = eigen_rope::gradients_to(c.y, y, g, c.cache, c.pairing, {wanted}, std::move(*result));
   };
-  const auto correct = [&c, from, run, result] {
+  const auto correct = [&c, y, run, result] {
     std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
     run();
     if (!agrees(c.y.data(), rotated(c, eigen_rope::Direction::backward))) return false;
-    const std::vector<double> expected = angles(c, from.y.data, c.x.data());
+    const std::vector<double> expected = angles(c, y.data, c.x.data());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       // 32 heads of two products below 1, each within an ulp of float.
       if (!(std::abs(result->angle[i] - expected[i]) <= 64 * 0x1p-23)) return false;
@@ -65,8 +65,8 @@ Prepared backward_of_table(Case<T>& c) {
   return into_y(
       c,
       [&c, x, result] {
-        eigen_rope::gradients_into(*result, eigen_rope::from_input(x), eigen_rope::strided_view(c.x), c.cache, c.pairing, Wanted::table,
-                                   eigen_rope::strided_view(c.y));
+        *result = eigen_rope::gradients_to(c.y, x, c.x, c.cache, c.pairing, {Wanted::table, eigen_rope::GradientsFrom::input},
+                                           std::move(*result));
       },
       [&c] { return rotated(c, eigen_rope::Direction::backward); });
 }
@@ -75,16 +75,12 @@ Prepared backward_of_table(Case<T>& c) {
 
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape&) {
-  list.push_back({"dx_dangle", [](Case<T>& c) {
-                    return backward(c, eigen_rope::from_output(eigen_rope::strided_view(c.b())), eigen_rope::strided_view(c.x),
-                                    Wanted::angle);
-                  }});
-  list.push_back({"dx_dangle_inplace", [](Case<T>& c) {
-                    return backward(c, eigen_rope::from_output(eigen_rope::strided_view(c.b())), eigen_rope::strided_view(c.y),
-                                    Wanted::angle);
-                  }});
+  list.push_back(
+      {"dx_dangle", [](Case<T>& c) { return backward(c, eigen_rope::strided_view(c.b()), eigen_rope::strided_view(c.x), Wanted::angle); }});
+  list.push_back({"dx_dangle_inplace",
+                  [](Case<T>& c) { return backward(c, eigen_rope::strided_view(c.b()), eigen_rope::strided_view(c.y), Wanted::angle); }});
   list.push_back({"dx_everything", [](Case<T>& c) {
-                    return backward(c, eigen_rope::from_output(eigen_rope::strided_view(c.b())), eigen_rope::strided_view(c.x),
+                    return backward(c, eigen_rope::strided_view(c.b()), eigen_rope::strided_view(c.x),
                                     Wanted::angle | Wanted::log_magnitude | Wanted::table);
                   }});
   list.push_back({"dx_dtable", &backward_of_table<T>});

@@ -16,10 +16,9 @@ int main() {
   Eigen::Tensor<float, 4> q(64, 4, 10, 2), dq(64, 4, 10, 2);
   q.setRandom();
 
-  er::rotate_inplace(q, cache, er::split_half);  // the forward pass keeps q's output only
-  dq.setRandom();                                // what comes back from attention
-  auto d = er::gradients(er::from_output(er::strided_view(q)), er::strided_view(dq), cache, er::split_half, er::Wanted::angle,
-                         er::strided_view(dq));
+  er::rotate_inplace(q, cache, er::split_half);                  // the forward pass keeps q's output only
+  dq.setRandom();                                                // what comes back from attention
+  auto d = er::gradients_inplace(q, dq, cache, er::split_half);  // dq becomes dL/dx, and d.angle has the sums
   std::vector<double> drates = er::rate_gradients(d, positions);
   std::vector<double> dpositions = er::position_gradients(d, frequencies, positions);
 

@@ -57,8 +57,7 @@ int main() {
 
   // Backward: one pass over y and dL/dy = w.
   const auto wanted = er::Wanted::angle | er::Wanted::log_magnitude;
-  const auto d =
-      er::gradients(er::from_output(er::strided_view(y)), er::strided_view(w), cache, er::split_half, wanted, er::strided_view(dx));
+  const auto d = er::gradients_to(dx, y, w, cache, er::split_half, {wanted});
   const er::RateGradients rates{er::rate_gradients(d, model.places(), er::Layout::tnd()),
                                 er::attention_factor_gradient(d, model.frequencies(), model.places(), er::Layout::tnd())};
   const auto parameters = er::scaling_gradients(model.powers, model.yarn, rates);
@@ -89,13 +88,13 @@ int main() {
   }
   Tensor still(head_size, heads, tokens), dy(head_size, heads, tokens);
   still.setZero();
-  er::jvp_to(er::strided_view(dy), er::strided_view(x), er::strided_view(still), cache, er::tangent_of(cache, dt), er::split_half);
+  er::jvp_to(dy, x, still, cache, er::tangent_of(cache, dt), er::split_half);
   const Eigen::Tensor<double, 0> along = (dy * w).sum();
   right &= show("the same, forward", along(), positions[4]);
 
   // Second order: how dL/dx moves when that position does, and how dL/dposition does.
   Tensor ddx(head_size, heads, tokens);
-  er::rotate_tangent_to(er::strided_view(ddx), er::strided_view(w), er::tangent_of(cache, dt), er::split_half, er::Direction::backward);
+  er::rotate_tangent_to(ddx, w, er::tangent_of(cache, dt), er::split_half, er::Direction::backward);
   double curvature = 0;
   for (std::size_t i = 0; i < dt.size(); ++i) curvature -= dt[i] * dt[i] * d.log_magnitude[i];
   const auto moved_by = [&](double step) {

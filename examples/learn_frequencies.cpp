@@ -93,7 +93,7 @@ Loss compare(const Turned& x, const er::Frequencies& student, const er::Frequenc
     }
   }
   const auto rates_of = [&](const Tensor& out, const Tensor& d_out) {
-    const auto d = er::gradients(er::from_output(er::strided_view(out)), er::strided_view(d_out), cache, er::split_half, er::Wanted::angle);
+    const auto d = er::gradients(out, d_out, cache, er::split_half);
     return er::rate_gradients(d, positions);
   };
   loss.rates = rates_of(y.q, dy.q);

@@ -68,8 +68,7 @@ Node& rotate(Tape& tape, Node& x, Node& rates, Node& positions) {
   Node& y = tape.add(std::move(x.value));
   y.backward = [&x, &y, &rates, &positions, frequencies, places, cache] {
     Tensor dx(y.value.dimensions());
-    const auto d = er::gradients(er::from_output(er::strided_view(y.value)), er::strided_view(y.gradient), cache, er::split_half,
-                                 er::Wanted::angle, er::strided_view(dx));
+    const auto d = er::gradients_to(dx, y.value, y.gradient, cache, er::split_half);
     x.gradient += dx;
     add_to(rates.gradient, er::rate_gradients(d, places));
     add_to(positions.gradient, er::position_gradients(d, frequencies, places));

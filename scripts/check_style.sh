@@ -49,7 +49,7 @@ for file in "${public[@]}"; do
 done
 
 python3 scripts/check_rooms.py || fail "the lines above lead from a room to one above it"
-python3 scripts/public_names.py --check || fail "docs/design.md must list the public names of the headers"
+python3 scripts/public_names.py --check || fail "the public names of the headers must be listed in docs/design.md and used by a page, an example or a program"
 
 [ "$fails" -eq 0 ] || die "style"
 say "style: ${#sources[@]} sources, ${#scripts[@]} scripts, ${#licensed[@]} licences, ${#headers[@]} headers"

@@ -3,11 +3,12 @@
 """Lists the library's public names by room, from the headers, and keeps the list in docs/design.md.
 
 A public name is what a header outside detail/ declares in a namespace other than detail: classes, enumerations, aliases, functions and
-constants, each name once however many overloads it has. Members, enumerators and operators such as == are not counted.
+constants, each name once however many overloads it has. Members, enumerators and operators such as == are not counted. A name of the
+library's own rooms must be used by the code of a page, by an example or by a program: what none of them uses is not public.
 
 usage: scripts/public_names.py            prints the names of each room, and what no page, example or program uses
        scripts/public_names.py --write    puts the list into docs/design.md
-       scripts/public_names.py --check    exits 1 if that list is stale
+       scripts/public_names.py --check    exits 1 if that list is stale, or if nothing uses one of the names
 """
 from __future__ import annotations
 
@@ -149,12 +150,19 @@ def public_names() -> dict[str, set[str]]:
     return {room: names for room, names in rooms.items() if names}
 
 
+def code_of_page(text: str) -> str:
+    """What a page sets as code: blocks, hidden ones included, and words between backticks. The list of names itself is left out."""
+    text = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), "", text, flags=re.S)
+    block = re.compile(r"^```.*?^```|<!-- cpp.*?-->", re.S | re.M)
+    return "\n".join(block.findall(text) + re.findall(r"`[^`\n]+`", block.sub("", text)))
+
+
 def unused(rooms: dict[str, set[str]]) -> list[str]:
     """Names of the library's own rooms that no page, example or program uses."""
-    sources = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("examples/**/*.[ch]pp"), *ROOT.glob("src/tool/**/*.[ch]pp"),
-               *ROOT.glob("docs/figures/*.cpp"), *ROOT.glob("bench/*.[ch]pp")]
-    table = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.S)
-    words = {word for source in sources for word in re.findall(r"\w+", table.sub("", source.read_text()))}
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    programs = [file for folder in ("examples", "src/tool", "docs/figures", "bench") for file in (ROOT / folder).rglob("*.[ch]pp")]
+    texts = [code_of_page(page.read_text()) for page in pages] + [program.read_text() for program in programs]
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
     own = (names for room, names in rooms.items() if room not in OUTSIDE)
     return sorted(name for names in own for name in names if name.split("::")[-1] not in words)
 
@@ -181,10 +189,13 @@ def main() -> int:
         PAGE.write_text(before + BEGIN + table_of(rooms) + END + after)
         return 0
     if arguments == ["--check"]:
-        if old == table_of(rooms):
-            return 0
-        print("error: the public names in docs/design.md are stale: run scripts/public_names.py --write", file=sys.stderr)
-        return 1
+        errors = [f"no page, example or program uses {name}: name it where a user meets it, or move it to namespace detail"
+                  for name in unused(rooms)]
+        if old != table_of(rooms):
+            errors.append("the public names in docs/design.md are stale: run scripts/public_names.py --write")
+        for error in errors:
+            print(f"error: {error}", file=sys.stderr)
+        return 1 if errors else 0
     print(table_of(rooms), end="")
     print(f"\nused by no page, example or program: {', '.join(unused(rooms)) or 'none'}")
     return 0

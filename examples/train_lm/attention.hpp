@@ -81,10 +81,10 @@ class Attention {
                                           const Rotation& rotation, const eigen_rope::Positions& positions, HeadsMap<S> dq, HeadsMap<S> dk,
                                           HeadsMap<S> dv) {
     backward_of_rotated(device, q, k, v, d_o, dq, dk, dv);
+    eigen_rope::GradientOptions options;
+    options.device = device;
     const auto rotate_back = [&](const HeadsMap<S>& y, const HeadsMap<S>& dy) {
-      const auto d = eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(y)), eigen_rope::strided_view(dy), rotation,
-                                           eigen_rope::split_half, eigen_rope::Wanted::angle, eigen_rope::strided_view(dy), device);
-      return eigen_rope::rate_gradients(d, positions);
+      return eigen_rope::rate_gradients(eigen_rope::gradients_inplace(y, dy, rotation, eigen_rope::split_half, options), positions);
     };
     std::vector<double> rates = rotate_back(q, dq);
     const std::vector<double> from_keys = rotate_back(k, dk);

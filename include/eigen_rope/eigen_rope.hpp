@@ -24,6 +24,7 @@
 #include "eigen_rope/forms/composed_complex.hpp"
 #include "eigen_rope/forms/composed_table.hpp"
 #include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/gradients/gradient_options.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 #include "eigen_rope/gradients/scaling_gradients.hpp"

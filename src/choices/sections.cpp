@@ -18,7 +18,7 @@ Sections::Sections(SectionPattern pattern, std::vector<Index> lengths) : pattern
   if (count < 1 || count > 4) detail::fail("sections must be 1 to 4", count);
   for (const Index length : lengths_) {
     if (length < 0) detail::fail("section lengths must not be negative", static_cast<std::int64_t>(length));
-    if (length >= max_section_total - total_) {
+    if (length >= detail::max_section_total - total_) {
       detail::fail("section lengths must sum to less than 2^31", fmt::format("[{}]", fmt::join(lengths_, ", ")));
     }
     total_ += length;

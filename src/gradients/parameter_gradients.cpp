@@ -97,8 +97,8 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
   }
   if (d.cos.empty() || d.sin.empty() || d.width != d.pairs || frequencies.pairs() != d.pairs) {
     detail::fail(
-        "with attention factor 0 the gradients must be made from eigen_rope::from_input(x) with Wanted::table and a half-width table, "
-        "got none of it");
+        "with attention factor 0 the gradients must be made from the rotation's input (options.from = "
+        "eigen_rope::GradientsFrom::input) with Wanted::table and a half-width table, got none of it");
   }
   const Cache<double> unit(Frequencies::explicit_rates(frequencies.rates(), 1), positions, layout);
   for (std::size_t i = 0; i < d.cos.size(); ++i) {

@@ -117,9 +117,7 @@ TEST(CeresJet, OfJetsHasGradients) {
     y(i, 0) = JetOfJets(InnerJet(0.5 + static_cast<double>(i), 0));
     g(i, 0) = JetOfJets(InnerJet(0.25 - static_cast<double>(i)), 0);
   }
-  const auto gradients =
-      eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(std::as_const(y))), eigen_rope::strided_view(std::as_const(g)),
-                            table, eigen_rope::split_half, Wanted::angle | Wanted::log_magnitude);
+  const auto gradients = eigen_rope::gradients(y, g, table, eigen_rope::split_half, {Wanted::angle | Wanted::log_magnitude});
   const JetOfJets angle = y(0, 0) * g(1, 0) - y(1, 0) * g(0, 0);
   const JetOfJets log_magnitude = y(0, 0) * g(0, 0) + y(1, 0) * g(1, 0);
   for (const Part part : every_part) {

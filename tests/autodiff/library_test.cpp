@@ -81,11 +81,10 @@ std::vector<double> gradient_by_library(const Setting& s, Keeps keeps) {
   const Eigen::Tensor<double, 4> g = tensor_of(s.extents, s.weights);
   const Eigen::Tensor<double, 4> y = eigen_rope::rotate(x, cache, pairing_of(s.extents));
   Eigen::Tensor<double, 4> dx(x.dimensions());
-  const Wanted wanted = Wanted::angle | Wanted::log_magnitude;
-  const Gradients<double> d =
-      keeps == Keeps::output
-          ? gradients(from_output(strided_view(y)), strided_view(g), cache, pairing_of(s.extents), wanted, strided_view(dx))
-          : gradients(from_input(strided_view(x)), strided_view(g), cache, pairing_of(s.extents), wanted, strided_view(dx));
+  GradientOptions options;
+  options.wanted = Wanted::angle | Wanted::log_magnitude;
+  options.from = keeps == Keeps::output ? GradientsFrom::output : GradientsFrom::input;
+  const Gradients<double> d = gradients_to(dx, keeps == Keeps::output ? y : x, g, cache, pairing_of(s.extents), options);
   std::vector<double> result = parameter_gradients(s, {rate_gradients(d, positions), attention_factor_gradient(d, frequencies, positions)});
   if (s.positioned == Positioned::by_inputs) append(result, position_gradients(d, frequencies, positions));
   append(result, std::vector<double>(dx.data(), dx.data() + dx.size()));

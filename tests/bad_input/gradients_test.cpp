@@ -2,6 +2,7 @@
 //
 // Bad input: gradients, of rotations and on to the parameters of frequencies.
 #include <algorithm>
+#include <utility>
 
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/gradients/gradients.hpp"
@@ -33,8 +34,9 @@ struct Pass : Memory {
     std::fill(cos, cos + 16, 0.75F);
     std::fill(sin, sin + 16, 0.5F);
   }
-  void from_output(Pairing pairing = split_half) const { (void)gradients(eigen_rope::from_output(u), g, table, pairing, wanted, dx); }
-  void from_input(Pairing pairing = split_half) const { (void)gradients(eigen_rope::from_input(u), g, table, pairing, wanted, dx); }
+  void without_dx() const { (void)gradients(u, g, table, split_half, {wanted}); }
+  void from_output(Pairing pairing = split_half) const { (void)gradients_to(dx, u, g, table, pairing, {wanted}); }
+  void from_input(Pairing pairing = split_half) const { (void)gradients_to(dx, u, g, table, pairing, {wanted, GradientsFrom::input}); }
   void of_table(Pairing pairing = split_half) const { table_gradient(gradient, u, g, pairing); }
 };
 
@@ -72,7 +74,7 @@ const Cell<Pass> passes[] = {
     {"x", Fault::null, [](Pass& p) { p.u.data = nullptr; p.from_input(); }, no_data},
     {"g", Fault::null, [](Pass& p) { p.g.data = nullptr; p.from_output(); }, no_data},
     {"dx", Fault::null, [](Pass& p) { p.dx.data = nullptr; p.from_output(); }, no_data},
-    {"dx", Fault::missing, [](Pass& p) { p.dx = {}; p.from_output(); }, nullptr, "it is not wanted"},
+    {"dx", Fault::missing, [](Pass& p) { p.dx = {}; p.from_output(); }, "dx must have y's shape [4, 3], got []"},
     {"cos", Fault::null, [](Pass& p) { p.table.cos = nullptr; p.from_output(); }, no_table},
     {"sin", Fault::null, [](Pass& p) { p.table.sin = nullptr; p.from_input(); }, no_table},
     {"y", Fault::wrong_rank, [](Pass& p) { p.u = {p.memory, Shape{}, {}}; p.from_output(); }, "a strided view must have at least the feature axis, got rank 0"},
@@ -83,7 +85,7 @@ const Cell<Pass> passes[] = {
     {"dx, strides", Fault::zero, [](Pass& p) { p.dx.strides = {0}; p.from_output(); }, "strides must step over the 4 elements inside them, or rows share elements, got 0"},
     {"g, strides", Fault::zero, [](Pass& p) { p.g.strides = {0}; p.from_output(); }, nullptr, "rows that are read may share elements"},
     {"y, strides", Fault::huge, [](Pass& p) { p.u.strides = {two_to_62}; p.from_output(); }, "the span of a strided view must fit a 64-bit count, got 4611686018427387904 x 2"},
-    {"y, strides out of the address space", Fault::huge, [](Pass& p) { p.u.strides = {-(Index{1} << 57)}; p.dx = {}; p.from_output(); }, "a strided view must lie within the address space (first and last element from its data), got -288230376151711744 and 3"},
+    {"y, strides out of the address space", Fault::huge, [](Pass& p) { p.u.strides = {-(Index{1} << 57)}; p.without_dx(); }, "a strided view must lie within the address space (first and last element from its data), got -288230376151711744 and 3"},
     {"dx, strides out of the address space", Fault::huge, [](Pass& p) { p.dx.strides = {-(Index{1} << 57)}; p.from_input(); }, "a strided view must lie within the address space (first and last element from its data), got -288230376151711744 and 3"},
     {"dx and y", Fault::overlapping, [](Pass& p) { p.dx.data = p.memory + 1; p.from_output(); }, "dx must be the same rows as y or not overlap them"},
     {"dx and x", Fault::overlapping, [](Pass& p) { p.dx.data = p.memory + 1; p.from_input(); }, "dx must be the same rows as x or not overlap them"},
@@ -94,10 +96,10 @@ const Cell<Pass> passes[] = {
     {"rotary dims", Fault::huge, [](Pass& p) { p.from_output(split_half.with_rotary_dims(two_to_62)); }, "rotary dims must be at most 4 (head size 4 less window offset 0), got 4611686018427387904"},
     {"table width", Fault::wrong_length, [](Pass& p) { p.table.width = 3; p.from_output(); }, "table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3"},
     {"table extents", Fault::wrong_shape, [](Pass& p) { p.table.outer = {2}; p.from_input(); }, "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer extents [3], got 2"},
-    {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need eigen_rope::from_input(x) for more than dx, as y does not tell their members apart; table width, got 4"},
+    {"full-width table from y", Fault::too_large, [](Pass& p) { p.table.width = 4; p.from_output(); }, "full-width tables need the rotation's input (options.from = eigen_rope::GradientsFrom::input) for more than dx, as y does not tell their members apart; table width, got 4"},
     {"table from y", Fault::zero, [](Pass& p) { std::fill(p.cos, p.cos + 2, 0.F); std::fill(p.sin, p.sin + 2, 0.F); p.remember(); p.from_output(); }, "the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0"},
-    {"y without elements, table", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_40}, {0, 0}}; p.dx = {}; p.table.outer = {0, two_to_40}; p.from_output(); }, nullptr, "there is nothing to sum"},
-    {"y without elements, sums", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_62 / 4}, {0, 0}}; p.dx = {}; p.table.outer = {1, two_to_62 / 4}; p.from_output(); }, "the number of bytes of the gradients must fit a 64-bit count, got 2305843009213693952 x 8"},
+    {"y without elements, table", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_40}, {0, 0}}; p.table.outer = {0, two_to_40}; p.without_dx(); }, nullptr, "there is nothing to sum"},
+    {"y without elements, sums", Fault::huge, [](Pass& p) { p.u = p.g = {nullptr, Shape{4, 0, two_to_62 / 4}, {0, 0}}; p.table.outer = {1, two_to_62 / 4}; p.without_dx(); }, "the number of bytes of the gradients must fit a 64-bit count, got 2305843009213693952 x 8"},
     {"g", Fault::nan, [](Pass& p) { p.g.data[0] = std::numeric_limits<float>::quiet_NaN(); p.from_output(); }, nullptr, "NaN passes through to the sums of its pair"},
     {"table gradient, cos", Fault::null, [](Pass& p) { p.gradient.cos = nullptr; p.of_table(); }, "the table's gradient must have data, got a null pointer"},
     {"table gradient, sin", Fault::null, [](Pass& p) { p.gradient.sin = nullptr; p.of_table(); }, "the table's gradient must have data, got a null pointer"},
@@ -126,8 +128,8 @@ const Cell<Sums> parameters[] = {
     {"position gradients, angles", Fault::missing, [](Sums& s) { s.d.angle.clear(); s.of_positions(); }, "the gradients must be made with Wanted::angle, got none of angles"},
     {"attention factor gradient, log magnitudes", Fault::missing, [](Sums& s) { s.d.log_magnitude.clear(); s.attention(); }, "the gradients must be made with Wanted::log_magnitude, got none of magnitudes"},
     {"attention factor gradient, log magnitudes", Fault::wrong_length, [](Sums& s) { s.d.log_magnitude.resize(7); s.attention(); }, "the gradients' log_magnitude must be one per entry of the table (6), got 7"},
-    {"attention factor gradient at 0, table", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.cos.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::from_input(x) with Wanted::table and a half-width table, got none of it"},
-    {"attention factor gradient at 0, sin", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.sin.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from eigen_rope::from_input(x) with Wanted::table and a half-width table, got none of it"},
+    {"attention factor gradient at 0, table", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.cos.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from the rotation's input (options.from = eigen_rope::GradientsFrom::input) with Wanted::table and a half-width table, got none of it"},
+    {"attention factor gradient at 0, sin", Fault::missing, [](Sums& s) { s.no_magnitude(); s.d.sin.clear(); s.attention(); }, "with attention factor 0 the gradients must be made from the rotation's input (options.from = eigen_rope::GradientsFrom::input) with Wanted::table and a half-width table, got none of it"},
     {"attention factor gradient at 0, sin", Fault::wrong_length, [](Sums& s) { s.no_magnitude(); s.d.sin.resize(2); s.attention(); }, "the gradients' sin must be one per entry of the table (6), got 2"},
     {"xpos gradients, log magnitudes", Fault::missing, [](Sums& s) { s.d.log_magnitude.clear(); s.xpos(); }, "the gradients must be made with Wanted::log_magnitude, got none of magnitudes"},
     {"xpos gradients, log magnitudes", Fault::wrong_length, [](Sums& s) { s.d.log_magnitude.resize(1); s.xpos(); }, "the gradients' log_magnitude must be one per entry of the table (6), got 1"},
@@ -166,10 +168,10 @@ TEST(BadInput, ParameterGradients) { expect_refusals(parameters); }
 
 TEST(BadInput, GradientsOfAnEarlierPassStay) {
   Pass pass;
-  Gradients<double> d = gradients(eigen_rope::from_output(pass.u), pass.g, pass.table, split_half, pass.wanted);
+  Gradients<double> d = gradients(pass.u, pass.g, pass.table, split_half, {pass.wanted});
   const Gradients<double> before = d;
   pass.dx.data = pass.memory + 1;
-  EXPECT_NE(refusal_of([&] { gradients_into(d, from_output(pass.u), pass.g, pass.table, split_half, Wanted::angle, pass.dx); }), "");
+  EXPECT_NE(refusal_of([&] { (void)gradients_to(pass.dx, pass.u, pass.g, pass.table, split_half, {}, std::move(d)); }), "");
   EXPECT_EQ(d.angle, before.angle);
   EXPECT_EQ(d.log_magnitude, before.log_magnitude);
   EXPECT_EQ(d.cos, before.cos);

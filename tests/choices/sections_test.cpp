@@ -102,10 +102,10 @@ TEST(Sections, InterleavedHuggingFaceFallsBackToTime) {
 }
 
 TEST(Sections, MayBeLargeButTheirSumStaysBelowTheMaximum) {
-  const Sections large(SectionPattern::contiguous, {max_section_total - 2, 1});
-  EXPECT_EQ(large.axis(max_section_total - 3), 0);
-  EXPECT_EQ(large.axis(max_section_total - 2), 1);
-  EXPECT_EQ(large.axis(max_section_total - 1), 0) << "wraps";
+  const Sections large(SectionPattern::contiguous, {detail::max_section_total - 2, 1});
+  EXPECT_EQ(large.axis(detail::max_section_total - 3), 0);
+  EXPECT_EQ(large.axis(detail::max_section_total - 2), 1);
+  EXPECT_EQ(large.axis(detail::max_section_total - 1), 0) << "wraps";
 }
 
 TEST(Sections, NoPairsHaveNoExponents) { EXPECT_THAT(Sections(SectionPattern::vision, {2}).exponents(0), testing::IsEmpty()); }

@@ -250,11 +250,11 @@ void gradients_of(Results& results) {
     for (const Index width : {kDims / 2, kDims}) {
       const Entries<TableScalar> table = entries<TableScalar>(width, ++seed);
       const std::string what = scalars + ", " + text(kind, Direction::forward, width);
-      add("gradients from the input of " + what, gradients(from_input(rows_of(u)), rows_of(g), table, pairing, kAll));
+      add("gradients from the input of " + what, gradients(rows_of(u), rows_of(g), table, pairing, {kAll, GradientsFrom::input}));
       if (width == kDims) continue;
-      add("gradients from the output of " + what, gradients(from_output(rows_of(u)), rows_of(g), table, pairing, kAll));
+      add("gradients from the output of " + what, gradients(rows_of(u), rows_of(g), table, pairing, {kAll}));
       std::vector<G> dx(g.size());
-      const auto angles = gradients(from_output(rows_of(u)), rows_of(g), table, pairing, Wanted::angle, rows_of(dx));
+      const auto angles = gradients_to(rows_of(dx), rows_of(u), rows_of(g), table, pairing);
       results.add("angles from the output of " + what, reach, angles.angle);
       results.add("dx of " + what, reach, dx);
     }

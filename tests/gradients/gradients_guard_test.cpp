@@ -38,8 +38,8 @@ void pass_guarded(const std::vector<Case>& cases) {
     const StridedView<const Scalar> g_dense{g_values.data(), shape, dense};
     rotate_to(StridedView<Scalar>{expected.data(), shape, dense}, g_dense, table, c.pairing, Direction::backward);
     for (const Wanted wanted : sums) {
-      const auto from_input = gradients(eigen_rope::from_input(u_dense), g_dense, table, c.pairing, wanted);
-      const auto from_output = c.full_width ? from_input : gradients(eigen_rope::from_output(u_dense), g_dense, table, c.pairing, wanted);
+      const auto from_input = gradients(u_dense, g_dense, table, c.pairing, {wanted, GradientsFrom::input});
+      const auto from_output = c.full_width ? from_input : gradients(u_dense, g_dense, table, c.pairing, {wanted});
       for (const Against against : both_sides) {
         const GuardedTable<TableScalar> guarded_table(table, against);
         for (const bool apart : {false, true}) {
@@ -61,20 +61,15 @@ void pass_guarded(const std::vector<Case>& cases) {
             if (testing::Test::HasFailure()) return;
             dx_memory.set_poison();
             check(dx_memory,
-                  same_sums(gradients(eigen_rope::from_input(u), g, guarded_table, c.pairing, wanted, view(dx_memory)), from_input));
+                  same_sums(gradients_to(view(dx_memory), u, g, guarded_table, c.pairing, {wanted, GradientsFrom::input}), from_input));
             if (c.full_width) return;
             dx_memory.set_poison();
-            check(dx_memory,
-                  same_sums(gradients(eigen_rope::from_output(u), g, guarded_table, c.pairing, wanted, view(dx_memory)), from_output));
+            check(dx_memory, same_sums(gradients_to(view(dx_memory), u, g, guarded_table, c.pairing, {wanted}), from_output));
             if (path == Path::past_the_cache) return;
             dx_memory.set(g_values);
-            check(dx_memory,
-                  same_sums(gradients(eigen_rope::from_output(u), view(dx_memory), guarded_table, c.pairing, wanted, view(dx_memory)),
-                            from_output));
+            check(dx_memory, same_sums(gradients_inplace(u, view(dx_memory), guarded_table, c.pairing, {wanted}), from_output));
             dx_memory.set(u_values);
-            check(dx_memory,
-                  same_sums(gradients(eigen_rope::from_output(view(dx_memory)), g, guarded_table, c.pairing, wanted, view(dx_memory)),
-                            from_output));
+            check(dx_memory, same_sums(gradients_to(view(dx_memory), view(dx_memory), g, guarded_table, c.pairing, {wanted}), from_output));
           });
           ASSERT_FALSE(testing::Test::HasFailure());
           ASSERT_TRUE(same_bits(u_values.data(), u_memory.values().data(), shape.size()));

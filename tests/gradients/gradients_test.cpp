@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "eigen_rope/machine/streaming.hpp"
@@ -130,8 +131,8 @@ void compare_every_case(const Shape& shape, const Device& device = Device()) {
                                             << ", mask " << mask);
           const Expected expected = by_definition(x, g, shape, table, pairing);
           std::vector<Scalar> dx(x.size(), Scalar(7));
-          const auto from_x = gradients(from_input(dense(x.data(), shape)), dense(g.data(), shape), table, pairing, everything,
-                                        dense(dx.data(), shape), device);
+          const auto from_x = gradients_to(dense(dx.data(), shape), dense(x.data(), shape), dense(g.data(), shape), table, pairing,
+                                           {everything, GradientsFrom::input, device});
           expect_near(from_x.cos, expected.cos, expected.cos_size, kFromInput, "cos");
           expect_near(from_x.sin, expected.sin, expected.sin_size, kFromInput, "sin");
           expect_near(from_x.angle, expected.angle, expected.angle_size, kFromInput, "angle");
@@ -144,15 +145,16 @@ void compare_every_case(const Shape& shape, const Device& device = Device()) {
           std::vector<Scalar> y(x.size());
           rotate_to(dense(y.data(), shape), dense(x.data(), shape), table, pairing);
           const auto from_y =
-              gradients(from_output(dense(y.data(), shape)), dense(g.data(), shape), table, pairing, everything, {}, device);
+              gradients(dense(y.data(), shape), dense(g.data(), shape), table, pairing, {everything, GradientsFrom::output, device});
           expect_near(from_y.cos, expected.cos, expected.angle_size, 4 * from_output<Scalar>(), "cos from y");
           expect_near(from_y.sin, expected.sin, expected.angle_size, 4 * from_output<Scalar>(), "sin from y");
           expect_near(from_y.angle, expected.angle, expected.angle_size, from_output<Scalar>(), "angle from y");
           expect_near(from_y.log_magnitude, expected.log_magnitude, expected.log_size, from_output<Scalar>(), "log magnitude from y");
           // Angles alone take the short way; and in place, dx over g.
           auto g_copy = g;
-          const auto alone = gradients(from_output(dense(y.data(), shape)), dense(static_cast<const Scalar*>(g_copy.data()), shape), table,
-                                       pairing, Wanted::angle, dense(g_copy.data(), shape), device);
+          const auto alone =
+              gradients_to(dense(g_copy.data(), shape), dense(y.data(), shape), dense(static_cast<const Scalar*>(g_copy.data()), shape),
+                           table, pairing, {Wanted::angle, GradientsFrom::output, device});
           expect_near(alone.angle, expected.angle, expected.angle_size, from_output<Scalar>(), "angle alone");
           ASSERT_TRUE(alone.log_magnitude.empty() && alone.cos.empty() && alone.sin.empty());
           ASSERT_TRUE(same_bits(transposed.data(), g_copy.data(), shape.size())) << "in place";
@@ -194,7 +196,7 @@ TEST(Gradients, HaveTheSameBitsOnEveryTargetAndForAnyNumberOfThreads) {
   const auto table = random_table<float>(44, Shape{1, 37}, 7);
   for (const Wanted wanted : {Wanted::angle, everything}) {
     const auto pass = [&](const Device& device) {
-      return gradients(from_output(dense(y.data(), shape)), dense(g.data(), shape), table, split_half, wanted, {}, device);
+      return gradients(dense(y.data(), shape), dense(g.data(), shape), table, split_half, {wanted, GradientsFrom::output, device});
     };
     const auto expected = pass(Device());
     for (const int threads : {1, 2, 5}) {
@@ -223,7 +225,7 @@ void compare_streamed() {
   detail::AlignedVector<Scalar> cached(y.size()), streamed(y.size());
   for (const Pairing pairing : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     const auto pass = [&](detail::AlignedVector<Scalar>& dx) {
-      return gradients(from_output(dense(y.data(), shape)), dense(g.data(), shape), table, pairing, Wanted::angle, dense(dx.data(), shape));
+      return gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, pairing);
     };
     const auto expected = pass(cached);
     set_streaming_threshold(1);
@@ -252,8 +254,7 @@ TEST(Gradients, TakeRowsAnywhere) {
   const auto table = random_table<float>(D / 2, Shape{1, S}, 10);
   const Shape shape{D, H, S};
   std::vector<float> dx(y.size());
-  const auto expected =
-      gradients(from_output(dense(y.data(), shape)), dense(g.data(), shape), table, split_half, Wanted::angle, dense(dx.data(), shape));
+  const auto expected = gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, split_half);
   // The same tensors with heads outside tokens, tokens backwards for g.
   std::vector<float> y2(y.size()), g2(y.size()), dx2(y.size());
   for (Index s = 0; s < S; ++s) {
@@ -267,7 +268,7 @@ TEST(Gradients, TakeRowsAnywhere) {
   const StridedView<const float> y_view{y2.data(), shape, {S * D, D}};
   const StridedView<const float> g_view{g2.data() + (S - 1) * D, shape, {S * D, -D}};
   const StridedView<float> dx_view{dx2.data(), shape, {S * D, D}};
-  const auto again = gradients(from_output(y_view), g_view, table, split_half, Wanted::angle, dx_view);
+  const auto again = gradients_to(dx_view, y_view, g_view, table, split_half);
   EXPECT_EQ(again.angle, expected.angle);
   for (Index s = 0; s < S; ++s) {
     for (Index h = 0; h < H; ++h) {
@@ -285,8 +286,7 @@ TEST(Gradients, SumOverScatteredAxes) {
   auto g = random_values<double>(shape.size(), 9);
   const auto table = random_table<double>(3, Shape{1, 3, 1, 3, 1}, 10);
   std::vector<double> dx(y.size()), transposed(y.size());
-  const auto d =
-      gradients(from_output(dense(y.data(), shape)), dense(g.data(), shape), table, interleaved, Wanted::angle, dense(dx.data(), shape));
+  const auto d = gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, interleaved);
   rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, interleaved, Direction::backward);
   EXPECT_EQ(dx, transposed);
   std::vector<double> expected(d.angle.size());
@@ -308,21 +308,60 @@ TEST(Gradients, TakeEigenTensorsInEitherLayout) {
   const Eigen::Tensor<float, 3, Eigen::RowMajor> g_rows = g.swap_layout().shuffle(std::array<int, 3>{0, 1, 2});
   Eigen::Tensor<float, 3, Eigen::RowMajor> dx_rows(3, 2, 8);
   const auto table = random_table<float>(4, Shape{1, 3}, 11);
-  const auto a = gradients(from_output(strided_view(y)), strided_view(g), table, interleaved, Wanted::angle, strided_view(dx));
-  const auto b =
-      gradients(from_output(strided_view(y_rows)), strided_view(g_rows), table, interleaved, Wanted::angle, strided_view(dx_rows));
+  const auto a = gradients_to(dx, y, g, table, interleaved);
+  const auto b = gradients_to(dx_rows, y_rows, g_rows, table, interleaved);
   EXPECT_EQ(a.angle, b.angle);
   EXPECT_TRUE(same_bits(dx.data(), dx_rows.data(), dx.size()));
+}
+
+TEST(Gradients, TakeTensorsMapsAndViewsAlike) {
+  using Tensor = Eigen::Tensor<float, 3>;
+  using Map = Eigen::TensorMap<Tensor>;
+  using ConstMap = Eigen::TensorMap<const Tensor>;
+  Tensor y(8, 2, 3), g(8, 2, 3), dx(8, 2, 3), written(8, 2, 3);
+  y.setRandom();
+  g.setRandom();
+  const Shape shape{8, 2, 3};
+  const auto table = random_table<float>(4, Shape{1, 3}, 20);
+  const auto expected = gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, split_half);
+  const auto beside = [&](auto&& dx_rows, const auto& y_rows, const auto& g_rows) {
+    written.setConstant(7);
+    EXPECT_EQ(gradients(y_rows, g_rows, table, split_half).angle, expected.angle);
+    EXPECT_EQ(gradients_to(dx_rows, y_rows, g_rows, table, split_half).angle, expected.angle);
+    EXPECT_TRUE(same_bits(dx.data(), written.data(), dx.size()));
+  };
+  beside(written, y, std::as_const(g));
+  beside(written, Tensor(y), dense(static_cast<const float*>(g.data()), shape));
+  beside(Map(written.data(), 8, 2, 3), ConstMap(y.data(), 8, 2, 3), Map(g.data(), 8, 2, 3));
+  beside(dense(written.data(), shape), Map(y.data(), 8, 2, 3), g);
+  const auto in_place = [&](auto&& g_rows) {
+    written = g;
+    EXPECT_EQ(gradients_inplace(y, g_rows, table, split_half).angle, expected.angle);
+    EXPECT_TRUE(same_bits(dx.data(), written.data(), dx.size()));
+  };
+  in_place(written);
+  in_place(Map(written.data(), 8, 2, 3));
+  in_place(dense(written.data(), shape));
+}
+
+TEST(Gradients, WithNothingWantedAreDxAlone) {
+  const Shape shape{8, 6};
+  const auto g = random_values<float>(shape.size(), 21);
+  const auto table = random_table<float>(4, Shape{6}, 22);
+  std::vector<float> dx = g, expected(g.size());
+  rotate_to(dense(expected, shape), dense(g, shape), table, split_half, Direction::backward);
+  const auto d = gradients_inplace(dense(g, shape), dense(dx, shape), table, split_half, {Wanted::nothing});
+  EXPECT_TRUE(same_bits(dx.data(), expected.data(), shape.size()));
+  EXPECT_TRUE(d.angle.empty() && d.log_magnitude.empty() && d.cos.empty() && d.sin.empty());
 }
 
 TEST(Gradients, ReuseTheirMemory) {
   const auto y = random_values<float>(8 * 6, 12);
   const auto table = random_table<float>(4, Shape{6}, 13);
   const auto v = dense(y.data(), Shape{8, 6});
-  Gradients<double> d;
-  gradients_into(d, from_output(v), v, table, split_half, everything);
+  Gradients<double> d = gradients(v, v, table, split_half, {everything});
   const double* memory = d.angle.data();
-  gradients_into(d, from_output(v), v, table, split_half, Wanted::angle);
+  d = gradients(v, v, table, split_half, {}, std::move(d));
   EXPECT_EQ(d.angle.data(), memory);
   EXPECT_TRUE(d.cos.empty());
 }
@@ -330,7 +369,7 @@ TEST(Gradients, ReuseTheirMemory) {
 TEST(Gradients, OfNoRowsAreZero) {
   const auto table = random_table<float>(2, Shape{1, 3}, 14);
   const StridedView<const float> nothing{nullptr, Shape{4, 0, 3}, {4, 0}};
-  const auto d = gradients(from_input(nothing), nothing, table, split_half, everything);
+  const auto d = gradients(nothing, nothing, table, split_half, {everything, GradientsFrom::input});
   EXPECT_EQ(d.angle, std::vector<double>(6, 0.0));
   EXPECT_EQ(d.cos, std::vector<double>(6, 0.0));
 }
@@ -343,22 +382,24 @@ TEST(Gradients, RefuseWhatCannotWork) {
   const auto table = random_table<float>(2, Shape{3}, 15);
   const auto full = random_table<float>(4, Shape{3}, 16);
   EXPECT_EQ(error_of([&] {
-              gradients(from_output(x), dense(memory.data(), Shape{4, 2}), table, split_half, Wanted::angle);
+              gradients(x, dense(memory.data(), Shape{4, 2}), table, split_half);
             }),
             "[rope] g must have y's shape [4, 3], got [4, 2]");
-  EXPECT_EQ(error_of([&] { gradients(from_output(x), g, full, split_half, Wanted::angle); }),
-            "[rope] full-width tables need eigen_rope::from_input(x) for more than dx, as y does not tell their members apart; table "
-            "width, got 4");
-  EXPECT_EQ(error_of([&] { gradients(from_output(x), g, table, split_half, Wanted::angle, dense(memory.data() + 1, shape)); }),
+  EXPECT_EQ(error_of([&] { gradients(x, g, full, split_half); }),
+            "[rope] full-width tables need the rotation's input (options.from = eigen_rope::GradientsFrom::input) for more than dx, as y "
+            "does not tell their members apart; table width, got 4");
+  EXPECT_EQ(error_of([&] { gradients_to(dense(memory.data() + 1, shape), x, g, table, split_half); }),
             "[rope] dx must be the same rows as y or not overlap them");
-  EXPECT_EQ(error_of([&] { gradients(from_input(x), g, table, split_half, Wanted::angle, dense(memory.data() + 17, shape)); }),
+  EXPECT_EQ(error_of([&] {
+              gradients_to(dense(memory.data() + 17, shape), x, g, table, split_half, {Wanted::angle, GradientsFrom::input});
+            }),
             "[rope] dx must be the same rows as g or not overlap them");
-  EXPECT_EQ(error_of([&] { gradients(from_output(x), g, random_table<float>(3, Shape{3}, 1), split_half, Wanted::angle); }),
+  EXPECT_EQ(error_of([&] { gradients(x, g, random_table<float>(3, Shape{3}, 1), split_half); }),
             "[rope] table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3");
   Table<float> zero = table;
   std::fill(zero.cos.begin(), zero.cos.end(), 0.0F);
   std::fill(zero.sin.begin(), zero.sin.end(), 0.0F);
-  EXPECT_EQ(error_of([&] { gradients(from_output(x), g, zero, split_half, Wanted::table); }),
+  EXPECT_EQ(error_of([&] { gradients(x, g, zero, split_half, {Wanted::table}); }),
             "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
   EXPECT_EQ(memory, std::vector<float>(64, 1.0F)) << "nothing is written";
 }

@@ -88,11 +88,11 @@ void compare(const Problem& p) {
   const Frequencies frequencies = Frequencies::explicit_rates(p.rates, p.m);
   const Cache<double> cache(frequencies, p.positions, p.layout);
   rotate_to(dense(y, p.shape), dense(x, p.shape), cache, interleaved);
-  const auto from_y =
-      p.m == 0 ? Gradients<double>{}
-               : gradients(from_output(dense(y, p.shape)), dense(g, p.shape), cache, interleaved, Wanted::angle | Wanted::log_magnitude);
-  const auto from_x = gradients(from_input(dense(x, p.shape)), dense(g, p.shape), cache, interleaved,
-                                Wanted::angle | Wanted::log_magnitude | Wanted::table);
+  const auto from_y = p.m == 0
+                          ? Gradients<double>{}
+                          : gradients(dense(y, p.shape), dense(g, p.shape), cache, interleaved, {Wanted::angle | Wanted::log_magnitude});
+  const auto from_x = gradients(dense(x, p.shape), dense(g, p.shape), cache, interleaved,
+                                {Wanted::angle | Wanted::log_magnitude | Wanted::table, GradientsFrom::input});
   const std::vector<Complex> ids(p.ids.begin(), p.ids.end());
   const std::vector<Complex> rates(p.rates.begin(), p.rates.end());
   for (const Gradients<double>* d : {&from_y, &from_x}) {
@@ -133,12 +133,13 @@ TEST(ParameterGradients, OfPositionsSharedByBatches) {
   const Positions positions = Positions::ids(kIds);
   const Cache<double> cache(frequencies, positions, Layout::bsnd());
   std::vector<double> sums(kRates.size());
-  const auto whole = gradients(from_input(dense(x, Shape{6, 2, 8, 2})), dense(g, Shape{6, 2, 8, 2}), cache, split_half, Wanted::angle);
+  const auto whole =
+      gradients(dense(x, Shape{6, 2, 8, 2}), dense(g, Shape{6, 2, 8, 2}), cache, split_half, {Wanted::angle, GradientsFrom::input});
   for (Index b = 0; b < 2; ++b) {
     const Shape one{6, 2, 8};
     const StridedView<double> x_b{x.data() + b * 96, one, {6, 12}};
     const StridedView<double> g_b{g.data() + b * 96, one, {6, 12}};
-    const auto d = rate_gradients(gradients(from_input(x_b), g_b, cache, split_half, Wanted::angle), positions, Layout::tnd());
+    const auto d = rate_gradients(gradients(x_b, g_b, cache, split_half, {Wanted::angle, GradientsFrom::input}), positions, Layout::tnd());
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += d[k];
   }
   const auto d = rate_gradients(whole, positions);
@@ -171,19 +172,18 @@ TEST(ParameterGradients, RefuseWhatTheyCannotKnow) {
   const Frequencies frequencies = Frequencies::explicit_rates(kRates);
   const Cache<double> cache(frequencies, positions, Layout::sd());
   const auto v = dense(x, Shape{6, 8});
-  const auto angles = gradients(from_output(v), v, cache, split_half, Wanted::angle);
+  const auto angles = gradients(v, v, cache, split_half);
   EXPECT_EQ(error_of([&] { rate_gradients(angles, Positions::range(0, 7), Layout::sd()); }),
             "[rope] the gradients must be of a table with the outer extents these positions give [7], got [8]");
-  EXPECT_EQ(error_of([&] { rate_gradients(gradients(from_output(v), v, cache, split_half, Wanted::table), positions, Layout::sd()); }),
+  EXPECT_EQ(error_of([&] { rate_gradients(gradients(v, v, cache, split_half, {Wanted::table}), positions, Layout::sd()); }),
             "[rope] the gradients must be made with Wanted::angle, got none of angles");
   EXPECT_EQ(error_of([&] { attention_factor_gradient(angles, frequencies, positions, Layout::sd()); }),
             "[rope] the gradients must be made with Wanted::log_magnitude, got none of magnitudes");
   EXPECT_EQ(error_of([&] { position_gradients(angles, Frequencies::powers({8}), positions, Layout::sd()); }),
             "[rope] frequencies must have as many pairs as the gradients (3), got 4");
   EXPECT_EQ(error_of([&] { attention_factor_gradient(angles, Frequencies::explicit_rates(kRates, 0), positions, Layout::sd()); }),
-            "[rope] with attention factor 0 the gradients must be made from eigen_rope::from_input(x) with Wanted::table and a half-width "
-            "table, got "
-            "none of it");
+            "[rope] with attention factor 0 the gradients must be made from the rotation's input (options.from = "
+            "eigen_rope::GradientsFrom::input) with Wanted::table and a half-width table, got none of it");
 }
 
 }  // namespace

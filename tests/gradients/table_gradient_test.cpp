@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "eigen_rope/rotation/detail/tensor.hpp"
+#include "eigen_rope/rotation/tensor_view.hpp"
 #include "support/dense_view.hpp"
 #include "support/error_of.hpp"
 #include "support/only_target.hpp"
@@ -116,6 +116,18 @@ TEST(TableGradient, ThreadsGiveTheSameBits) {
     EXPECT_EQ(again_cos, dcos);
     EXPECT_EQ(again_sin, dsin);
   }
+}
+
+TEST(TableGradient, TakesTensors) {
+  Eigen::Tensor<float, 2> x(8, 3), g(8, 3);
+  x.setRandom();
+  g.setRandom();
+  const Shape shape{8, 3};
+  std::vector<float> dcos(12), dsin(12), again_cos(12), again_sin(12);
+  table_gradient(TableGradient<float>{dcos.data(), dsin.data(), 4, Shape{3}}, dense(x.data(), shape), dense(g.data(), shape), split_half);
+  table_gradient(TableGradient<float>{again_cos.data(), again_sin.data(), 4, Shape{3}}, x, std::as_const(g), split_half);
+  EXPECT_EQ(again_cos, dcos);
+  EXPECT_EQ(again_sin, dsin);
 }
 
 // A million terms of one sign: a float sum would have lost three digits, a plain double sum of doubles shows its rounding.

@@ -9,6 +9,7 @@
 #include <complex>
 
 #include "eigen_rope/gradients/gradients.hpp"
+#include "eigen_rope/rotation/tensor_view.hpp"
 #include "support/dense_view.hpp"
 #include "support/error_of.hpp"
 #include "support/rotation_cases.hpp"
@@ -112,8 +113,8 @@ TEST(Tangent, JvpAndGradientsAreAdjoint) {
     const auto du = random_values<double>(static_cast<Index>(table.cos.size()), 5);
     std::vector<double> dy(x.size()), dx(x.size());
     jvp_to(dense(dy, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du), pairing);
-    const auto d =
-        gradients(from_input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::angle | Wanted::log_magnitude, dense(dx, kShape));
+    const auto d = gradients_to(dense(dx, kShape), dense(x, kShape), dense(g, kShape), table, pairing,
+                                {Wanted::angle | Wanted::log_magnitude, GradientsFrom::input});
     EXPECT_NEAR(dot(g, dy), dot(v, dx) + dot(dt, d.angle) + dot(du, d.log_magnitude), kSumTolerance);
   });
 }
@@ -130,8 +131,8 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
     std::vector<double> of_g(x.size()), of_x(x.size());
     jvp_to(dense(of_g, kShape), dense(x, kShape), dense(v, kShape), table, tangent, pairing);
     rotate_tangent_to(dense(of_x, kShape), dense(g, kShape), tangent, pairing, Direction::backward);
-    const auto at_v = gradients(from_input(dense(v, kShape)), dense(g, kShape), table, pairing, Wanted::angle);
-    const auto at_x = gradients(from_input(dense(x, kShape)), dense(g, kShape), table, pairing, Wanted::log_magnitude);
+    const auto at_v = gradients(dense(v, kShape), dense(g, kShape), table, pairing, {Wanted::angle, GradientsFrom::input});
+    const auto at_x = gradients(dense(x, kShape), dense(g, kShape), table, pairing, {Wanted::log_magnitude, GradientsFrom::input});
     std::vector<double> of_t(w.size());
     for (std::size_t i = 0; i < w.size(); ++i) of_t[i] = at_v.angle[i] - w[i] * at_x.log_magnitude[i];
 
@@ -174,6 +175,22 @@ TEST(Tangent, IsZeroOutsideTheWindow) {
       EXPECT_EQ(y[i] == 0, place < 3 || place >= 9) << "element " << i << ": " << y[i];
     }
   }
+}
+
+TEST(Tangent, TakesTensors) {
+  using Tensor = Eigen::Tensor<double, 3>;
+  Tensor x(14, 2, 3), v(14, 2, 3), dy(14, 2, 3), again(14, 2, 3);
+  x.setRandom();
+  v.setRandom();
+  const auto table = random_table<double>(7, Shape{1, 3}, 34);
+  const auto tangent = tangent_of(table, random_values<double>(21, 35));
+  const auto rows = [](Tensor& tensor) { return dense(tensor.data(), kShape); };
+  jvp_to(rows(dy), rows(x), rows(v), table, tangent, split_half);
+  jvp_to(again, x, v, table, tangent, split_half);
+  EXPECT_TRUE(same_bits(dy.data(), again.data(), dy.size()));
+  rotate_tangent_to(rows(dy), rows(x), tangent, split_half);
+  rotate_tangent_to(again, x, tangent, split_half);
+  EXPECT_TRUE(same_bits(dy.data(), again.data(), dy.size()));
 }
 
 TEST(Tangent, RefusesWhatDoesNotFit) {

@@ -35,8 +35,7 @@ double there_and_back(eigen_rope::Index tokens) {
   const Eigen::Tensor<Scalar, 3> y = -eigen_rope::rotate(x, cache, eigen_rope::split_half);
   Eigen::Tensor<Scalar, 3> back = eigen_rope::rotate_inverse(y, growing.rows(0, tokens), eigen_rope::split_half);
   const Eigen::Tensor<Scalar, 0> worst = (back + x).abs().maximum();
-  const auto d = eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(y)), eigen_rope::strided_view(x), cache,
-                                       eigen_rope::split_half, eigen_rope::Wanted::angle);
+  const auto d = eigen_rope::gradients(y, x, cache, eigen_rope::split_half);
   return static_cast<double>(worst()) + (d.angle.size() == static_cast<std::size_t>(D / 2 * tokens) ? 0 : 1);
 }
 

@@ -32,8 +32,7 @@ double other_ways(const eigen_rope::Frequencies& frequencies) {
   const Eigen::Tensor<float, 3> y = eigen_rope::rotate(x, growing.rows(0, tokens), eigen_rope::interleaved);
   const Eigen::Tensor<float, 3> same = eigen_rope::rotate(x, fixed, eigen_rope::interleaved);
   Eigen::Tensor<float, 3> dx = x;
-  (void)eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(y)), eigen_rope::strided_view(dx), fixed,
-                              eigen_rope::interleaved, eigen_rope::Wanted::angle, eigen_rope::strided_view(dx));
+  (void)eigen_rope::gradients_inplace(y, dx, fixed, eigen_rope::interleaved);
   const Eigen::Tensor<float, 3> transposed = eigen_rope::rotate_backward(x, fixed, eigen_rope::interleaved);
   const Eigen::Tensor<float, 0> worst = ((y - same).abs() + (dx - transposed).abs()).maximum();
   return static_cast<double>(worst());

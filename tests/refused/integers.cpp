@@ -43,8 +43,7 @@ enum Count { none };
   eigen_rope::jvp_to(dx, dx, dx, cache, tangent, eigen_rope::split_half);  // refused: x must hold
 
   const eigen_rope::StridedView<WRONG(long long, float)> g{nullptr, shape, {8, 16}};
-  const auto from = eigen_rope::from_output(g);
-  (void)eigen_rope::gradients(from, g, cache, eigen_rope::split_half, eigen_rope::Wanted::angle);  // refused: x must hold
+  (void)eigen_rope::gradients(g, g, cache, eigen_rope::split_half);  // refused: x must hold
   eigen_rope::TableGradient<float> gradient;
   const eigen_rope::StridedView<WRONG(char16_t, float)> input{nullptr, shape, {8, 16}};
   eigen_rope::table_gradient(gradient, input, input, eigen_rope::split_half);  // refused: x must hold

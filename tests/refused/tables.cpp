@@ -23,9 +23,8 @@ namespace {
   eigen_rope::rotate_to(y, x, WRONG(entries, cache), eigen_rope::split_half);  // refused: a table must be
   eigen_rope::rotate_inplace(y, WRONG(7.0, cache), eigen_rope::split_half);    // refused: a table must be
   const auto rows = eigen_rope::strided_view(y);
-  eigen_rope::rotate_inplace(rows, WRONG(x, cache), eigen_rope::split_half);  // refused: a table must be
-  const auto u = eigen_rope::from_output(rows);
-  (void)eigen_rope::gradients(u, rows, WRONG('7', cache), eigen_rope::split_half, eigen_rope::Wanted::angle);  // refused: a table must be
+  eigen_rope::rotate_inplace(rows, WRONG(x, cache), eigen_rope::split_half);     // refused: a table must be
+  (void)eigen_rope::gradients(y, x, WRONG('7', cache), eigen_rope::split_half);  // refused: a table must be
   (void)eigen_rope::rotate(x, growing.rows(0, 3), eigen_rope::split_half);
 }
 

@@ -268,7 +268,7 @@ TEST(Cache, DerivativesByPositionsFlowThroughFromAngles) {
 }
 
 TEST(Cache, FromAnglesOfMagnitudeZeroDoesNotPromiseAnInverse) {
-  EXPECT_EQ(Cache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants, Determinants::unknown);
+  EXPECT_EQ(Cache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants, detail::Determinants::unknown);
 }
 
 /// The magnitude alone, which position 0 puts into the table: a way to any double-double.

@@ -100,22 +100,4 @@ constexpr PairSlots pair_slots(PairKind kind, Index k, Index rotary_dims) {
   return {first, first + quarter_size, first, first + quarter_size};
 }
 
-/// The pair a slot of the window belongs to, and whether it is the pair's second member.
-struct SlotOwner {
-  Index pair;   ///< Which pair.
-  bool second;  ///< Whether the slot is b rather than a.
-};
-
-/// The inverse of pair_slots for the slots read (a, b). For those written (A, B) ask with PairKind::split_half where the kind is
-/// interleaved_to_split_half, and with the kind itself elsewhere. 0 <= slot < rotary_dims.
-constexpr SlotOwner slot_owner(PairKind kind, Index slot, Index rotary_dims) {
-  if (kind == PairKind::interleaved || kind == PairKind::interleaved_to_split_half) return {slot / 2, slot % 2 != 0};
-  const Index pairs = rotary_dims / 2;
-  if (kind == PairKind::split_half) return {slot < pairs ? slot : slot - pairs, slot >= pairs};
-  const Index quarter_size = pairs / 2;
-  const Index within = slot < pairs ? slot : slot - pairs;
-  const Index first_pair = slot < pairs ? 0 : quarter_size;
-  return {first_pair + (within < quarter_size ? within : within - quarter_size), within >= quarter_size};
-}
-
 }  // namespace eigen_rope

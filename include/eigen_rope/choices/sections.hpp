@@ -22,8 +22,12 @@
 
 namespace eigen_rope {
 
-/// Section lengths may sum to less than this many pairs.
+namespace detail {
+
+/// Section lengths sum to less than this many pairs.
 inline constexpr Index max_section_total = Index{1} << 31;
+
+}  // namespace detail
 
 /// How pairs are dealt to the axes: the four rules above.
 enum class SectionPattern { contiguous, vision, interleaved_ggml, interleaved_hf };
@@ -35,7 +39,8 @@ EIGEN_ROPE_API const char* name_of(SectionPattern pattern);
 class EIGEN_ROPE_API Sections {
  public:
   /// `lengths` in pairs, one per axis in the order t, h, w, e. Throws eigen_rope::Error if one is negative, if all of the first three are
-  /// zero, or if their number does not suit the pattern (contiguous and vision 1 to 4; interleaved_hf 3; interleaved_ggml 4).
+  /// zero, if they sum to 2^31 or more, or if their number does not suit the pattern (contiguous and vision 1 to 4; interleaved_hf 3;
+  /// interleaved_ggml 4).
   Sections(SectionPattern pattern, std::vector<Index> lengths);
 
   SectionPattern pattern() const { return pattern_; }  ///< The rule.

@@ -19,10 +19,11 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::reference {
+namespace eigen_rope {
+namespace detail {
 
 /// The row of the table that belongs to row `row` of x.
-inline Index table_row(Index row, const Shape& x, const Shape& table_outer) {
+inline Index row_of_table(Index row, const Shape& x, const Shape& table_outer) {
   Index result = 0;
   Index stride = 1;
   for (int axis = 1; axis < x.rank(); ++axis) {
@@ -33,6 +34,10 @@ inline Index table_row(Index row, const Shape& x, const Shape& table_outer) {
   }
   return result;
 }
+
+}  // namespace detail
+
+namespace reference {
 
 /// y = the rotation of x. `shape` counts from the feature axis outwards. Throws eigen_rope::Error as eigen_rope::rotate does, and for null
 /// pointers. Arithmetic as there: in the wider of the two scalars, at least float, rounded to x's scalar once.
@@ -55,8 +60,8 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
     YScalar* out = y + row * D;
     for (Index d = 0; d < D; ++d) out[d] = detail::converted<YScalar>(in[d]);
 
-    const TableScalar* cos = table.cos + table_row(row, shape, table.outer) * table.width;
-    const TableScalar* sin = table.sin + table_row(row, shape, table.outer) * table.width;
+    const TableScalar* cos = table.cos + detail::row_of_table(row, shape, table.outer) * table.width;
+    const TableScalar* sin = table.sin + detail::row_of_table(row, shape, table.outer) * table.width;
     for (Index k = 0; k < dims / 2; ++k) {
       const PairSlots slot = pair_slots(pairing.kind(), k, dims);
       const C cos_A = detail::converted<C>(cos[full_width ? slot.A : k]);
@@ -86,4 +91,5 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
   }
 }
 
-}  // namespace eigen_rope::reference
+}  // namespace reference
+}  // namespace eigen_rope

@@ -2,7 +2,8 @@
 //
 // The backward pass of a rotation: every gradient in one pass over memory.
 //
-//   auto d = eigen_rope::gradients(eigen_rope::from_output(y), g, cache, eigen_rope::split_half, eigen_rope::Wanted::angle, dx);
+//   eigen_rope::rotate_inplace(q, cache, eigen_rope::split_half);                     the forward pass keeps q's output only
+//   auto d = eigen_rope::gradients_inplace(q, dq, cache, eigen_rope::split_half);     dq becomes dL/dx, and d.angle has the sums
 //
 // With y = rotate(x), g = dL/dy, pair (a, b) -> (A, B) and angle t:
 //
@@ -13,46 +14,23 @@
 //
 // summed over every axis the table broadcasts along. Half-width tables need only y, so x may be overwritten by the rotation; full-width
 // ones, and the gradient of a table with a zero magnitude, need x. From d angle follow the gradients of positions and rates
-// (parameter_gradients.hpp), and from those the base, the factors and the scalings (scaling_gradients.hpp). Eigen tensors come as views
-// (tensor_view.hpp). Not here: the gradient of the gradient (tangent.hpp closes it under the same operations).
+// (parameter_gradients.hpp), and from those the base, the factors and the scalings (scaling_gradients.hpp). Eigen's tensors can be
+// given where tensor_view.hpp is included as well. Not here: the gradient of the gradient (tangent.hpp closes it under the same
+// operations).
 #pragma once
 
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "eigen_rope/gradients/detail/backward.hpp"
+#include "eigen_rope/gradients/gradient_options.hpp"
 #include "eigen_rope/gradients/table_gradient.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/rows/detail/rows_of.hpp"
 
 namespace eigen_rope {
-
-/// What a backward pass is given besides g: the rotation's output, or its input.
-template <class Scalar>
-struct FromOutput {
-  StridedView<const Scalar> y;  ///< What the rotation gave.
-};
-/// The rotation's input, for full-width tables and magnitudes of zero.
-template <class Scalar>
-struct FromInput {
-  StridedView<const Scalar> x;  ///< What was rotated.
-};
-
-/// Says that these rows are the rotation's output. O(1).
-template <class Scalar>
-FromOutput<std::remove_const_t<Scalar>> from_output(const StridedView<Scalar>& y) {
-  return {{y.data, y.shape, y.strides}};
-}
-/// Says that these rows are the rotation's input. O(1).
-template <class Scalar>
-FromInput<std::remove_const_t<Scalar>> from_input(const StridedView<Scalar>& x) {
-  return {{x.data, x.shape, x.strides}};
-}
-
-/// What to sum besides dx; combine with |.
-enum class Wanted : unsigned { nothing = 0, angle = 1, log_magnitude = 2, table = 4 };
-
-/// Both sets.
-constexpr Wanted operator|(Wanted a, Wanted b) { return static_cast<Wanted>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
 
 /// What was asked for; the rest is empty. Sum: double for float, double and the 16-bit types, otherwise the scalar itself.
 template <class Sum>
@@ -168,27 +146,28 @@ void resize_for(std::vector<Sum>& values, bool wanted, Index width, const Shape&
   values.resize(wanted ? static_cast<std::size_t>(width * outer.size()) : 0);
 }
 
-/// dx where it is not wanted. Its scalar is g's, which it must not take part in deducing.
-template <class G>
-struct DxView {
-  using type = StridedView<std::remove_const_t<G>>;
-};
+/// What sums over rows of U and G are held in.
+template <class U, class G>
+using SumOf = SumScalar<ComputeScalar<RowScalar<U>, RowScalar<G>>>;
 
+/// dx is a null pointer where it is not wanted. The result is not touched before everything is checked.
 template <class Sum, class U, class G, class TableScalar>
-void backward(Gradients<Sum>& result, Side side, const StridedView<const U>& u, const StridedView<G>& g,
-              const TableView<TableScalar>& table, Pairing pairing, Wanted wanted, const typename DxView<G>::type& dx,
-              const Device& device) {
-  using C = ComputeScalar<U, std::remove_const_t<G>>;
-  static_assert(std::is_same_v<SumScalar<C>, Sum>, "[rope] the result must hold eigen_rope::GradientScalar of y (or x) and g");
-  const auto pass = make_backward_pass(side, u, g, dx, table.width, table.outer, pairing);
+void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>* dx, const StridedView<U>& u, const StridedView<G>& g,
+              const TableView<TableScalar>& table, Pairing pairing, const GradientOptions& options) {
+  using C = ComputeScalar<std::remove_const_t<U>, std::remove_const_t<G>>;
+  const Wanted wanted = options.wanted;
+  const bool from_output = options.from == GradientsFrom::output;
+  const auto pass = make_backward_pass(options.from, u, g, dx, table.width, table.outer, pairing);
   const bool sums_wanted = wanted != Wanted::nothing;
-  if (side == Side::output && pass.plan.full_width && sums_wanted) {
-    fail("full-width tables need eigen_rope::from_input(x) for more than dx, as y does not tell their members apart; table width",
-         static_cast<std::int64_t>(table.width));
+  if (from_output && pass.plan.full_width && sums_wanted) {
+    fail(
+        "full-width tables need the rotation's input (options.from = eigen_rope::GradientsFrom::input) for more than dx, as y does not "
+        "tell their members apart; table width",
+        static_cast<std::int64_t>(table.width));
   }
   checked_product("the number of bytes of the gradients", checked_table_size(table), sizeof(Sum));
-  if (side == Side::output && wants(wanted, Wanted::table)) require_invertible(pass.plan, table);
-  if (pass.dx != nullptr) refuse_table_overlap(table, dx, pass.dx_strides);
+  if (from_output && wants(wanted, Wanted::table)) require_invertible(pass.plan, table);
+  if (pass.dx != nullptr) refuse_table_overlap(table, *dx, pass.dx_strides);
   result.pairs = pass.plan.rotary_dims / 2;
   result.outer = table.outer;
   result.width = table.width;
@@ -196,68 +175,68 @@ void backward(Gradients<Sum>& result, Side side, const StridedView<const U>& u, 
   resize_for(result.log_magnitude, wants(wanted, Wanted::log_magnitude), result.pairs, table.outer);
   resize_for(result.cos, wants(wanted, Wanted::table), result.width, table.outer);
   resize_for(result.sin, wants(wanted, Wanted::table), result.width, table.outer);
-  const Products products = side == Side::output && wanted == Wanted::angle ? Products::difference : Products::all;
+  const Products products = from_output && wanted == Wanted::angle ? Products::difference : Products::all;
   const GradientRow<Sum, TableScalar> gradient_row(pass.plan, table, result);
-  run_backward(pass, table, products, sums_wanted, device, [&](Index row, const PairSums<C>& sums) {
-    side == Side::output ? gradient_row.from_output(row, sums) : gradient_row.from_input(row, sums);
+  run_backward(pass, table, products, sums_wanted, options.device, [&](Index row, const PairSums<C>& sums) {
+    from_output ? gradient_row.from_output(row, sums) : gradient_row.from_input(row, sums);
   });
 }
 
 }  // namespace detail
 
-/// What sums over tensors of U and G are held in.
-template <class U, class G>
-using GradientScalar = detail::SumScalar<detail::ComputeScalar<std::remove_const_t<U>, std::remove_const_t<G>>>;
-
-/// gradients() into an earlier result, whose memory is used again: fresh pages for the sums of a large table cost as much as a tenth of the
-/// pass.
-template <class Sum, class U, class G, class Table>
-void gradients_into(Gradients<Sum>& result, const FromOutput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
-                    Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
-  detail::backward(result, detail::Side::output, from.y, g, detail::view_of(table), pairing, wanted, dx, device);
-}
-
-/// The same from the input.
-template <class Sum, class U, class G, class Table>
-void gradients_into(Gradients<Sum>& result, const FromInput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
-                    Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
-  detail::backward(result, detail::Side::input, from.x, g, detail::view_of(table), pairing, wanted, dx, device);
-}
-
-/// The gradients of a loss from that with respect to a rotation's output.
+/// The gradients of a loss from that with respect to a rotation's output: the sums alone.
 ///
-/// \param from     eigen_rope::from_output(y) or eigen_rope::from_input(x): views of any strides, rows may share elements. The
-///                 window must be rotated; what is outside passes its gradient on unchanged
-/// \param g        dL/dy, of the same shape
+/// y, g and dx of these functions are each an Eigen::Tensor or Eigen::TensorMap (tensor_view.hpp) or a StridedView.
+///
+/// \param y        the rotation's output, or with GradientsFrom::input its input x; rows may share elements. The window must be rotated;
+///                 what is outside passes its gradient on unchanged
+/// \param g        dL/dy, of the same shape; rows may share elements
 /// \param table    what the forward rotation read
-/// \param wanted   what to sum; Wanted::nothing only writes dx
-/// \param dx       where dL/dx goes, of the same shape; g's own rows or y's allowed (y is read first), no other overlap with g, y, x or
-///                 the table. Without it dx is not computed
-/// \param device   table rows are split among threads; the bits are the same for any number
+/// \param options  what to sum, what y is, and where to run
+/// \param memory   an earlier result, moved here, whose memory is used again: fresh pages for the sums of a large table cost as much as a
+///                 tenth of the pass. It stays as it is where something is refused
 /// \returns        Gradients of double for float, double, half and bfloat16, of the scalar itself for others
 /// \throws eigen_rope::Error before anything is written: as rotate() for windows, shapes and tables that do not fit; for null pointers and
-///                 overlap; for from_output(y) with a full-width table; for Wanted::table from from_output(y) where the table has a zero
-///                 magnitude
+///                 overlap; from the output, for sums of a full-width table, and for Wanted::table where the table has a zero magnitude
 ///
 /// Error: sums of n products of float and 16-bit numbers at most n 2^-53 of the sum of their magnitudes, and 2^-23 more of d angle from y
 /// alone, as much as the rounding of y and g to float already costs; of doubles 2^-53 + n^2 2^-106 of it. Gradients that use the table
 /// carry its entries' rounding once more (d cos, d sin from y; d angle and d log m from x). dx as rotate(). Complexity: one pass over y (or
 /// x), g and dx. Thread safety: reads its arguments only.
-template <class U, class G, class Table>
-Gradients<GradientScalar<U, G>> gradients(const FromOutput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
-                                          Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
-  Gradients<GradientScalar<U, G>> result;
-  gradients_into(result, from, g, table, pairing, wanted, dx, device);
-  return result;
+template <class Y, class G, class Table>
+Gradients<detail::SumOf<const Y&, const G&>> gradients(const Y& y, const G& g, const Table& table, Pairing pairing,
+                                                       const GradientOptions& options = {},
+                                                       Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
+  const auto u_rows = detail::rows_of(y);
+  const auto g_rows = detail::rows_of(g);
+  detail::backward(memory, nullptr, u_rows, g_rows, detail::view_of(table), pairing, options);
+  return std::move(memory);
 }
 
-/// The same from the input.
-template <class U, class G, class Table>
-Gradients<GradientScalar<U, G>> gradients(const FromInput<U>& from, const StridedView<G>& g, const Table& table, Pairing pairing,
-                                          Wanted wanted, const typename detail::DxView<G>::type& dx = {}, const Device& device = Device()) {
-  Gradients<GradientScalar<U, G>> result;
-  gradients_into(result, from, g, table, pairing, wanted, dx, device);
-  return result;
+/// The same, and dL/dx goes to `dx`: of y's shape, with g's scalar. Its rows may be those of g or of y (y is read first), and must not
+/// overlap g, y or the table otherwise. With Wanted::nothing dx is all that is computed.
+template <class Dx, class Y, class G, class Table>
+Gradients<detail::SumOf<const Y&, const G&>> gradients_to(Dx&& dx, const Y& y, const G& g, const Table& table, Pairing pairing,
+                                                          const GradientOptions& options = {},
+                                                          Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
+  const auto u_rows = detail::rows_of(y);
+  const auto g_rows = detail::rows_of(g);
+  const auto dx_rows = detail::written_rows_of(std::forward<Dx>(dx));
+  constexpr bool same_scalar = std::is_same_v<detail::RowScalar<Dx>, detail::RowScalar<const G&>>;
+  static_assert(same_scalar || !detail::has_rows<Dx> || !detail::has_rows<const G&>, "[rope] dx must have g's scalar");
+  if constexpr (same_scalar) detail::backward(memory, &dx_rows, u_rows, g_rows, detail::view_of(table), pairing, options);
+  return std::move(memory);
+}
+
+/// The same, and g becomes dL/dx.
+template <class Y, class G, class Table>
+Gradients<detail::SumOf<const Y&, G>> gradients_inplace(const Y& y, G&& g, const Table& table, Pairing pairing,
+                                                        const GradientOptions& options = {},
+                                                        Gradients<detail::SumOf<const Y&, G>>&& memory = {}) {
+  const auto u_rows = detail::rows_of(y);
+  const auto g_rows = detail::written_rows_of(std::forward<G>(g));
+  detail::backward(memory, &g_rows, u_rows, g_rows, detail::view_of(table), pairing, options);
+  return std::move(memory);
 }
 
 }  // namespace eigen_rope

@@ -36,8 +36,8 @@ EIGEN_ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, co
 EIGEN_ROPE_API std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies,
                                                       const Positions& positions, const Layout& layout = Layout::bsnd());
 
-/// dL/dm. With m != 0 it needs d with Wanted::log_magnitude; m = 0 leaves no trace in y, so d must then come from eigen_rope::from_input(x)
-/// with Wanted::table and a half-width table of these positions.
+/// dL/dm. With m != 0 it needs d with Wanted::log_magnitude; m = 0 leaves no trace in y, so d must then come from GradientsFrom::input with
+/// Wanted::table and a half-width table of these positions.
 /// \throws eigen_rope::Error if what it needs was not asked for. Error as above.
 EIGEN_ROPE_API double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
                                                 const Layout& layout = Layout::bsnd());

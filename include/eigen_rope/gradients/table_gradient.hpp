@@ -7,12 +7,13 @@
 //   full width   dcos_A = sum g_A x_a     dsin_A = -sum g_A x_b        half width   dcos = sum (g_A x_a + g_B x_b)
 //                dcos_B = sum g_B x_b     dsin_B =  sum g_B x_a                     dsin = sum (g_B x_a - g_A x_b)
 //
-// summed over every axis the table broadcasts along. x and g are x-shaped views, rows anywhere; the result has the table's shape. Not the
-// gradient with respect to x (that is rotate_backward()), and not that of the parameters the table was made from.
+// summed over every axis the table broadcasts along. x and g are tensors or views of the same shape; the result has the table's shape. Not
+// the gradient with respect to x (that is rotate_backward()), and not that of the parameters the table was made from.
 #pragma once
 
 #include "eigen_rope/gradients/detail/backward.hpp"
 #include "eigen_rope/numbers/detail/rounding.hpp"
+#include "eigen_rope/rows/detail/rows_of.hpp"
 
 namespace eigen_rope {
 
@@ -57,23 +58,24 @@ void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Pu
 /// Overwrites `gradient` with dL/dcos and dL/dsin of the forward rotation of x.
 ///
 /// \param gradient  arrays of the table's shape; its scalar is any plain one, or that of x and g
-/// \param x, g      of the same shape; rows may share elements
+/// \param x, g      Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same shape; rows may share elements
 /// \param device    table rows are split among threads; each is summed by one, in memory order, so the bits do not depend on the number
 /// \throws eigen_rope::Error as rotate() for windows and shapes that do not fit, and for null or overlapping arrays
 ///
 /// Error: float and 16-bit operands at most half an ulp of the result's scalar + n 2^-53 of the sum of the n terms' magnitudes; double
 /// operands an ulp + n^2 2^-106 of it and the rounding of each product. Complexity: one pass over x and g.
 template <class Scalar, class X, class G>
-void table_gradient(const TableGradient<Scalar>& gradient, const StridedView<X>& x, const StridedView<G>& g, Pairing pairing,
-                    const Device& device = Device()) {
-  const auto pass = detail::make_backward_pass(detail::Side::input, x, g, {}, gradient.width, gradient.outer, pairing);
+void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& g, Pairing pairing, const Device& device = Device()) {
+  const auto x_rows = detail::rows_of(x);
+  const auto g_rows = detail::rows_of(g);
+  const auto pass = detail::make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr, gradient.width, gradient.outer, pairing);
   const Index size = detail::checked_product("the number of entries in the table", gradient.width, gradient.outer.size());
   if (size == 0) return;
   if (gradient.cos == nullptr || gradient.sin == nullptr) detail::fail("the table's gradient must have data, got a null pointer");
   const detail::Stretch cos_part = detail::stretch_of(gradient.cos, size);
   const detail::Stretch sin_part = detail::stretch_of(gradient.sin, size);
   for (const detail::Stretch& part : {cos_part, sin_part}) {
-    if (overlap(part, detail::stretch_of(x, pass.u_strides)) || overlap(part, detail::stretch_of(g, pass.g_strides))) {
+    if (overlap(part, detail::stretch_of(x_rows, pass.u_strides)) || overlap(part, detail::stretch_of(g_rows, pass.g_strides))) {
       detail::fail("the table's gradient must not overlap x or g");
     }
   }

@@ -11,18 +11,21 @@
 //
 //   gradient with respect to g        rotate(v, table) + rotate(x, tangent)       jvp_to(dg, x, v, ...)
 //   gradient with respect to x        rotate_backward(g, tangent)                 rotate_tangent_to(dx, g, tangent, ..., backward)
-//   gradient with respect to angles   gradients(from_input(v), g).angle - w gradients(from_input(x), g).log_magnitude
+//   gradient with respect to angles   gradients(v, g).angle - w gradients(x, g).log_magnitude, both with GradientsFrom::input
 //
 // so that any number of derivatives uses the same kernels. Outside the window the derivative is that of a copy: dx passes, and the tangent
 // gives 0. Not here: tangents of positions and rates (dt = dposition rate + position drate).
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "eigen_rope/rows/detail/rows_of.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope {
@@ -105,75 +108,89 @@ RowPlan window_plan(const StridedView<X>& x, const TableView<TableScalar>& table
   return make_row_plan(x.shape[0], table.width, pairing, Direction::forward);
 }
 
-}  // namespace detail
-
-/// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that derivative's transpose; 0 outside the window.
-/// Arguments and errors as rotate_to(), overlap that of whole rows; direction is forward or backward.
 template <class Y, class X, class Scalar>
-void rotate_tangent_to(const StridedView<Y>& y, const StridedView<X>& x, const TangentTable<Scalar>& tangent, Pairing pairing,
-                       Direction direction = Direction::forward, const Device& device = Device()) {
-  if (direction == Direction::inverse) detail::fail("a tangent has no inverse: direction must be forward or backward, got inverse");
-  const detail::RowPlan plan = detail::window_plan(x, tangent.view(), pairing);
-  if (x.shape != y.shape) detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
+void rotate_tangent(const StridedView<Y>& y, const StridedView<X>& x, const TangentTable<Scalar>& tangent, Pairing pairing,
+                    Direction direction, const Device& device) {
+  if (direction == Direction::inverse) fail("a tangent has no inverse: direction must be forward or backward, got inverse");
+  const RowPlan plan = window_plan(x, tangent.view(), pairing);
+  if (x.shape != y.shape) fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
   // Of whole rows: what is outside the windows is written too.
-  const detail::Strides strides = detail::checked_strides(y.shape, y.strides);
-  const detail::Strides x_strides = detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
+  const Strides strides = checked_strides(y.shape, y.strides);
+  const Strides x_strides = checked_strides(x.shape, x.strides, SharedElements::allowed);
   if (x.shape.size() > 0 && x.data != nullptr && y.data != nullptr) {
-    detail::refuse_view_overlap(x, x_strides, y, strides);
-    detail::refuse_table_overlap(tangent.view(), y, strides);
+    refuse_view_overlap(x, x_strides, y, strides);
+    refuse_table_overlap(tangent.view(), y, strides);
   }
-  rotate_to(detail::window_of(y, plan), detail::window_of(x, plan), tangent, Pairing(pairing.kind()), direction, device);
-  const detail::Walk walk = detail::make_walk(y.shape.outer(), strides, strides, detail::Strides{});
+  rotate_to(window_of(y, plan), window_of(x, plan), tangent, Pairing(pairing.kind()), direction, device);
+  const Walk walk = make_walk(y.shape.outer(), strides, strides, Strides{});
   for (Index row = 0; row < walk.rows; ++row) {
-    Y* begin = y.data + detail::place_of_row(walk, row).y;
-    std::fill(begin, begin + plan.offset, detail::converted<Y>(0.0));
-    std::fill(begin + plan.offset + plan.rotary_dims, begin + plan.row_length, detail::converted<Y>(0.0));
+    Y* begin = y.data + place_of_row(walk, row).y;
+    std::fill(begin, begin + plan.offset, converted<Y>(0.0));
+    std::fill(begin + plan.offset + plan.rotary_dims, begin + plan.row_length, converted<Y>(0.0));
   }
 }
 
-/// dy = the derivative of rotate(x, table, pairing) along (dx, tangent): a Jacobian-vector product.
-///
-/// \param dy       of x's shape; may be dx itself but must not overlap it otherwise, nor x
-/// \param table    what the rotation reads, and `tangent` its TangentTable
-/// \throws eigen_rope::Error as rotate_to()
-/// Error: that of two rotations and a sum. Complexity: one pass over x and dx.
 template <class Y, class X, class DX, class Table, class Scalar>
-void jvp_to(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX>& dx, const Table& table,
-            const TangentTable<Scalar>& tangent, Pairing pairing, const Device& device = Device()) {
+void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX>& dx, const Table& table,
+         const TangentTable<Scalar>& tangent, Pairing pairing, const Device& device) {
   using XScalar = std::remove_const_t<X>;
   const auto& entries = tangent.view();
-  const detail::RowPlan plan = detail::window_plan(x, entries, pairing);
-  if (x.shape != dx.shape) detail::fail("dx must have x's shape " + x.shape.text(), dx.shape.text());
-  const detail::Strides x_strides = detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
-  detail::check_table_broadcasts(x.shape.outer(), entries.outer);
+  const RowPlan plan = window_plan(x, entries, pairing);
+  if (x.shape != dx.shape) fail("dx must have x's shape " + x.shape.text(), dx.shape.text());
+  const Strides x_strides = checked_strides(x.shape, x.strides, SharedElements::allowed);
+  check_table_broadcasts(x.shape.outer(), entries.outer);
   if (x.shape.size() > 0) {
-    if (x.data == nullptr) detail::fail("a strided view must have data, got a null pointer");
-    const detail::Stretch read = detail::stretch_of(x, x_strides);
+    if (x.data == nullptr) fail("a strided view must have data, got a null pointer");
+    const Stretch read = stretch_of(x, x_strides);
     if (dy.shape == x.shape && dy.data != nullptr) {
-      const detail::Strides dy_strides = detail::checked_strides(dy.shape, dy.strides);
-      if (overlap(read, detail::stretch_of(dy, dy_strides))) detail::fail("dy must not overlap x, which is read after dy is written");
-      detail::refuse_table_overlap(entries, dy, dy_strides);
+      const Strides dy_strides = checked_strides(dy.shape, dy.strides);
+      if (overlap(read, stretch_of(dy, dy_strides))) fail("dy must not overlap x, which is read after dy is written");
+      refuse_table_overlap(entries, dy, dy_strides);
     }
   }
   rotate_to(dy, dx, table, pairing, Direction::forward, device);
   if (x.shape.size() == 0) return;
 
-  detail::RowPlan whole = plan;
+  RowPlan whole = plan;
   whole.offset = 0;
   whole.row_length = plan.rotary_dims;
-  const detail::Walk walk = detail::make_walk(x.shape.outer(), x_strides, detail::checked_strides(dy.shape, dy.strides),
-                                              detail::table_strides(entries.width, entries.outer));
-  constexpr detail::RowSteps single{1, 0, 0, 0};
+  const Walk walk =
+      make_walk(x.shape.outer(), x_strides, checked_strides(dy.shape, dy.strides), table_strides(entries.width, entries.outer));
+  constexpr RowSteps single{1, 0, 0, 0};
   device.for_range(walk.rows, static_cast<double>(plan.row_length) * 3 * sizeof(Y), [&](Index first, Index last) {
     std::vector<Y> turned(static_cast<std::size_t>(plan.rotary_dims));
     for (Index row = first; row < last; ++row) {
-      const detail::RowPlace at = detail::place_of_row(walk, row);
-      detail::rotate_rows(whole, detail::RowBlock<XScalar, Scalar, Y>{x.data + at.x + plan.offset, turned.data(), entries.cos + at.table,
-                                                                      entries.sin + at.table, single, single});
+      const RowPlace at = place_of_row(walk, row);
+      rotate_rows(whole, RowBlock<XScalar, Scalar, Y>{x.data + at.x + plan.offset, turned.data(), entries.cos + at.table,
+                                                      entries.sin + at.table, single, single});
       Y* y = dy.data + at.y + plan.offset;
       for (std::size_t i = 0; i < turned.size(); ++i) y[i] = static_cast<Y>(y[i] + turned[i]);
     }
   });
+}
+
+}  // namespace detail
+
+/// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that derivative's transpose; 0 outside the window.
+/// y and x are each an Eigen::Tensor or TensorMap (tensor_view.hpp) or a StridedView. Arguments and errors as rotate_to(), overlap that of
+/// whole rows; direction is forward or backward.
+template <class Y, class X, class Scalar>
+void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, Pairing pairing, Direction direction = Direction::forward,
+                       const Device& device = Device()) {
+  detail::rotate_tangent(detail::written_rows_of(std::forward<Y>(y)), detail::rows_of(x), tangent, pairing, direction, device);
+}
+
+/// dy = the derivative of rotate(x, table, pairing) along (dx, tangent): a Jacobian-vector product.
+///
+/// \param dy, x, dx  Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same shape; dy may be dx itself but must not
+///                 overlap it otherwise, nor x
+/// \param table    what the rotation reads, and `tangent` its TangentTable
+/// \throws eigen_rope::Error as rotate_to()
+/// Error: that of two rotations and a sum. Complexity: one pass over x and dx.
+template <class Y, class X, class DX, class Table, class Scalar>
+void jvp_to(Y&& dy, const X& x, const DX& dx, const Table& table, const TangentTable<Scalar>& tangent, Pairing pairing,
+            const Device& device = Device()) {
+  detail::jvp(detail::written_rows_of(std::forward<Y>(dy)), detail::rows_of(x), detail::rows_of(dx), table, tangent, pairing, device);
 }
 
 }  // namespace eigen_rope

@@ -2,14 +2,18 @@
 //
 // A whole Eigen tensor as a StridedView, for the functions that work on rows anywhere in memory.
 //
-//   auto d = eigen_rope::gradients(eigen_rope::from_output(eigen_rope::strided_view(y)), eigen_rope::strided_view(g), cache,
-//   eigen_rope::split_half, eigen_rope::Wanted::angle, eigen_rope::strided_view(dx));
+//   eigen_rope::StridedView<float> rows = eigen_rope::strided_view(y);
+//
+// Functions that take rows anywhere, such as gradients(), take a tensor or a map itself where this header is included.
 //
 // The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it outwards in either. The tensor must
 // outlive the view. Not for expressions, which have no memory: evaluate them first.
 #pragma once
 
+#include <type_traits>
+
 #include "eigen_rope/rotation/detail/tensor.hpp"
+#include "eigen_rope/rows/detail/rows_of.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
 namespace eigen_rope {
@@ -44,4 +48,21 @@ auto strided_view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
 template <class Scalar, int rank, int options, class TensorIndex>
 void strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>&&) = delete;
 
+namespace detail {
+
+/// A temporary Tensor's rows are to be read.
+struct RowsOfEigen {
+  template <class T>
+  static auto view(T&& tensor) {
+    return strided_view(static_cast<std::conditional_t<std::is_lvalue_reference_v<T>, T, const T&>>(tensor));
+  }
+};
+
+template <class Scalar, int rank, int options, class TensorIndex>
+struct RowsOf<Eigen::Tensor<Scalar, rank, options, TensorIndex>> : RowsOfEigen {};
+
+template <class Plain, int options, template <class> class Pointer>
+struct RowsOf<Eigen::TensorMap<Plain, options, Pointer>> : RowsOfEigen {};
+
+}  // namespace detail
 }  // namespace eigen_rope

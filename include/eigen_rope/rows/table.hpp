@@ -19,8 +19,12 @@
 
 namespace eigen_rope {
 
+namespace detail {
+
 /// What is known of the determinants c_A c_B + s_A s_B of a table: whether rotate_inverse() must look before it divides by them.
 enum class Determinants { unknown, nonzero };
+
+}  // namespace detail
 
 /// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must outlive every expression made from the
 /// view. Any number of threads may read it.
@@ -31,7 +35,8 @@ struct TableView {
   Index width = 0;              ///< Entries of a row: pairs, or rotated elements.
   /// Extents outside the feature axis, fastest first.
   Shape outer{};
-  Determinants determinants = Determinants::unknown;  ///< What rotate_inverse() may take for granted.
+  /// What rotate_inverse() may take for granted; caches set it.
+  detail::Determinants determinants = detail::Determinants::unknown;
 
   /// Itself: wherever a table is read, anything with a view() will do.
   const TableView& view() const { return *this; }

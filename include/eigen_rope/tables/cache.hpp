@@ -189,7 +189,7 @@ class Cache {
 
   Index pairs_ = 0;
   Shape outer_;
-  Determinants determinants_;
+  detail::Determinants determinants_;
   // cos, then sin from the next cache line on: one block, because glibc returns two freed ones of the same size to the system, and a table
   // made of fresh pages costs several times its computation.
   Index sin_begin_ = 0;

@@ -96,7 +96,7 @@ class GrowingCache {
   Index pairs_;
   int axes_;
   int token_axis_ = 0;
-  Determinants determinants_;
+  detail::Determinants determinants_;
   std::unique_ptr<State> state_;
 
   static_assert(detail::is_plain<Scalar>, "[rope] a growing cache must hold float, double, long double, Eigen::half or Eigen::bfloat16");

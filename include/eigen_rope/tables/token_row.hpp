@@ -108,7 +108,7 @@ class TokenRow {
 
   std::shared_ptr<const detail::RowFiller> filler_;
   int axes_;
-  Determinants determinants_;
+  detail::Determinants determinants_;
   DoubleDouble position_;  // where the row stands unless it is mixed
   bool mixed_ = false;
   std::vector<int> axis_;

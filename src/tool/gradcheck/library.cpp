@@ -167,27 +167,28 @@ Answers answers_in(const Problem& problem) {
   Answers answers;
 
   std::vector<Scalar> y(x.size());
-  rotate_to(dense(y.data(), shape), x_view, cache, pairing);
+  const auto y_view = dense(y.data(), shape);
+  rotate_to(y_view, x_view, cache, pairing);
   answers["y"] = widen(y);
   std::vector<Scalar> out(x.size());
   const auto out_view = dense(out.data(), shape);
-  rotate_to(out_view, dense(y.data(), shape), cache, pairing, Direction::inverse);
+  rotate_to(out_view, y_view, cache, pairing, Direction::inverse);
   answers["inverse"] = widen(out);
   rotate_to(out_view, g_view, cache, pairing, Direction::backward);
   answers["backward"] = widen(out);
 
-  const auto from_y = gradients(from_output(dense(y.data(), shape)), g_view, cache, pairing, everything, out_view);
+  const auto from_y = gradients_to(out_view, y_view, g_view, cache, pairing, {everything});
   answers["dx from y"] = widen(out);
   answers["cos from y"] = from_y.cos;
   answers["sin from y"] = from_y.sin;
   answers["angle from y"] = from_y.angle;
   answers["log m from y"] = from_y.log_magnitude;
   add_parameters(answers, problem, from_y, " from y");
-  const auto alone = gradients(from_output(dense(y.data(), shape)), g_view, cache, pairing, Wanted::angle, out_view);
+  const auto alone = gradients_to(out_view, y_view, g_view, cache, pairing);
   answers["dx with angle alone"] = widen(out);
   answers["angle alone from y"] = alone.angle;
 
-  const auto from_x = gradients(from_input(x_view), g_view, cache, pairing, everything, out_view);
+  const auto from_x = gradients_to(out_view, x_view, g_view, cache, pairing, {everything, GradientsFrom::input});
   answers["dx from x"] = widen(out);
   answers["cos from x"] = from_x.cos;
   answers["sin from x"] = from_x.sin;
@@ -202,7 +203,7 @@ Answers answers_in(const Problem& problem) {
   answers["sin of table_gradient"] = widen(dsin);
 
   const FullTable<TableScalar> full(cache.view(), pairing.kind());
-  const auto of_full = gradients(from_input(x_view), g_view, full, pairing, Wanted::table, out_view);
+  const auto of_full = gradients_to(out_view, x_view, g_view, full, pairing, {Wanted::table, GradientsFrom::input});
   answers["dx, full width"] = widen(out);
   answers["cos, full width"] = of_full.cos;
   answers["sin, full width"] = of_full.sin;
@@ -215,7 +216,7 @@ Answers answers_in(const Problem& problem) {
   answers["second order, to g"] = widen(out);
   rotate_tangent_to(out_view, g_view, turning, pairing, Direction::backward);
   answers["second order, to x"] = widen(out);
-  std::vector<double> to_angle = gradients(from_input(v_view), g_view, cache, pairing, Wanted::angle).angle;
+  std::vector<double> to_angle = gradients(v_view, g_view, cache, pairing, {Wanted::angle, GradientsFrom::input}).angle;
   for (std::size_t e = 0; e < to_angle.size(); ++e) to_angle[e] -= problem.angle_tangent[e] * from_x.log_magnitude[e];
   answers["second order, to angles"] = to_angle;
   return answers;

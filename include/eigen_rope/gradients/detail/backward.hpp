@@ -14,6 +14,7 @@
 #include <string>
 
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/gradients/gradient_options.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
@@ -23,14 +24,11 @@
 
 namespace eigen_rope::detail {
 
-/// Which end of the rotation u is.
-enum class Side { input, output };
-
 /// What a backward pass reads and writes, checked.
 template <class U, class G>
 struct BackwardPass {
   RowPlan plan;  // forward
-  Side side;
+  GradientsFrom from;
   const U* u;
   const G* g;
   /// nullptr if dx is not wanted.
@@ -39,7 +37,8 @@ struct BackwardPass {
   Shape outer;
 };
 
-inline std::string side_name(Side side) { return side == Side::input ? "x" : "y"; }
+/// What messages call u.
+inline std::string name_of_u(GradientsFrom from) { return from == GradientsFrom::input ? "x" : "y"; }
 
 template <class G, class U>
 void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, const std::string& name, const StridedView<U>& other,
@@ -49,16 +48,17 @@ void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, cons
   }
 }
 
-/// Checks shapes, strides and overlap. dx may be empty (rank 0): not wanted.
+/// Checks shapes, strides and overlap. dx is a null pointer where it is not wanted.
 template <class U, class G>
-BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(Side side, const StridedView<U>& u, const StridedView<G>& g,
-                                                                                const StridedView<std::remove_const_t<G>>& dx,
+BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(GradientsFrom from, const StridedView<U>& u,
+                                                                                const StridedView<G>& g,
+                                                                                const StridedView<std::remove_const_t<G>>* dx,
                                                                                 Index table_width, const Shape& table_outer,
                                                                                 const Pairing& pairing) {
   BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> pass;
   if (u.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
-  if (u.shape != g.shape) fail("g must have " + side_name(side) + "'s shape " + u.shape.text(), g.shape.text());
-  pass.side = side;
+  if (u.shape != g.shape) fail("g must have " + name_of_u(from) + "'s shape " + u.shape.text(), g.shape.text());
+  pass.from = from;
   pass.u_strides = checked_strides(u.shape, u.strides, SharedElements::allowed);
   pass.g_strides = checked_strides(g.shape, g.strides, SharedElements::allowed);
   pass.outer = u.shape.outer();
@@ -71,15 +71,15 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   if (!empty && (u.data == nullptr || g.data == nullptr)) fail("a strided view must have data, got a null pointer");
   (void)stretch_of(u, pass.u_strides);
   (void)stretch_of(g, pass.g_strides);
-  if (dx.shape.rank() == 0) return pass;
-  if (dx.shape != u.shape) fail("dx must have " + side_name(side) + "'s shape " + u.shape.text(), dx.shape.text());
-  pass.dx_strides = checked_strides(dx.shape, dx.strides, SharedElements::refused);
+  if (dx == nullptr) return pass;
+  if (dx->shape != u.shape) fail("dx must have " + name_of_u(from) + "'s shape " + u.shape.text(), dx->shape.text());
+  pass.dx_strides = checked_strides(dx->shape, dx->strides, SharedElements::refused);
   if (empty) return pass;
-  if (dx.data == nullptr) fail("a strided view must have data, got a null pointer");
-  (void)stretch_of(dx, pass.dx_strides);
-  refuse_overlap_of_dx(dx, pass.dx_strides, side_name(side), u, pass.u_strides);
-  refuse_overlap_of_dx(dx, pass.dx_strides, "g", g, pass.g_strides);
-  pass.dx = dx.data;
+  if (dx->data == nullptr) fail("a strided view must have data, got a null pointer");
+  (void)stretch_of(*dx, pass.dx_strides);
+  refuse_overlap_of_dx(*dx, pass.dx_strides, name_of_u(from), u, pass.u_strides);
+  refuse_overlap_of_dx(*dx, pass.dx_strides, "g", g, pass.g_strides);
+  pass.dx = dx->data;
   return pass;
 }
 
@@ -183,7 +183,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
   RowPlan transpose = pass.plan;
   transpose.direction = Direction::backward;
   Runs runs = pair_runs(pass.plan);
-  if (pass.side == Side::output) {
+  if (pass.from == GradientsFrom::output) {
     for (int i = 0; i < runs.count; ++i) {
       Run& run = runs.run[static_cast<std::size_t>(i)];
       run.in_a = run.out_a;
