@@ -41,6 +41,9 @@ template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 template <class T>
+inline constexpr bool is_float_or_double = std::is_same_v<FlatScalar<T>, float> || std::is_same_v<FlatScalar<T>, double>;
+
+template <class T>
 inline constexpr double epsilon_of = static_cast<double>(std::numeric_limits<FlatScalar<T>>::epsilon());
 
 /// Calls F with arguments X and takes its result, or the claimed gradients, apart. Refers to f and x.
@@ -48,10 +51,8 @@ template <class F, class... X>
 class FlatCall {
  public:
   using Result = Evaluated<std::invoke_result_t<const F&, const X&...>>;
-  static_assert(((std::is_same_v<FlatScalar<X>, float> || std::is_same_v<FlatScalar<X>, double>)&&...),
-                "[rope] check_gradient takes tensors of float or double, and numbers");
-  static_assert(std::is_same_v<FlatScalar<Result>, float> || std::is_same_v<FlatScalar<Result>, double>,
-                "[rope] check_gradient needs f to return a tensor of float or double, or a number");
+  static_assert((is_float_or_double<X> && ...), "[rope] check_gradient takes tensors of float or double, and numbers");
+  static_assert(is_float_or_double<Result>, "[rope] check_gradient needs f to return a tensor of float or double, or a number");
 
   FlatCall(const F& f, const GradientCheckOptions& options, const X&... x) : f_(f), arguments_{Flat<X>::array(x)...} {
     const std::vector<std::string> names = argument_names(options.names, sizeof...(X));

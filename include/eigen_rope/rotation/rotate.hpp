@@ -83,7 +83,7 @@ auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, con
 template <class Scalar, int rank, int options, class TensorIndex>
 TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
                            const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {
-  return detail::table_of_raw < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (cos, sin);
+  return detail::table_of_raw<detail::layout_of<options>>(cos, sin);
 }
 
 /// The same for memory that is not Eigen's.
