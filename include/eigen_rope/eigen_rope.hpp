@@ -2,9 +2,12 @@
 //
 // Everything: frequencies and positions make a table, a table and a pairing make a rotation.
 //
-//   eigen_rope::Frequencies f = eigen_rope::Frequencies::powers({128});                   how fast each pair turns
-//   eigen_rope::Cache<float> cache(f, eigen_rope::Positions::range(0, tokens));     where each token stands
-//   y = eigen_rope::rotate(q, cache, eigen_rope::split_half);                                   which elements form a pair
+//   eigen_rope::Frequencies f = eigen_rope::Frequencies::powers({128});
+//   eigen_rope::Cache<float> cache(f, eigen_rope::Positions::range(0, tokens));
+//   y = eigen_rope::rotate(q, cache, eigen_rope::split_half);
+//
+// Frequencies say how fast each pair turns, positions where each token stands, and the pairing which
+// elements form a pair.
 //
 // Each header can also be included alone.
 #pragma once

@@ -41,6 +41,9 @@ template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 template <class T>
+inline constexpr bool is_float_or_double = std::is_same_v<FlatScalar<T>, float> || std::is_same_v<FlatScalar<T>, double>;
+
+template <class T>
 inline constexpr double epsilon_of = static_cast<double>(std::numeric_limits<FlatScalar<T>>::epsilon());
 
 /// Calls F with arguments X and takes its result, or the claimed gradients, apart. Refers to f and x.
@@ -48,10 +51,8 @@ template <class F, class... X>
 class FlatCall {
  public:
   using Result = Evaluated<std::invoke_result_t<const F&, const X&...>>;
-  static_assert(((std::is_same_v<FlatScalar<X>, float> || std::is_same_v<FlatScalar<X>, double>)&&...),
-                "[rope] check_gradient takes tensors of float or double, and numbers");
-  static_assert(std::is_same_v<FlatScalar<Result>, float> || std::is_same_v<FlatScalar<Result>, double>,
-                "[rope] check_gradient needs f to return a tensor of float or double, or a number");
+  static_assert((is_float_or_double<X> && ...), "[rope] check_gradient takes tensors of float or double, and numbers");
+  static_assert(is_float_or_double<Result>, "[rope] check_gradient needs f to return a tensor of float or double, or a number");
 
   FlatCall(const F& f, const GradientCheckOptions& options, const X&... x) : f_(f), arguments_{Flat<X>::array(x)...} {
     const std::vector<std::string> names = argument_names(options.names, sizeof...(X));
@@ -208,30 +209,38 @@ GradientReport check_typed_gradient(const F& f, const Claim& claim, const Gradie
 
 /// Compares the gradient `claim` makes with numeric derivatives of `f` at `x`.
 ///
-/// \param f      a function of the tensors and numbers in x; returns a tensor (expression) of any rank, or a number. Called again and again
-///               with other values of the same shape, so it must be a pure function
-/// \param claim  (x..., g) -> J^T g with g as f's result; or, where f returns one value, (x...) -> gradient, or the gradient itself. One
-///               gradient for each argument, in a std::tuple where there are several
-/// \param x      a tensor or number of float or double, or a std::tuple of them (std::tie), each of any rank and layout
-/// \throws eigen_rope::Error if a gradient has not its argument's shape, if f changes its result's shape, or for options outside their
-/// range
+/// \param f      a function of the tensors and numbers in x; returns a tensor (expression) of any
+///               rank, or a number. Called again and again with other values of the same shape, so
+///               it must be a pure function
+/// \param claim  (x..., g) -> J^T g with g as f's result; or, where f returns one value, (x...) ->
+///               gradient, or the gradient itself. One gradient for each argument, in a std::tuple
+///               where there are several
+/// \param x      a tensor or number of float or double, or a std::tuple of them (std::tie), each of
+///               any rank and layout
 ///
-/// If f can be called with tensors of std::complex<double> (a lambda with `auto` for every argument) its derivatives are taken by the
-/// complex step (Squire and Trapp 1998), and else by central differences; its body must then compile for complex tensors. Write the
-/// arguments' types instead of `auto` where it does not. A complex step that disagrees with a central difference (abs(), conj(),
-/// comparisons) is dropped, and the report says so.
+/// If f can be called with tensors of std::complex<double> (a lambda with `auto` for every
+/// argument) its derivatives are taken by the complex step (Squire and Trapp 1998), and else by
+/// central differences; its body must then compile for complex tensors. Write the arguments' types
+/// instead of `auto` where it does not. A complex step that disagrees with a central difference
+/// (abs(), conj(), comparisons) is dropped, and the report says so.
 ///
-/// Bound, for the numeric side: central differences, with d(h), d(2h) two estimates and D4 the fourth difference of f,
-/// |d(h) - d(2h)| + |D4| / (4 h) + 6 r / h, which holds at and beside a kink too; complex step, 8 r + 4 epsilon of the largest entry of its
-/// column. r is the standard deviation of f's own rounding error, or of its derivative's, measured by fourth differences on fine grids (as
-/// More and Wild 2011), at least half an ulp of f. For the claim: 8 times its own, measured likewise, and 4 epsilon of itself, of the
-/// largest entry of its row and of |f_i| / max(typical_x, |x_j|). Rounding that neither moving x nor g shows, such as that of a constant,
-/// counts with these 4 epsilon only. At a kink any claim between the one-sided derivatives is allowed, and the verdict is
-/// Verdict::inconclusive.
+/// Bound, for the numeric side: central differences, with d(h), d(2h) two estimates and D4 the
+/// fourth difference of f, |d(h) - d(2h)| + |D4| / (4 h) + 6 r / h, which holds at and beside a
+/// kink too; complex step, 8 r + 4 epsilon of the largest entry of its column. r is the standard
+/// deviation of f's own rounding error, or of its derivative's, measured by fourth differences on
+/// fine grids (as More and Wild 2011), at least half an ulp of f. For the claim: 8 times its own,
+/// measured likewise, and 4 epsilon of itself, of the largest entry of its row and of |f_i| /
+/// max(typical_x, |x_j|). Rounding that neither moving x nor g shows, such as that of a constant,
+/// counts with these 4 epsilon only. At a kink any claim between the one-sided derivatives is
+/// allowed, and the verdict is Verdict::inconclusive.
 ///
-/// Complexity: to measure rounding, 60 evaluations of f, 60 more for each argument by the complex step, and 60 of the claim; then for n
-/// inputs and m outputs and every entry 4 n (complex step n) of f, m of the claim and n m memory, or for k projections of each argument 4 k
-/// (k) and k. One entry behind a wrong projection is sought by halving. Thread safety: f and claim are called from this thread only.
+/// - Errors:   eigen_rope::Error if a gradient has not its argument's shape, if f changes its
+///             result's shape, or for options outside their range.
+/// - Threads:  f and claim are called from this thread only.
+/// - Cost:     to measure rounding, 60 evaluations of f, 60 more for each argument by the complex
+///             step, and 60 of the claim; then for n inputs and m outputs and every entry 4 n
+///             (complex step n) of f, m of the claim and n m memory, or for k projections of each
+///             argument 4 k (k) and k. One entry behind a wrong projection is sought by halving.
 template <class F, class Claim, class X>
 GradientReport check_gradient(const F& f, const Claim& claim, const X& x, const GradientCheckOptions& options = {}) {
   return detail::check_typed_gradient(f, claim, options, x);
@@ -243,18 +252,21 @@ GradientReport check_gradient(const F& f, const Claim& claim, const std::tuple<X
   return std::apply([&](const detail::Plain<X>&... each) { return detail::check_typed_gradient(f, claim, options, each...); }, x);
 }
 
-/// Whether `transpose` is the transpose of the linear map `forward`: <A v, w> = <v, A^T w>, without differences and so without their
-/// errors.
+/// Whether `transpose` is the transpose of the linear map `forward`: <A v, w> = <v, A^T w>, without
+/// differences and so without their errors.
 ///
 /// \param forward    A: x-shaped tensor -> tensor
 /// \param transpose  A^T: tensor of forward's result -> x-shaped tensor
 /// \param x          gives shape, layout and scalar; its values are not used
-/// \throws eigen_rope::Error as check_gradient()
 ///
-/// Every entry of A and A^T is compared where they are small (Coverage), and `projections` random v, w always, with magnitudes from 1 to 2
-/// so that a forward that is not linear shows. Bound, for n inputs and m outputs: 8 epsilon sqrt(n + m) (sum |w_i (A v)_i| + sum |v_j (A^T
-/// w)_j|), which rounding errors of up to n + m terms exceed with negligible probability (Higham and Mary 2019); single entries 8 epsilon
-/// of the largest of their column of A and of A^T. Complexity: n + m applications, or 2 for each projection.
+/// Every entry of A and A^T is compared where they are small (Coverage), and `projections` random
+/// v, w always, with magnitudes from 1 to 2 so that a forward that is not linear shows. Bound, for
+/// n inputs and m outputs: 8 epsilon sqrt(n + m) (sum |w_i (A v)_i| + sum |v_j (A^T w)_j|), which
+/// rounding errors of up to n + m terms exceed with negligible probability (Higham and Mary 2019);
+/// single entries 8 epsilon of the largest of their column of A and of A^T.
+///
+/// - Errors:   eigen_rope::Error as check_gradient().
+/// - Cost:     n + m applications, or 2 for each projection.
 template <class Forward, class Transpose, class X>
 GradientReport check_adjoint(const Forward& forward, const Transpose& transpose, const X& x, const GradientCheckOptions& options = {}) {
   using Call = detail::FlatCall<Forward, X>;

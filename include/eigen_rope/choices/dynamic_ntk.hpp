@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frequencies of a growing sequence under dynamic NTK scaling, and whether cached keys are still rotated by them.
+// The frequencies of a growing sequence under dynamic NTK scaling, and whether cached keys are
+// still rotated by them.
 //
-//   eigen_rope::DynamicNtk ntk({128}, {10.0, 2048});                        up to 2048 tokens: the powers themselves
+//   eigen_rope::DynamicNtk ntk({128}, {10.0, 2048});    up to 2048 tokens: the powers themselves
 //   const eigen_rope::Frequencies before = ntk.frequencies();
-//   if (ntk.update(length) == eigen_rope::CachedKeys::rerotate) eigen_rope::rerotate(k, {before, p}, {ntk.frequencies(), p},
-//   eigen_rope::split_half);
+//   if (ntk.update(length) == eigen_rope::CachedKeys::rerotate) {
+//     eigen_rope::rerotate(k, {before, p}, {ntk.frequencies(), p}, eigen_rope::split_half);
+//   }
 //
-// The rule is Hugging Face's dynamic_frequency_update: a sequence longer than any before it gets the base of its length; one shorter than
-// the original context gets the original base back, if that had changed; in between the base of the longest stays. Hugging Face leaves the
-// keys it has cached as they were. Not here: the formula (ntk.hpp) and the cache of keys.
+// The rule is Hugging Face's dynamic_frequency_update: a sequence longer than any before it gets
+// the base of its length; one shorter than the original context gets the original base back, if
+// that had changed; in between the base of the longest stays. Hugging Face leaves the keys it has
+// cached as they were. Not here: the formula (ntk.hpp) and the cache of keys.
 #pragma once
 
 #include "eigen_rope/choices/frequencies.hpp"
@@ -32,8 +35,11 @@ class EIGEN_ROPE_API DynamicNtk {
   /// Throws eigen_rope::Error as DynamicNtkScaling::rates.
   DynamicNtk(const Powers<>& powers, const DynamicNtkScaling<>& scaling);
 
-  /// `length` is the number of tokens, the new ones included (largest position + 1). Throws eigen_rope::Error if it is negative or so large
-  /// that the base overflows; nothing has changed then. O(pairs) when the frequencies change, otherwise O(1).
+  /// `length` is the number of tokens, the new ones included (largest position + 1).
+  ///
+  /// - Errors:   eigen_rope::Error if `length` is negative or so large that the base overflows;
+  ///             nothing has changed then.
+  /// - Cost:     O(pairs) when the frequencies change, otherwise O(1).
   CachedKeys update(Index length);
 
   const Frequencies& frequencies() const { return frequencies_; }  ///< Those of the last update.

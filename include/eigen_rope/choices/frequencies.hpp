@@ -26,11 +26,16 @@
 
 namespace eigen_rope {
 
-/// One rate (radians per token) for each pair, and the attention factor. Immutable; safe to share between threads.
+/// One rate (radians per token) for each pair, and the attention factor.
+///
+/// - Threads:  immutable; safe to share between threads.
 class EIGEN_ROPE_API Frequencies {
  public:
-  /// What a scaling makes of the powers, for a sequence of `length` tokens, which matters only where depends_on_length. Throws
-  /// eigen_rope::Error as the rates() of the scaling, and for a negative length. O(pairs).
+  /// What a scaling makes of the powers, for a sequence of `length` tokens, which matters only
+  /// where depends_on_length.
+  ///
+  /// - Errors:   eigen_rope::Error as the rates() of the scaling, and for a negative length.
+  /// - Cost:     O(pairs).
   explicit Frequencies(const Powers<>& powers, const Scaling& scaling, Index length = 0);
   /// The powers alone. Throws as Powers::rates.
   static Frequencies powers(const Powers<>& powers);

@@ -57,12 +57,17 @@ struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
   S beta_slow = S(1.0);
   RampEnds ends = RampEnds::rounded;  ///< Whether the ramp begins and ends at whole pairs.
 
-  /// YaRN's blend. Throws eigen_rope::Error as powers.rates(), and for negative betas or context, or base 1. Error: as powers.rates(), but
-  /// relative to f_k max(1, linear_scale)(1 + 2 |ext_factor|), since the blend can cancel; with exact ends 10 u |ext_factor| dims (ln
-  /// original_context + |ln beta| + 2) / (|ln base| (high - low)) more, relative to the same.
+  /// YaRN's blend.
   ///
-  /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0; rounded ends have derivative 0.
-  /// At ext_factor 0 the rates are smooth, but m jumps: its dependence on ext_factor and linear_scale is left out there.
+  /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side,
+  /// which is 0; rounded ends have derivative 0. At ext_factor 0 the rates are smooth, but m jumps:
+  /// its dependence on ext_factor and linear_scale is left out there.
+  ///
+  /// - Errors:   eigen_rope::Error as powers.rates(), and for negative betas or context, or base 1.
+  /// - Error:    as powers.rates(), but relative to f_k max(1, linear_scale)(1 + 2 |ext_factor|),
+  ///             since the blend can cancel; with exact ends 10 u |ext_factor| dims (ln
+  ///             original_context + |ln beta| + 2) / (|ln base| (high - low)) more, relative to the
+  ///             same.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.
@@ -83,8 +88,10 @@ struct CorrectionDims {
   S high;  ///< Last pair of the ramp.
 };
 
-/// low and high of the formula above. For 128 dims, base 10000, context 4096 and betas 32 and 1: {20, 46}, {20.94..., 45.03...} where they
-/// are not rounded. Source: ggml_rope_yarn_corr_dims. Throws as GgmlYarn::rates.
+/// low and high of the formula above. For 128 dims, base 10000, context 4096 and betas 32 and 1:
+/// {20, 46}, {20.94..., 45.03...} where they are not rounded. Source: ggml_rope_yarn_corr_dims.
+///
+/// - Errors:   as GgmlYarn::rates.
 EIGEN_ROPE_API CorrectionDims<> yarn_correction_dims(Index dims, double base, const GgmlYarn<>& yarn);
 
 namespace detail {

@@ -51,8 +51,10 @@ struct Linear : detail::Parameters<Linear<S>> {
   S factor = S(1.0);
   static_assert(!detail::is_whole<S>, "[rope] the factor must be a floating-point or differentiable number: write 4.0 instead of 4");
 
-  /// f_k linear_scale / factor. Throws eigen_rope::Error as powers.rates(), and for a factor that is not positive. Error: that of the
-  /// powers and u more.
+  /// f_k linear_scale / factor.
+  ///
+  /// - Errors:   eigen_rope::Error as powers.rates(), and for a factor that is not positive.
+  /// - Error:    that of the powers and u more.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.
@@ -79,7 +81,10 @@ struct Proportional : detail::Parameters<Proportional<S>> {
   /// Pairs that turn, from the first; 0 to rotary_dims / 2. The others have rate 0, cos = m and sin = 0: m applies to them too.
   Index rotated_pairs = 0;
 
-  /// f_k linear_scale / factor for the first pairs, 0 behind them. Throws as Linear, and if there are not so many pairs. Error: as Linear.
+  /// f_k linear_scale / factor for the first pairs, 0 behind them.
+  ///
+  /// - Errors:   as Linear, and if there are not so many pairs.
+  /// - Error:    as Linear.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.
@@ -90,9 +95,12 @@ struct Proportional : detail::Parameters<Proportional<S>> {
   }
 };
 
-/// floor(head_dims fraction), the rotary dims of partial_rotary_factor; fraction in (0, 1], head_dims > 0. The window is the pairing's
-/// (Pairing::with_rotary_dims), the powers' dims are these. Throws eigen_rope::Error where the result is odd or 0: Hugging Face then makes
-/// one more rate than it has pairs.
+/// floor(head_dims fraction), the rotary dims of partial_rotary_factor; fraction in (0, 1],
+/// head_dims > 0. The window is the pairing's (Pairing::with_rotary_dims), the powers' dims are
+/// these.
+///
+/// - Errors:   eigen_rope::Error where the result is odd or 0: Hugging Face then makes one more
+///             rate than it has pairs.
 EIGEN_ROPE_API Index partial_rotary_dims(Index head_dims, double fraction);
 
 /// floor(floor(head_dims fraction) / 2), the pairs that turn in a proportional scaling; the powers' dims are all head_dims. fraction in

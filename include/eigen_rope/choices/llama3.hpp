@@ -41,11 +41,15 @@ struct Llama3 : detail::Parameters<Llama3<S>> {
   /// In tokens; >= 0.
   Index original_context = 8192;
 
-  /// Llama 3.1's three bands. Throws eigen_rope::Error as powers.rates(), and for a factor that is not positive, negative freq factors or
-  /// context, or a high freq factor below the low one. Error: twice that of powers.rates(); in the smooth band relative to f_k linear_scale
-  /// max(1, 1/factor) and 1 + high_freq_factor / (high_freq_factor - low_freq_factor) times as much.
+  /// Llama 3.1's three bands.
   ///
   /// Kinks: on a band's edge the derivative is that of the smooth band.
+  ///
+  /// - Errors:   eigen_rope::Error as powers.rates(), and for a factor that is not positive,
+  ///             negative freq factors or context, or a high freq factor below the low one.
+  /// - Error:    twice that of powers.rates(); in the smooth band relative to f_k linear_scale
+  ///             max(1, 1/factor) and 1 + high_freq_factor / (high_freq_factor - low_freq_factor)
+  ///             times as much.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.

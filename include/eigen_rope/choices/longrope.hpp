@@ -57,9 +57,12 @@ struct LongRope : detail::Parameters<LongRope<S>> {
   S factor = S(1.0);
   LongRopeMagnitude magnitude = LongRopeMagnitude::from_factor;  ///< The rule for m.
 
-  /// For a sequence of `length` tokens. Throws eigen_rope::Error as powers.rates(), and for lists that are not one non-zero number per
-  /// pair, frequency factors beside them, a factor or context that is not positive, a negative length. Error: that of powers.rates(); m
-  /// within (4 + 2 ln factor / ln original_context) u.
+  /// For a sequence of `length` tokens.
+  ///
+  /// - Errors:   eigen_rope::Error as powers.rates(), and for lists that are not one non-zero
+  ///             number per pair, frequency factors beside them, a factor or context that is not
+  ///             positive, a negative length.
+  /// - Error:    that of powers.rates(); m within (4 + 2 ln factor / ln original_context) u.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.

@@ -42,9 +42,11 @@ struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
   /// Tokens up to which nothing changes (max_position_embeddings); > 0.
   Index original_context = 2048;
 
-  /// Powers of base'. Throws eigen_rope::Error as powers.rates(), and for 2 dims, a factor or context that is not positive, a negative
-  /// length, or a base that overflows. Error: that of the powers and of dynamic_ntk_base. Up to the original context `factor` has
-  /// derivative 0.
+  /// Powers of base'. Up to the original context `factor` has derivative 0.
+  ///
+  /// - Errors:   eigen_rope::Error as powers.rates(), and for 2 dims, a factor or context that is
+  ///             not positive, a negative length, or a base that overflows.
+  /// - Error:    that of the powers and of dynamic_ntk_base.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.
@@ -73,8 +75,10 @@ struct NtkScaling : detail::Parameters<NtkScaling<S>> {
   S mixed_b = S(1.0);
   static_assert(!detail::is_whole<S>, "[rope] the factor must be a floating-point or differentiable number: write 4.0 instead of 4");
 
-  /// vLLM's rule for all lengths. Throws as powers.rates(), and for a factor that is not positive or a negative mixed_b.
-  /// Error: that of the powers and (4 |ln factor| (1 + mixed_b |ln(2 / d)|) + 2) u.
+  /// vLLM's rule for all lengths.
+  ///
+  /// - Errors:   as powers.rates(), and for a factor that is not positive or a negative mixed_b.
+  /// - Error:    that of the powers and (4 |ln factor| (1 + mixed_b |ln(2 / d)|) + 2) u.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.
@@ -94,8 +98,11 @@ EIGEN_ROPE_API void require_valid_ntk(Index dims, double base, double factor);
 
 }  // namespace detail
 
-/// base * factor^(dims / (dims - 2)): the base that stretches the slowest pair by `factor` and leaves the fastest alone ("NTK-aware").
-/// dims > 2, base > 0, factor > 0; throws eigen_rope::Error otherwise. For numbers: the real result rounded once.
+/// base * factor^(dims / (dims - 2)): the base that stretches the slowest pair by `factor` and
+/// leaves the fastest alone ("NTK-aware").
+///
+/// - Errors:   eigen_rope::Error unless dims > 2, base > 0, factor > 0.
+/// - Error:    for numbers, the real result rounded once.
 EIGEN_ROPE_API double ntk_base(Index dims, double base, double factor);
 
 /// The same for differentiable and other scalars, in their own arithmetic.
@@ -112,8 +119,11 @@ S ntk_base(Index dims, const S& base, const S& factor) {
   return stretched;
 }
 
-/// base' of the formula above; `base` itself up to the original context. dims > 2: with 2 the formula divides by 0. For dims 128, base
-/// 10000, context 2048 and factor 10: 759702.231... at 16384 tokens. Error: (2 ln(base' / base) + 12) u.
+/// base' of the formula above; `base` itself up to the original context. dims > 2: with 2 the
+/// formula divides by 0. For dims 128, base 10000, context 2048 and factor 10: 759702.231... at
+/// 16384 tokens.
+///
+/// - Error:    (2 ln(base' / base) + 12) u.
 template <class S>
 S dynamic_ntk_base(Index dims, const S& base, const DynamicNtkScaling<S>& ntk, Index length) {
   detail::require_valid(ntk.template cast<double>(), length);

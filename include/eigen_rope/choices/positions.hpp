@@ -30,10 +30,14 @@ struct Batches {
   Index count = 1;  ///< Not negative; 0 only for no positions at all.
 };
 
-/// Immutable; safe to share between threads. Number is any integer or floating-point type; floating values must be finite.
+/// Number is any integer or floating-point type; floating values must be finite.
+///
+/// - Threads:  immutable; safe to share between threads.
 class EIGEN_ROPE_API Positions {
  public:
-  /// start, start + 1, ..., `tokens` of them. Throws eigen_rope::Error if tokens is negative or the last one would pass int64.
+  /// start, start + 1, ..., `tokens` of them.
+  ///
+  /// - Errors:   eigen_rope::Error if tokens is negative or the last one would pass int64.
   static Positions range(std::int64_t start, Index tokens);
 
   /// Token s stands at ids[s], in every sequence.
@@ -42,7 +46,9 @@ class EIGEN_ROPE_API Positions {
     return Positions(exact(ids), 1, std::nullopt);
   }
 
-  /// Token s of batch b stands at ids[b * tokens + s]. Throws eigen_rope::Error if the list does not divide into the batches.
+  /// Token s of batch b stands at ids[b * tokens + s].
+  ///
+  /// - Errors:   eigen_rope::Error if the list does not divide into the batches.
   template <class Number>
   static Positions per_batch(const std::vector<Number>& ids, Batches batches) {
     return Positions(exact(ids), batches.count, std::nullopt);

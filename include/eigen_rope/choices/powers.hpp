@@ -87,11 +87,14 @@ struct Powers : detail::Parameters<Powers<S>> {
     visit("exponent_dims", objects.exponent_dims...);
   }
 
-  /// f_k linear_scale, and the attention factor. Throws eigen_rope::Error for odd or non-positive dims, base <= 0, scale <= 0, non-finite
-  /// values, zero factors, too few of them, looking at values only.
+  /// f_k linear_scale, and the attention factor.
   ///
-  /// Error, in S's own arithmetic with unit roundoff u and exp and log good to an ulp: (4 |ln base^(-2 e_k / d)| + 4) u relative. O(pairs);
-  /// safe to call from several threads where S is.
+  /// - Errors:   eigen_rope::Error for odd or non-positive dims, base <= 0, scale <= 0, non-finite
+  ///             values, zero factors, too few of them, looking at values only.
+  /// - Threads:  safe to call from several threads where S is.
+  /// - Error:    in S's own arithmetic with unit roundoff u and exp and log good to an ulp, (4 |ln
+  ///             base^(-2 e_k / d)| + 4) u relative.
+  /// - Cost:     O(pairs).
   Rates<S> rates() const;
 
   static_assert(sizeof(detail::PowersScalar<S>) != 0);

@@ -38,9 +38,11 @@ EIGEN_ROPE_API const char* name_of(SectionPattern pattern);
 /// Immutable; safe to share between threads.
 class EIGEN_ROPE_API Sections {
  public:
-  /// `lengths` in pairs, one per axis in the order t, h, w, e. Throws eigen_rope::Error if one is negative, if all of the first three are
-  /// zero, if they sum to 2^31 or more, or if their number does not suit the pattern (contiguous and vision 1 to 4; interleaved_hf 3;
-  /// interleaved_ggml 4).
+  /// `lengths` in pairs, one per axis in the order t, h, w, e.
+  ///
+  /// - Errors:   eigen_rope::Error if one is negative, if all of the first three are zero, if they
+  ///             sum to 2^31 or more, or if their number does not suit the pattern (contiguous and
+  ///             vision 1 to 4; interleaved_hf 3; interleaved_ggml 4).
   Sections(SectionPattern pattern, std::vector<Index> lengths);
 
   SectionPattern pattern() const { return pattern_; }  ///< The rule.
@@ -51,8 +53,9 @@ class EIGEN_ROPE_API Sections {
   int axis(Index pair) const;
   /// The power of the base the pair's rate takes: the pair itself, except for vision.
   Index exponent(Index pair) const;
-  /// exponent(0) to exponent(pairs - 1), as Powers::exponents wants them. Throws eigen_rope::Error if pairs is negative or too large to
-  /// count.
+  /// exponent(0) to exponent(pairs - 1), as Powers::exponents wants them.
+  ///
+  /// - Errors:   eigen_rope::Error if pairs is negative or too large to count.
   std::vector<Index> exponents(Index pairs) const;
 
   /// `contiguous [16, 24, 24]`

@@ -68,11 +68,16 @@ struct Yarn : detail::Parameters<Yarn<S>> {
   /// Multiplies the kept part of the rate, vLLM's extrapolation_factor as the published formula has it; finite.
   S extrapolation = S(1.0);
 
-  /// The blend. Throws eigen_rope::Error as powers.rates(), and for a factor, context or beta that is not positive, or base 1. Error: as
-  /// GgmlYarn's, with 1 / factor for linear_scale and extrapolation for ext_factor; m within 8 u.
+  /// The blend.
   ///
-  /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0; rounded ends have derivative 0;
-  /// ends put apart stay so. With hugging_face m jumps where an mscale reaches 0, and its dependence on both is left out there.
+  /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side,
+  /// which is 0; rounded ends have derivative 0; ends put apart stay so. With hugging_face m jumps
+  /// where an mscale reaches 0, and its dependence on both is left out there.
+  ///
+  /// - Errors:   eigen_rope::Error as powers.rates(), and for a factor, context or beta that is not
+  ///             positive, or base 1.
+  /// - Error:    as GgmlYarn's, with 1 / factor for linear_scale and extrapolation for ext_factor;
+  ///             m within 8 u.
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
   /// Visits every parameter of one or more objects by name, in the order of the members.
@@ -164,9 +169,12 @@ Rates<S> Yarn<S>::rates(const Powers<S>& powers, Index /*length*/) const {
   return result;
 }
 
-/// What DeepSeek multiplies the attention scores with besides m^2: g(factor, mscale_all_dim)^2, 1 if mscale_all_dim is 0. It belongs to
-/// the softmax's scale, not to the rotation, and is in no table. 1.5896261651208735 for (40, 0.707). factor > 0, mscale_all_dim finite,
-/// else eigen_rope::Error. For numbers: the real result rounded once.
+/// What DeepSeek multiplies the attention scores with besides m^2: g(factor, mscale_all_dim)^2, 1
+/// if mscale_all_dim is 0. It belongs to the softmax's scale, not to the rotation, and is in no
+/// table. 1.5896261651208735 for (40, 0.707).
+///
+/// - Errors:   eigen_rope::Error unless factor > 0 and mscale_all_dim is finite.
+/// - Error:    for numbers, the real result rounded once.
 EIGEN_ROPE_API double yarn_softmax_multiplier(double factor, double mscale_all_dim);
 
 /// The same for differentiable and other scalars, in their own arithmetic.

@@ -39,8 +39,11 @@ inline Index row_of_table(Index row, const Shape& x, const Shape& table_outer) {
 
 namespace reference {
 
-/// y = the rotation of x. `shape` counts from the feature axis outwards. Throws eigen_rope::Error as eigen_rope::rotate does, and for null
-/// pointers. Arithmetic as there: in the wider of the two scalars, at least float, rounded to x's scalar once.
+/// y = the rotation of x. `shape` counts from the feature axis outwards. Arithmetic as
+/// eigen_rope::rotate's: in the wider of the two scalars, at least float, rounded to x's scalar
+/// once.
+///
+/// - Errors:   eigen_rope::Error as eigen_rope::rotate does, and for null pointers.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table, Pairing pairing,
             Direction direction = Direction::forward) {

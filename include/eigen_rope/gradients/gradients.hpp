@@ -186,23 +186,31 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
 
 /// The gradients of a loss from that with respect to a rotation's output: the sums alone.
 ///
-/// y, g and dx of these functions are each an Eigen::Tensor or Eigen::TensorMap (tensor_view.hpp) or a StridedView.
+/// y, g and dx of these functions are each an Eigen::Tensor or Eigen::TensorMap (tensor_view.hpp)
+/// or a StridedView.
 ///
-/// \param y        the rotation's output, or with GradientsFrom::input its input x; rows may share elements. The window must be rotated;
-///                 what is outside passes its gradient on unchanged
+/// \param y        the rotation's output, or with GradientsFrom::input its input x; rows may share
+///                 elements. The window must be rotated; what is outside passes its gradient on
+///                 unchanged
 /// \param g        dL/dy, of the same shape; rows may share elements
 /// \param table    what the forward rotation read
 /// \param options  what to sum, what y is, and where to run
-/// \param memory   an earlier result, moved here, whose memory is used again: fresh pages for the sums of a large table cost as much as a
-///                 tenth of the pass. It stays as it is where something is refused
-/// \returns        Gradients of double for float, double, half and bfloat16, of the scalar itself for others
-/// \throws eigen_rope::Error before anything is written: as rotate() for windows, shapes and tables that do not fit; for null pointers and
-///                 overlap; from the output, for sums of a full-width table, and for Wanted::table where the table has a zero magnitude
+/// \param memory   an earlier result, moved here, whose memory is used again: fresh pages for the
+///                 sums of a large table cost as much as a tenth of the pass. It stays as it is
+///                 where something is refused
+/// \returns        Gradients of double for float, double, half and bfloat16, of the scalar itself
+///                 for others
 ///
-/// Error: sums of n products of float and 16-bit numbers at most n 2^-53 of the sum of their magnitudes, and 2^-23 more of d angle from y
-/// alone, as much as the rounding of y and g to float already costs; of doubles 2^-53 + n^2 2^-106 of it. Gradients that use the table
-/// carry its entries' rounding once more (d cos, d sin from y; d angle and d log m from x). dx as rotate(). Complexity: one pass over y (or
-/// x), g and dx. Thread safety: reads its arguments only.
+/// - Errors:   eigen_rope::Error before anything is written: as rotate() for windows, shapes and
+///             tables that do not fit; for null pointers and overlap; from the output, for sums of
+///             a full-width table, and for Wanted::table where the table has a zero magnitude.
+/// - Threads:  reads its arguments only.
+/// - Error:    sums of n products of float and 16-bit numbers at most n 2^-53 of the sum of their
+///             magnitudes, and 2^-23 more of d angle from y alone, as much as the rounding of y and
+///             g to float already costs; of doubles 2^-53 + n^2 2^-106 of it. Gradients that use
+///             the table carry its entries' rounding once more (d cos, d sin from y; d angle and d
+///             log m from x). dx as rotate().
+/// - Cost:     one pass over y (or x), g and dx.
 template <class Y, class G, class Table>
 Gradients<detail::SumOf<const Y&, const G&>> gradients(const Y& y, const G& g, const Table& table, Pairing pairing,
                                                        const GradientOptions& options = {},
@@ -213,8 +221,11 @@ Gradients<detail::SumOf<const Y&, const G&>> gradients(const Y& y, const G& g, c
   return std::move(memory);
 }
 
-/// The same, and dL/dx goes to `dx`: of y's shape, with g's scalar. Its rows may be those of g or of y (y is read first), and must not
-/// overlap g, y or the table otherwise. With Wanted::nothing dx is all that is computed.
+/// The same, and dL/dx goes to `dx`: of y's shape, with g's scalar. With Wanted::nothing dx is all
+/// that is computed.
+///
+/// - Aliasing: dx's rows may be those of g or of y (y is read first), and must not overlap g, y or
+///             the table otherwise.
 template <class Dx, class Y, class G, class Table>
 Gradients<detail::SumOf<const Y&, const G&>> gradients_to(Dx&& dx, const Y& y, const G& g, const Table& table, Pairing pairing,
                                                           const GradientOptions& options = {},

@@ -22,11 +22,13 @@ namespace eigen_rope {
 
 /// One number per pair, in gradient of the loss per (radian per token).
 ///
-/// \param d          with Wanted::angle, for a table of these positions and this layout
-/// \throws eigen_rope::Error if the angle's gradient was not asked for, the table had other extents than these positions give, or a list of
-/// d is
-///                   not as long as its table
-/// Error: the terms' own rounding and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
+/// \param d  with Wanted::angle, for a table of these positions and this layout
+///
+/// - Errors:   eigen_rope::Error if the angle's gradient was not asked for, the table had other
+///             extents than these positions give, or a list of d is not as long as its table.
+/// - Threads:  safe to call from several threads.
+/// - Error:    the terms' own rounding and 2^-53 of the sum of their magnitudes.
+/// - Cost:     O(tokens * batches * pairs).
 EIGEN_ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& positions,
                                                   const Layout& layout = Layout::bsnd());
 
@@ -36,9 +38,12 @@ EIGEN_ROPE_API std::vector<double> rate_gradients(const Gradients<double>& d, co
 EIGEN_ROPE_API std::vector<double> position_gradients(const Gradients<double>& d, const Frequencies& frequencies,
                                                       const Positions& positions, const Layout& layout = Layout::bsnd());
 
-/// dL/dm. With m != 0 it needs d with Wanted::log_magnitude; m = 0 leaves no trace in y, so d must then come from GradientsFrom::input with
-/// Wanted::table and a half-width table of these positions.
-/// \throws eigen_rope::Error if what it needs was not asked for. Error as above.
+/// dL/dm. With m != 0 it needs d with Wanted::log_magnitude; m = 0 leaves no trace in y, so d must
+/// then come from GradientsFrom::input with Wanted::table and a half-width table of these
+/// positions.
+///
+/// - Errors:   eigen_rope::Error if what it needs was not asked for.
+/// - Error:    as rate_gradients().
 EIGEN_ROPE_API double attention_factor_gradient(const Gradients<double>& d, const Frequencies& frequencies, const Positions& positions,
                                                 const Layout& layout = Layout::bsnd());
 

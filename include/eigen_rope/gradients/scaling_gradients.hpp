@@ -47,8 +47,9 @@ struct ScalingGradients {
   OneScaling scaling;  ///< With respect to those of the scaling.
 };
 
-/// Through scaling.rates(powers, length). Throws eigen_rope::Error as that does, and if the gradients are not one per pair. Kinks: as
-/// stated there.
+/// Through scaling.rates(powers, length). Kinks: as stated there.
+///
+/// - Errors:   eigen_rope::Error as scaling.rates(), and if the gradients are not one per pair.
 EIGEN_ROPE_API ScalingGradients<Scaling> scaling_gradients(const Powers<>& powers, const Scaling& scaling, const RateGradients& gradients,
                                                            Index length = 0);
 
@@ -60,7 +61,9 @@ ScalingGradients<OneScaling> scaling_gradients(const Powers<>& powers, const One
   return {std::move(any.powers), std::get<OneScaling>(std::move(any.scaling))};
 }
 
-/// Through powers.rates(). Throws eigen_rope::Error as that does, and if the gradients are not one per pair.
+/// Through powers.rates().
+///
+/// - Errors:   eigen_rope::Error as powers.rates(), and if the gradients are not one per pair.
 EIGEN_ROPE_API Powers<> powers_gradients(const Powers<>& powers, const RateGradients& gradients);
 
 }  // namespace eigen_rope

@@ -17,7 +17,9 @@
 
 namespace eigen_rope {
 
-/// Where a table's gradient goes: dense arrays of the table's shape, `width` fastest. They must not overlap each other, x or g.
+/// Where a table's gradient goes: dense arrays of the table's shape, `width` fastest.
+///
+/// - Aliasing: the arrays must not overlap each other, x or g.
 template <class Scalar>
 struct TableGradient {
   Scalar* cos = nullptr;  ///< Where dL/dcos goes.
@@ -58,12 +60,17 @@ void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Pu
 /// Overwrites `gradient` with dL/dcos and dL/dsin of the forward rotation of x.
 ///
 /// \param gradient  arrays of the table's shape; its scalar is any plain one, or that of x and g
-/// \param x, g      Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same shape; rows may share elements
-/// \param device    table rows are split among threads; each is summed by one, in memory order, so the bits do not depend on the number
-/// \throws eigen_rope::Error as rotate() for windows and shapes that do not fit, and for null or overlapping arrays
+/// \param x, g      Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same shape;
+///                  rows may share elements
+/// \param device    table rows are split among threads; each is summed by one, in memory order, so
+///                  the bits do not depend on the number
 ///
-/// Error: float and 16-bit operands at most half an ulp of the result's scalar + n 2^-53 of the sum of the n terms' magnitudes; double
-/// operands an ulp + n^2 2^-106 of it and the rounding of each product. Complexity: one pass over x and g.
+/// - Errors:   eigen_rope::Error as rotate() for windows and shapes that do not fit, and for null
+///             or overlapping arrays.
+/// - Error:    float and 16-bit operands at most half an ulp of the result's scalar + n 2^-53 of
+///             the sum of the n terms' magnitudes; double operands an ulp + n^2 2^-106 of it and
+///             the rounding of each product.
+/// - Cost:     one pass over x and g.
 template <class Scalar, class X, class G>
 void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& g, Pairing pairing, const Device& device = Device()) {
   const auto x_rows = detail::rows_of(x);

@@ -46,8 +46,11 @@ class TangentTable {
   /// \param table          what the rotation reads, of any width
   /// \param angle          dt in radians, one per entry of `table` in its order; empty for 0
   /// \param log_magnitude  du likewise
-  /// \throws eigen_rope::Error unless each is empty or has one entry per entry of the table, and if the table has no data
-  /// Error: two products and a sum, rounded to the entries' scalar. O(entries).
+  ///
+  /// - Errors:   eigen_rope::Error unless each is empty or has one entry per entry of the table,
+  ///             and if the table has no data.
+  /// - Error:    two products and a sum, rounded to the entries' scalar.
+  /// - Cost:     O(entries).
   template <class Tangent>
   TangentTable(const TableView<Scalar>& table, const std::vector<Tangent>& angle, const std::vector<Tangent>& log_magnitude)
       : width_(table.width), outer_(table.outer) {
@@ -171,9 +174,12 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
 
 }  // namespace detail
 
-/// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that derivative's transpose; 0 outside the window.
-/// y and x are each an Eigen::Tensor or TensorMap (tensor_view.hpp) or a StridedView. Arguments and errors as rotate_to(), overlap that of
-/// whole rows; direction is forward or backward.
+/// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that
+/// derivative's transpose; 0 outside the window. y and x are each an Eigen::Tensor or TensorMap
+/// (tensor_view.hpp) or a StridedView. Arguments as rotate_to(); direction is forward or backward.
+///
+/// - Errors:   as rotate_to().
+/// - Aliasing: overlap as rotate_to(), that of whole rows.
 template <class Y, class X, class Scalar>
 void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, Pairing pairing, Direction direction = Direction::forward,
                        const Device& device = Device()) {
@@ -182,11 +188,13 @@ void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, P
 
 /// dy = the derivative of rotate(x, table, pairing) along (dx, tangent): a Jacobian-vector product.
 ///
-/// \param dy, x, dx  Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same shape; dy may be dx itself but must not
-///                 overlap it otherwise, nor x
-/// \param table    what the rotation reads, and `tangent` its TangentTable
-/// \throws eigen_rope::Error as rotate_to()
-/// Error: that of two rotations and a sum. Complexity: one pass over x and dx.
+/// \param dy, x, dx  Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same
+///                   shape; dy may be dx itself but must not overlap it otherwise, nor x
+/// \param table      what the rotation reads, and `tangent` its TangentTable
+///
+/// - Errors:   eigen_rope::Error as rotate_to().
+/// - Error:    that of two rotations and a sum.
+/// - Cost:     one pass over x and dx.
 template <class Y, class X, class DX, class Table, class Scalar>
 void jvp_to(Y&& dy, const X& x, const DX& dx, const Table& table, const TangentTable<Scalar>& tangent, Pairing pairing,
             const Device& device = Device()) {

@@ -30,12 +30,14 @@ struct XposGradients {
   std::vector<double> positions;
 };
 
-/// \param d   with Wanted::log_magnitude, for the xpos_cache of these arguments. A parameter both tables use has the sum of what their two
-///            calls give
-/// \throws eigen_rope::Error if the magnitudes' gradient was not asked for, or the table had other extents than these positions give, and
-/// for
-///         parameters xpos_cache refuses
-/// Error: the terms' own rounding, 2^-50 relative, and 2^-53 of the sum of their magnitudes. O(tokens * batches * pairs). Thread-safe.
+/// \param d  with Wanted::log_magnitude, for the xpos_cache of these arguments. A parameter both
+///           tables use has the sum of what their two calls give
+///
+/// - Errors:   eigen_rope::Error if the magnitudes' gradient was not asked for, or the table had
+///             other extents than these positions give, and for parameters xpos_cache refuses.
+/// - Threads:  safe to call from several threads.
+/// - Error:    the terms' own rounding, 2^-50 relative, and 2^-53 of the sum of their magnitudes.
+/// - Cost:     O(tokens * batches * pairs).
 EIGEN_ROPE_API XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
                                             const Layout& layout = Layout::bsnd());
 

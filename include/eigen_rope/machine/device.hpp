@@ -31,7 +31,9 @@ inline constexpr bool has_parallel_for<
 
 }  // namespace detail
 
-/// Copyable. The Eigen device it was made from must outlive it. Safe to use from several threads if that device is.
+/// Copyable. The Eigen device it was made from must outlive it.
+///
+/// - Threads:  safe to use from several threads if that device is.
 class Device {
  public:
   /// The calling thread.

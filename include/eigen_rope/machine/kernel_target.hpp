@@ -17,11 +17,17 @@ namespace eigen_rope {
 /// The targets that were compiled and that this processor has, best first.
 EIGEN_ROPE_API std::vector<std::string> kernel_targets();
 
-/// The one in use. Throws eigen_rope::Error if EIGEN_ROPE_KERNEL_TARGET names none of kernel_targets().
+/// The one in use.
+///
+/// - Errors:   eigen_rope::Error if EIGEN_ROPE_KERNEL_TARGET names none of kernel_targets().
 EIGEN_ROPE_API std::string kernel_target();
 
-/// Uses `name` from now on in the whole process; an empty name goes back to the environment's choice, or the best. Throws eigen_rope::Error
-/// unless `name` is one of kernel_targets(). Safe while other threads rotate: each call of a kernel takes one target or the other.
+/// Uses `name` from now on in the whole process; an empty name goes back to the environment's
+/// choice, or the best.
+///
+/// - Errors:   eigen_rope::Error unless `name` is one of kernel_targets().
+/// - Threads:  safe while other threads rotate: each call of a kernel takes one target or the
+///             other.
 EIGEN_ROPE_API void set_kernel_target(const std::string& name);
 
 namespace detail {

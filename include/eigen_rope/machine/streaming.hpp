@@ -16,13 +16,18 @@
 
 namespace eigen_rope {
 
-/// Bytes that a rotation out of place reads and writes together (x and y, not the table) from which it bypasses the cache. The first call
-/// may measure: about 30 ms, most of it for memory to measure with; what is measured is always more than 4 MiB.
-/// Throws eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is not a whole number of bytes. Thread-safe.
+/// Bytes that a rotation out of place reads and writes together (x and y, not the table) from which
+/// it bypasses the cache.
+///
+/// - Errors:   eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is not a whole number of bytes.
+/// - Threads:  safe to call from several threads.
+/// - Cost:     the first call may measure: about 30 ms, most of it for memory to measure with; what
+///             is measured is always more than 4 MiB.
 EIGEN_ROPE_API std::size_t streaming_threshold();
 
-/// Uses `bytes` from now on in the whole process: 0 for always, the largest std::size_t for never. Safe while other threads rotate: each
-/// rotation takes one number or the other.
+/// Uses `bytes` from now on in the whole process: 0 for always, the largest std::size_t for never.
+///
+/// - Threads:  safe while other threads rotate: each rotation takes one number or the other.
 EIGEN_ROPE_API void set_streaming_threshold(std::size_t bytes);
 
 /// Forgets what was set or measured: the environment is read again, and the next large rotation measures again if it gives nothing.
@@ -30,8 +35,10 @@ EIGEN_ROPE_API void reset_streaming_threshold();
 
 namespace detail {
 
-/// Throws eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is wrong: called where an expression is made, so that kernels in other threads never
-/// throw. One atomic load after the first call.
+/// Throws eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is wrong: called where an expression is
+/// made, so that kernels in other threads never throw.
+///
+/// - Cost:     one atomic load after the first call.
 EIGEN_ROPE_API void require_streaming_threshold();
 
 /// Whether a rotation that reads and writes `bytes` together bypasses the cache. Measures if it must; up to 4 MiB it never must.

@@ -17,24 +17,29 @@
 
 namespace eigen_rope::models {
 
-/// The rotation of the model in a GGUF file of version 2 or 3, in either byte order. Of a split model, give the first part: the others are
-/// opened beside it.
+/// The rotation of the model in a GGUF file of version 2 or 3, in either byte order. Of a split
+/// model, give the first part: the others are opened beside it.
 ///
-/// `layers` has one entry where all layers rotate alike, full_attention and sliding_attention where they do not; layers that do not
-/// rotate are in none, and a warning names them. Units: tokens and radians per token. Numbers are the file's, mostly float32, widened to
-/// double, and nothing is rounded again but 1 / factor and the magnitude (to 4 ulp); llama.cpp rounds these two to float32.
+/// `layers` has one entry where all layers rotate alike, full_attention and sliding_attention where
+/// they do not; layers that do not rotate are in none, and a warning names them. Units: tokens and
+/// radians per token. Numbers are the file's, mostly float32, widened to double, and nothing is
+/// rounded again but 1 / factor and the magnitude (to 4 ulp); llama.cpp rounds these two to
+/// float32.
 ///
-/// Strict: an architecture whose rotation is not known, a key that sounds like rotation and that llama.cpp does not read for the
-/// architecture where it says something else than what is done, divisors that its graph does not take, a missing part of a split model, a
-/// scaling that lacks its factor or (YaRN) its original context, a factor below 1, a missing context length throw. Lenient: llama.cpp's
-/// answer with a warning, where it has one. Warnings in both: whatever llama.cpp fills in (rotary dims, base 10000), a factor that is not
-/// context over original context, layers that do not rotate. A model none of whose layers rotates throws in both, and says so.
+/// Strict: an architecture whose rotation is not known, a key that sounds like rotation and that
+/// llama.cpp does not read for the architecture where it says something else than what is done,
+/// divisors that its graph does not take, a missing part of a split model, a scaling that lacks its
+/// factor or (YaRN) its original context, a factor below 1, a missing context length throw.
+/// Lenient: llama.cpp's answer with a warning, where it has one. Warnings in both: whatever
+/// llama.cpp fills in (rotary dims, base 10000), a factor that is not context over original
+/// context, layers that do not rotate. A model none of whose layers rotates throws in both, and
+/// says so.
 ///
-/// \throws eigen_rope::Error for a file that cannot be read, is not GGUF or contradicts itself, one sentence naming file, key or tensor,
-/// and
-///   value; std::bad_alloc. Nothing that a file claims is allocated before it is compared with the file's size.
-///
-/// O(header), at most 256 MiB of it, plus O(rotary dims): the weights are never read. Safe to call from several threads.
+/// - Errors:   eigen_rope::Error for a file that cannot be read, is not GGUF or contradicts itself,
+///             one sentence naming file, key or tensor, and value; std::bad_alloc. Nothing that a
+///             file claims is allocated before it is compared with the file's size.
+/// - Threads:  safe to call from several threads.
+/// - Cost:     O(header), at most 256 MiB of it, plus O(rotary dims): the weights are never read.
 EIGEN_ROPE_API ModelRope read_gguf(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
 
 }  // namespace eigen_rope::models

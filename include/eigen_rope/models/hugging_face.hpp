@@ -22,24 +22,33 @@ namespace eigen_rope::models {
 
 /// The text of a config.json, in UTF-8.
 ///
-/// layers holds one LayerRope where all layers are alike, otherwise one per layer type, full_attention first; layers that are not rotated
-/// have none. Latent attention (qk_rope_head_dim): head_dims is the width of the part that is split off to be rotated. pairing is that of
-/// transformers' code, empty for families it was not read for. A row's window begins at its first element.
+/// layers holds one LayerRope where all layers are alike, otherwise one per layer type,
+/// full_attention first; layers that are not rotated have none. Latent attention
+/// (qk_rope_head_dim): head_dims is the width of the part that is split off to be rotated. pairing
+/// is that of transformers' code, empty for families it was not read for. A row's window begins at
+/// its first element.
 ///
-/// Throws eigen_rope::Error, whose one sentence names the key from the file's top and the value: `[rope] rope_scaling.factor must be at
-/// least 1, got 0.5`. With Strictness::strict that is whatever transformers refuses, warns of or overlooks, and two keys that contradict
-/// each other; with Strictness::lenient what it would only warn of becomes a warning, and its choice is taken. Refused by both are text
-/// that is not JSON (NaN and numbers past double included), a key twice in one object, nesting past 64 levels, a type of rotation, a
-/// missing or mistyped value for which there is no rule, and parameters that make no frequencies.
+/// Warnings of both strictnesses: values the file leaves to a family's defaults, factors that are
+/// not the ratio of the contexts, layers that are not rotated, and keys that are there but not
+/// read. (Whether the rates change with the length is depends_on_length() of the scaling.)
 ///
-/// Warnings of both: values the file leaves to a family's defaults, factors that are not the ratio of the contexts, layers that are not
-/// rotated, and keys that are there but not read. (Whether the rates change with the length is depends_on_length() of the scaling.)
-///
-/// O(size of the text). Safe to call from several threads; the text may change afterwards.
+/// - Errors:   eigen_rope::Error, whose one sentence names the key from the file's top and the
+///             value: `[rope] rope_scaling.factor must be at least 1, got 0.5`. With
+///             Strictness::strict that is whatever transformers refuses, warns of or overlooks, and
+///             two keys that contradict each other; with Strictness::lenient what it would only
+///             warn of becomes a warning, and its choice is taken. Refused by both are text that is
+///             not JSON (NaN and numbers past double included), a key twice in one object, nesting
+///             past 64 levels, a type of rotation, a missing or mistyped value for which there is
+///             no rule, and parameters that make no frequencies.
+/// - Threads:  safe to call from several threads; the text may change afterwards.
+/// - Cost:     O(size of the text).
 EIGEN_ROPE_API ModelRope parse_hugging_face(std::string_view json, Strictness strictness = Strictness::strict);
 
-/// The same from a file, or from config.json in a folder. Messages begin with the file's name: `[rope] model/config.json: rope_theta ...`.
-/// Throws eigen_rope::Error also for what is not there, not a file, not readable or larger than 64 MiB.
+/// The same from a file, or from config.json in a folder. Messages begin with the file's name:
+/// `[rope] model/config.json: rope_theta ...`.
+///
+/// - Errors:   eigen_rope::Error also for what is not there, not a file, not readable or larger
+///             than 64 MiB.
 EIGEN_ROPE_API ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
 
 }  // namespace eigen_rope::models

@@ -25,11 +25,19 @@ enum class FusedQkv {
   unknown,
 };
 
-/// unknown for a model type that is not in the table. O(log of the table). Safe to call from several threads. Throws nothing.
+/// unknown for a model type that is not in the table.
+///
+/// - Errors:   throws nothing.
+/// - Threads:  safe to call from several threads.
+/// - Cost:     O(log of the table).
 EIGEN_ROPE_API FusedQkv fused_qkv(std::string_view model_type);
 
-/// Whether the row that is rotated is a part of the head that is split off (DeepSeek's qk_rope_head_dim); false for a model type that is
-/// not in the table. O(log of the table). Safe to call from several threads. Throws nothing.
+/// Whether the row that is rotated is a part of the head that is split off (DeepSeek's
+/// qk_rope_head_dim); false for a model type that is not in the table.
+///
+/// - Errors:   throws nothing.
+/// - Threads:  safe to call from several threads.
+/// - Cost:     O(log of the table).
 EIGEN_ROPE_API bool has_latent_attention(std::string_view model_type);
 
 }  // namespace eigen_rope::models

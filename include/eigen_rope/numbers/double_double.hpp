@@ -17,7 +17,9 @@
 
 namespace eigen_rope {
 
-/// high + low. Value-initialised to zero; converts from double exactly. exp(x) and log(x) are good to about 2^-98 as the operators are.
+/// high + low. Value-initialised to zero; converts from double exactly.
+///
+/// - Error:    exp(x) and log(x) are good to about 2^-98 as the operators are.
 struct DoubleDouble {
   double high = 0;  ///< The nearest double.
   double low = 0;   ///< What high leaves; at most half an ulp of it.

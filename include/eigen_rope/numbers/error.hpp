@@ -35,7 +35,9 @@ EIGEN_ROPE_API void require_positive(std::string_view name, double value);
 /// Throws unless `value` is finite.
 EIGEN_ROPE_API void require_finite(std::string_view name, double value);
 
-/// The product of two non-negative counts; throws if it does not fit. `what` names the thing counted.
+/// The product of two non-negative counts. `what` names the thing counted.
+///
+/// - Errors:   eigen_rope::Error if it does not fit.
 EIGEN_ROPE_API std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b);
 
 }  // namespace detail

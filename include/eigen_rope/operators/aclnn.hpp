@@ -71,10 +71,13 @@ struct Inputs {
 
 /// out = RotaryPositionEmbedding(x, cos, sin, mode).
 ///
-/// \param out  of x's type and shape; may be x's own data and strides, must not overlap x, cos or sin otherwise
-/// \throws eigen_rope::Error naming the argument, the rule and the value, before anything is written
+/// \param out  of x's type and shape; may be x's own data and strides, must not overlap x, cos or
+///             sin otherwise
 ///
 /// f32, f16, bf16 and (our extension) f64; 16-bit types are computed in float and rounded once.
+///
+/// - Errors:   eigen_rope::Error naming the argument, the rule and the value, before anything is
+///             written.
 EIGEN_ROPE_API void rotary_position_embedding(const Tensor& out, const Inputs& inputs, Mode mode, const Device& device = Device());
 
 /// The gradient's inputs: dy has x's shape. Without x there are no gradients of the tables.
@@ -85,8 +88,9 @@ struct GradInputs {
   std::optional<ConstTensor> x{};  ///< The forward input; needed for dcos and dsin.
 };
 
-/// The gradient's outputs; dcos and dsin, of the tables' shape, both or neither, and only with x. dx may be dy's own rows; otherwise no
-/// output may overlap an input or another output.
+/// The gradient's outputs; dcos and dsin, of the tables' shape, both or neither, and only with x.
+///
+/// - Aliasing: dx may be dy's own rows; otherwise no output may overlap an input or another output.
 struct GradOutputs {
   Tensor dx{};                   ///< Of dy's shape.
   std::optional<Tensor> dcos{};  ///< Of cos's shape.
@@ -112,11 +116,15 @@ EIGEN_ROPE_API void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layou
 /// Chips whose limits device_check() knows.
 enum class Chip { atlas_a2, atlas_a3, ascend_950 };
 
-/// What the device would refuse of a call that is valid here, one sentence each; empty if it would run as far as its pages tell. Throws
-/// for a call that is not valid here either. Looks at types, shapes and strides, never at data, which may be null.
+/// What the device would refuse of a call that is valid here, one sentence each; empty if it would
+/// run as far as its pages tell. Looks at types, shapes and strides, never at data, which may be
+/// null.
 ///
-/// Two limits depend on numbers the pages do not give: whether q and k of ApplyRotaryPosEmb fit the chip's fast memory (left out), and the
-/// number of cores, which layout BNSD with half a row that is no multiple of 32 bytes depends on (reported where any number is too few).
+/// Two limits depend on numbers the pages do not give: whether q and k of ApplyRotaryPosEmb fit the
+/// chip's fast memory (left out), and the number of cores, which layout BNSD with half a row that
+/// is no multiple of 32 bytes depends on (reported where any number is too few).
+///
+/// - Errors:   eigen_rope::Error for a call that is not valid here either.
 EIGEN_ROPE_API std::vector<std::string> device_check(const Inputs& inputs, Mode mode, Layout layout, Chip chip);
 /// The same for the gradient.
 EIGEN_ROPE_API std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layout layout, Chip chip);

@@ -149,7 +149,9 @@ struct Options {
 EIGEN_ROPE_API Frequencies frequencies(const RopeParams& params, std::int64_t ne0);
 /// `tokens` positions, or four times as many in the multi-axis modes, with the sections that give each pair its axis.
 EIGEN_ROPE_API Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens);
-/// The pairs and the window of these parameters in rows of ne0 elements. Throws eigen_rope::Error as rope_ext.
+/// The pairs and the window of these parameters in rows of ne0 elements.
+///
+/// - Errors:   eigen_rope::Error as rope_ext.
 EIGEN_ROPE_API Pairing pairing(const RopeParams& params, std::int64_t ne0);
 /// The table [pairs, 1, tokens]. Scalar: float or double; the float recurrence has float only.
 template <class Scalar>
@@ -159,9 +161,12 @@ EIGEN_ROPE_API Cache<Scalar> cos_sin_cache(const RopeParams& params, const Posit
 /// dst = the rotation of a by one position per token. Modes normal and neox.
 ///
 /// \param dst  of a's type and extents, rows apart; may be a itself, must not overlap it otherwise
-/// \param a    f32, f16, bf16 (computed in float, rounded once) or f64; nb[0] the element's size, other strides any multiple of it
+/// \param a    f32, f16, bf16 (computed in float, rounded once) or f64; nb[0] the element's size,
+///             other strides any multiple of it
 /// \param b    ne2 positions
-/// \throws eigen_rope::Error for everything ggml asserts and everything it should; nothing is written then
+///
+/// - Errors:   eigen_rope::Error for everything ggml asserts and everything it should; nothing is
+///             written then.
 EIGEN_ROPE_API void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
                              const Options& options = {});
 /// The same where a lies.

@@ -108,11 +108,15 @@ struct MRotaryEmbedding {
 
 /// Y = the operator's output.
 ///
-/// \param Y      of X's type and shape; may be X's own data, must not overlap it or a cache otherwise
-/// \param device threads of an Eigen device; the same bits for any number
-/// \throws eigen_rope::Error naming the argument, the rule and the value, before anything is written
+/// \param Y       of X's type and shape; may be X's own data, must not overlap it or a cache
+///                otherwise
+/// \param device  threads of an Eigen device; the same bits for any number
 ///
-/// float, float16, bfloat16 and (our extension) double; 16-bit types are computed in float and rounded once.
+/// float, float16, bfloat16 and (our extension) double; 16-bit types are computed in float and
+/// rounded once.
+///
+/// - Errors:   eigen_rope::Error naming the argument, the rule and the value, before anything is
+///             written.
 EIGEN_ROPE_API void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());
 /// The same for com.microsoft RotaryEmbedding.
 EIGEN_ROPE_API void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device = Device());

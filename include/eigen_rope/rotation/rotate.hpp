@@ -2,17 +2,21 @@
 //
 // The rotation as one lazy Eigen Tensor expression.
 //
-//   y = eigen_rope::rotate(x, cache, eigen_rope::split_half)         y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
-//   g = eigen_rope::rotate_backward(dy, cache, eigen_rope::split_half)     the gradient with respect to x
-//   x = eigen_rope::rotate_inverse(y, cache, eigen_rope::split_half)        the x that gave y
+//   y = eigen_rope::rotate(x, cache, eigen_rope::split_half)
+//   g = eigen_rope::rotate_backward(dy, cache, eigen_rope::split_half)    dL/dx, where dy is dL/dy
+//   x = eigen_rope::rotate_inverse(y, cache, eigen_rope::split_half)      the x that gave y
 //
-// x is any Eigen Tensor expression of rank 1 to 8 with the feature axis fastest: last in RowMajor, first in ColMajor. The result has x's
-// shape. The table broadcasts as table.hpp says. What is outside the pairing's window is copied bit for bit.
+//   y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
 //
-// Assigned directly (`y = rotate(x, ...)`, also `.device(pool) =`), the compiled row kernel writes straight into y. Inside a larger
-// expression it writes the rows of each block that Eigen evaluates, or the whole result into one temporary of the device where Eigen
-// asks for anything else than blocks of rows (reductions, contractions, shuffles). All ways give the same bits. Not here: tables, checks
-// of aliasing that Eigen hides (rotate_to), strided views (rotate_inplace).
+// x is any Eigen Tensor expression of rank 1 to 8 with the feature axis fastest: last in RowMajor,
+// first in ColMajor. The result has x's shape. The table broadcasts as table.hpp says. What is
+// outside the pairing's window is copied bit for bit.
+//
+// Assigned directly (`y = rotate(x, ...)`, also `.device(pool) =`), the compiled row kernel writes
+// straight into y. Inside a larger expression it writes the rows of each block that Eigen
+// evaluates, or the whole result into one temporary of the device where Eigen asks for anything
+// else than blocks of rows (reductions, contractions, shuffles). All ways give the same bits. Not
+// here: tables, checks of aliasing that Eigen hides (rotate_to), strided views (rotate_inplace).
 #pragma once
 
 #include <type_traits>
@@ -27,19 +31,26 @@ namespace eigen_rope {
 
 /// The rotation of `x`, lazily.
 ///
-/// \param x        expression of shape [D, ...]; float, double, long double, Eigen::half, Eigen::bfloat16 or a differentiable scalar
-/// \param table    a Cache, a TableView or anything else with a view(); must outlive the evaluation. Its scalar may differ from x's:
-/// the arithmetic is done in the wider of the
-///                 two, at least float, and rounded to x's scalar once
+/// \param x        expression of shape [D, ...]; float, double, long double, Eigen::half,
+///                 Eigen::bfloat16 or a differentiable scalar
+/// \param table    a Cache, a TableView or anything else with a view(); must outlive the
+///                 evaluation. Its scalar may differ from x's: the arithmetic is done in the wider
+///                 of the two, at least float, and rounded to x's scalar once
 /// \param pairing  which elements form a pair, and the rotated window
-/// \throws eigen_rope::Error if the window does not fit D, the table does not fit x, or a table or TensorMap with elements has no data
 ///
-/// Aliasing: a statement is right wherever it is right with the rotation left out: `x = rotate(x, ...)`, `x = rotate(x, ...) * 2`,
-/// `x += rotate(x, ...)`, the same slice on both sides; not `x = rotate(x, ...).shuffle(...)`. Where the rotation is the whole right-hand
-/// side and the destination is memory in one piece, one that overlaps x otherwise, or the table, throws. A destination that owns the
-/// table's memory and is resized (`cos = rotate(x, table_of(cos, sin), ...)`) is WRONG and cannot be detected.
-/// Thread safety: the expression has no mutable state. Error: at most 1.5 ulp of the pair's magnitude max(|y_A|, |y_B|, ...) beyond the
-/// table's own, where magnitude is sqrt(a^2 + b^2) m. Complexity: one pass over x.
+/// - Errors:   eigen_rope::Error if the window does not fit D, the table does not fit x, or a table
+///             or TensorMap with elements has no data.
+/// - Aliasing: a statement is right wherever it is right with the rotation left out:
+///             `x = rotate(x, ...)`, `x = rotate(x, ...) * 2`, `x += rotate(x, ...)`, the same
+///             slice on both sides; not `x = rotate(x, ...).shuffle(...)`. Where the rotation is
+///             the whole right-hand side and the destination is memory in one piece, one that
+///             overlaps x otherwise, or the table, throws. A destination that owns the table's
+///             memory and is resized (`cos = rotate(x, table_of(cos, sin), ...)`) is WRONG and
+///             cannot be detected.
+/// - Threads:  the expression has no mutable state.
+/// - Error:    at most 1.5 ulp of the pair's magnitude max(|y_A|, |y_B|, ...) beyond the table's
+///             own, where magnitude is sqrt(a^2 + b^2) m.
+/// - Cost:     one pass over x.
 template <class X, class Table>
 auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing) {
   return detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, Direction::forward);
@@ -52,8 +63,11 @@ auto rotate_backward(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, co
   return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing, Direction::backward);
 }
 
-/// The true inverse: rotate_inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B (m^2 for tables of Cache); throws
-/// eigen_rope::Error if that is 0 anywhere in the table, which takes one pass over it. As rotate() otherwise.
+/// The true inverse: rotate_inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B
+/// (m^2 for tables of Cache). As rotate() otherwise.
+///
+/// - Errors:   eigen_rope::Error also if that is 0 anywhere in the table.
+/// - Cost:     one pass over the table to see that.
 template <class X, class Table>
 auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
   const auto& entries = detail::view_of(table);
@@ -69,7 +83,7 @@ auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, con
 template <class Scalar, int rank, int options, class TensorIndex>
 TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
                            const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {
-  return detail::table_of_raw < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (cos, sin);
+  return detail::table_of_raw<detail::layout_of<options>>(cos, sin);
 }
 
 /// The same for memory that is not Eigen's.

@@ -47,11 +47,15 @@ void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView
 
 /// y = the rotation of x in the given direction, row by row.
 ///
-/// \param y       of x's shape; its rows may not share elements. Its scalar is x's, or the differentiable one of x and the table
-/// \param x       may be y itself (same data, same strides) but must not overlap it otherwise; its rows may share elements (stride 0)
-/// \param device  Eigen's DefaultDevice or ThreadPoolDevice; rows are split among its threads, with the same result for any number
-/// \throws eigen_rope::Error as rotate() and inverse(), for strides that do not fit or lead out of the address space, for null pointers,
-/// and for aliasing that cannot work
+/// \param y       of x's shape; its rows may not share elements. Its scalar is x's, or the
+///                differentiable one of x and the table
+/// \param x       may be y itself (same data, same strides) but must not overlap it otherwise; its
+///                rows may share elements (stride 0)
+/// \param device  Eigen's DefaultDevice or ThreadPoolDevice; rows are split among its threads, with
+///                the same result for any number
+///
+/// - Errors:   eigen_rope::Error as rotate() and inverse(), for strides that do not fit or lead out
+///             of the address space, for null pointers, and for aliasing that cannot work.
 template <class Y, class X, class Table>
 void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& table, Pairing pairing,
                Direction direction = Direction::forward, const Device& device = Device()) {

@@ -2,11 +2,13 @@
 //
 // The rotation as a statement, with the checks that Eigen's assignment leaves out.
 //
-//   eigen_rope::rotate_to(y, x, cache, eigen_rope::split_half);                 y = rotate(x): shapes and overlap are checked, in release
-//   builds too eigen_rope::rotate_inplace(y, cache, eigen_rope::split_half);               y = rotate(y)
+//   eigen_rope::rotate_to(y, x, cache, eigen_rope::split_half);      y = rotate(x)
+//   eigen_rope::rotate_inplace(y, cache, eigen_rope::split_half);    y = rotate(y)
 //
-// Eigen's `y.device(d) = expression` neither resizes nor checks y. Everything is refused before the first element is written. Not lazy,
-// and not needed where `y = rotate(x, ...)` does. For rows inside a larger buffer see rotate_strided.hpp.
+// Shapes and overlap are checked, in release builds too. Eigen's `y.device(d) = expression` neither
+// resizes nor checks y. Everything is refused before the first element is written. Not lazy, and
+// not needed where `y = rotate(x, ...)` does. For rows inside a larger buffer see
+// rotate_strided.hpp.
 #pragma once
 
 #include <string>
@@ -19,10 +21,13 @@ namespace eigen_rope {
 /// y = the rotation of x in the given direction.
 ///
 /// \param y       Eigen::Tensor or TensorMap of x's shape; it is not resized
-/// \param x       any expression, as for rotate(). If it has raw data, y may be that data but must not overlap it otherwise. An
-///                expression without raw data that reads y's memory cannot be recognised
+/// \param x       any expression, as for rotate(). If it has raw data, y may be that data but must
+///                not overlap it otherwise. An expression without raw data that reads y's memory
+///                cannot be recognised
 /// \param device  DefaultDevice or ThreadPoolDevice
-/// \throws eigen_rope::Error as rotate() and inverse(), for other shapes, for a y without data, and for aliasing that cannot work
+///
+/// - Errors:   eigen_rope::Error as rotate() and inverse(), for other shapes, for a y without data,
+///             and for aliasing that cannot work.
 template <class Y, class X, class Table, class Device = Eigen::DefaultDevice>
 void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing,
                Direction direction = Direction::forward, const Device& device = Device()) {

@@ -32,12 +32,12 @@ StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
 /// The tensor's memory, to be written.
 template <class Scalar, int rank, int options, class TensorIndex>
 StridedView<Scalar> strided_view(Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
-  return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
+  return detail::dense_view<detail::layout_of<options>>(tensor.data(), tensor.dimensions());
 }
 /// The tensor's memory, to be read.
 template <class Scalar, int rank, int options, class TensorIndex>
 StridedView<const Scalar> strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
-  return detail::dense_view < options & Eigen::RowMajor ? Eigen::RowMajor : Eigen::ColMajor > (tensor.data(), tensor.dimensions());
+  return detail::dense_view<detail::layout_of<options>>(tensor.data(), tensor.dimensions());
 }
 /// The map's memory.
 template <class Plain, int options, template <class> class Pointer>

@@ -28,7 +28,9 @@ namespace detail {
 /// Whether rows of a view may share elements: they may be read so, never written.
 enum class SharedElements { refused, allowed };
 
-/// The strides of a view, checked: one for each outer axis, the whole span within 60 bits. Throws eigen_rope::Error.
+/// The strides of a view, checked: one for each outer axis, the whole span within 60 bits.
+///
+/// - Errors:   eigen_rope::Error.
 EIGEN_ROPE_API Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
                                        SharedElements shared = SharedElements::refused);
 

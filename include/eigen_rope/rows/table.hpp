@@ -26,8 +26,10 @@ enum class Determinants { unknown, nonzero };
 
 }  // namespace detail
 
-/// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must outlive every expression made from the
-/// view. Any number of threads may read it.
+/// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must
+/// outlive every expression made from the view.
+///
+/// - Threads:  any number of threads may read it.
 template <class Scalar>
 struct TableView {
   const Scalar* cos = nullptr;  ///< m cos of the angles.
@@ -70,7 +72,9 @@ inline Determinants determinants_for(double attention_factor) {
   return size >= 0x1p-10 && size <= 0x1p+10 ? Determinants::nonzero : Determinants::unknown;
 }
 
-/// The number of entries of cos, and of sin. Throws eigen_rope::Error if it does not fit, or if there are entries and no data.
+/// The number of entries of cos, and of sin.
+///
+/// - Errors:   eigen_rope::Error if it does not fit, or if there are entries and no data.
 template <class Scalar>
 Index checked_table_size(const TableView<Scalar>& table) {
   constexpr Index small = Index{1} << 31;

@@ -74,8 +74,9 @@ EIGEN_ROPE_API void fill_table(const Frequencies& frequencies, const Positions& 
 template <class Scalar>
 class Cache {
  public:
-  /// O(batches * tokens * pairs). Throws eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate is larger than
-  /// 2^40 or a position than 2^63 in size, or if the size does not fit.
+  /// - Errors:   eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate
+  ///             is larger than 2^40 or a position than 2^63 in size, or if the size does not fit.
+  /// - Cost:     O(batches * tokens * pairs).
   Cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
       : Cache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout), frequencies.attention_factor()) {
     detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
@@ -105,13 +106,16 @@ class Cache {
     return cache;
   }
 
-  /// A table from angles, for positions that are themselves differentiable: cos and sin of each angle, times m. In Scalar's own arithmetic:
-  /// the error is that of its cos and sin and one rounding, and the angle's own is up to the caller (a double angle t is good to |t|
-  /// 2^-53).
+  /// A table from angles, for positions that are themselves differentiable: cos and sin of each
+  /// angle, times m.
   ///
   /// \param angles  radians; the pair fastest, then outer's axes: pairs * outer.size() of them
-  /// \param outer   extents outside the feature axis, fastest first, each x's or 1: [1, tokens, 1] for x[D, H, S, B]
-  /// \throws eigen_rope::Error if pairs is not positive or the number of angles is another
+  /// \param outer   extents outside the feature axis, fastest first, each x's or 1: [1, tokens, 1]
+  ///                for x[D, H, S, B]
+  ///
+  /// - Errors:   eigen_rope::Error if pairs is not positive or the number of angles is another.
+  /// - Error:    in Scalar's own arithmetic, that of its cos and sin and one rounding; the angle's
+  ///             own is up to the caller (a double angle t is good to |t| 2^-53).
   static Cache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor, Index pairs, const Shape& outer) {
     using std::cos;
     using std::sin;
@@ -132,14 +136,18 @@ class Cache {
     return cache;
   }
 
-  /// A table in Hugging Face's form, cat(f, f): of full width, where entry k + D/2 of a row repeats entry k. It becomes one of half width,
-  /// which is right for every pairing: read as it is, a full-width table has one entry per rotated element, so that interleaved pairs would
-  /// take entries 2k and 2k + 1 of cat(f, f), which belong to different angles, and nothing could tell.
+  /// A table in Hugging Face's form, cat(f, f): of full width, where entry k + D/2 of a row repeats
+  /// entry k. It becomes one of half width, which is right for every pairing: read as it is, a
+  /// full-width table has one entry per rotated element, so that interleaved pairs would take
+  /// entries 2k and 2k + 1 of cat(f, f), which belong to different angles, and nothing could tell.
   ///
   /// \param repeated  table_of(cos, sin), say; it is copied
-  /// \throws eigen_rope::Error unless the width is even and positive and both halves of every row are equal, naming the first entry that is
-  /// not; and if the table has no data Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. One pass over the table here, none
-  /// in a rotation.
+  ///
+  /// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16.
+  ///
+  /// - Errors:   eigen_rope::Error unless the width is even and positive and both halves of every
+  ///             row are equal, naming the first entry that is not; and if the table has no data.
+  /// - Cost:     one pass over the table here, none in a rotation.
   static Cache from_halves(const TableView<Scalar>& repeated) {
     static_assert(detail::is_plain<Scalar>, "[rope] a table of two halves must hold plain numbers: the derivatives of one would be lost");
     detail::checked_table_size(repeated);

@@ -15,9 +15,12 @@
 
 namespace eigen_rope {
 
-/// The table of Frequencies(powers, yarn) and `positions`, in float throughout; parameters and positions are rounded to float first.
-/// Equal to ggml's to the accuracy of the C library's float functions. Throws eigen_rope::Error as GgmlYarn::rates and Cache do,
-/// for RampEnds::exact, which ggml does not have, and for parameters that a float cannot hold or that are 0 as floats.
+/// The table of Frequencies(powers, yarn) and `positions`, in float throughout; parameters and
+/// positions are rounded to float first. Equal to ggml's to the accuracy of the C library's float
+/// functions.
+///
+/// - Errors:   eigen_rope::Error as GgmlYarn::rates and Cache do, for RampEnds::exact, which ggml
+///             does not have, and for parameters that a float cannot hold or that are 0 as floats.
 EIGEN_ROPE_API Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& yarn, const Positions& positions,
                                                    const Layout& layout = Layout::bsnd());
 

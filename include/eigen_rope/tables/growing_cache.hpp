@@ -35,28 +35,37 @@ struct Growth {
   Index max_tokens = Index{1} << 24;
 };
 
-/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Neither copied nor moved: views point into it, and it must outlive
-/// them and every expression made from them. Any number of threads may call every member at once, and so may a forked child, whatever
-/// its parent's threads did with the cache when it was forked: it has the rows that were there, and grows on its own.
+/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Neither copied nor moved:
+/// views point into it, and it must outlive them and every expression made from them.
 ///
-/// Memory: 2 pairs sizeof(Scalar) bytes a row, for at most 4 times the rows asked for (twice by growing, twice by what growing left);
-/// exactly the rows asked for where reserve() was called first. Errors of entries: as Cache.
+/// - Threads:  any number of threads may call every member at once, and so may a forked child,
+///             whatever its parent's threads did with the cache when it was forked: it has the rows
+///             that were there, and grows on its own.
+/// - Error:    of entries, as Cache.
+/// - Cost:     memory of 2 pairs sizeof(Scalar) bytes a row, for at most 4 times the rows asked for
+///             (twice by growing, twice by what growing left); exactly the rows asked for where
+///             reserve() was called first.
 template <class Scalar>
 class GrowingCache {
  public:
-  /// Forms no rows yet. The layout says which axis of x is the token axis. Throws eigen_rope::Error if a rate is larger than 2^40 in size,
-  /// first_tokens is less than 1 or max_tokens less than first_tokens.
+  /// Forms no rows yet. The layout says which axis of x is the token axis.
+  ///
+  /// - Errors:   eigen_rope::Error if a rate is larger than 2^40 in size, first_tokens is less than
+  ///             1 or max_tokens less than first_tokens.
   explicit GrowingCache(const Frequencies& frequencies, const Layout& layout = Layout::bsnd(), const Growth& growth = {});
   ~GrowingCache();
   GrowingCache(const GrowingCache&) = delete;
   GrowingCache& operator=(const GrowingCache&) = delete;
 
-  /// The rows of the positions first, ..., first + tokens - 1 as a table: the outer extent is `tokens` on the token axis and 1 on the
-  /// others. Valid until the cache is destroyed, whatever grows meanwhile.
+  /// The rows of the positions first, ..., first + tokens - 1 as a table: the outer extent is
+  /// `tokens` on the token axis and 1 on the others. Valid until the cache is destroyed, whatever
+  /// grows meanwhile.
   ///
-  /// Within tokens() it costs one atomic load: no lock, no allocation. Beyond, it grows, O(pairs) for each new row: a thread that needs
-  /// the new rows waits, others do not. Throws eigen_rope::Error if first or tokens is negative or a row lies beyond max_tokens, and
-  /// std::bad_alloc; nothing has changed then.
+  /// - Errors:   eigen_rope::Error if first or tokens is negative or a row lies beyond max_tokens,
+  ///             and std::bad_alloc; nothing has changed then.
+  /// - Threads:  a thread that needs new rows waits until they are formed, others do not.
+  /// - Cost:     within tokens() one atomic load: no lock, no allocation. Beyond, it grows,
+  ///             O(pairs) for each new row.
   TableView<Scalar> rows(std::int64_t first, Index tokens) const {
     const Block* block = newest_.load(std::memory_order_acquire);
     if (first < 0 || tokens < 0 || first > block->tokens - tokens) block = grow(first, tokens);
@@ -65,12 +74,19 @@ class GrowingCache {
     return view;
   }
 
-  /// A table of its own for any positions that are whole numbers from 0 on: sequences of a batch that stand at different places,
-  /// several axes with Sections. Copies the rows, after growing to the largest position. Throws as rows() and Cache do, and
-  /// eigen_rope::Error for a position that is not a whole number. O(batches * tokens * pairs).
+  /// A table of its own for any positions that are whole numbers from 0 on: sequences of a batch
+  /// that stand at different places, several axes with Sections. Copies the rows, after growing to
+  /// the largest position.
+  ///
+  /// - Errors:   as rows() and Cache, and eigen_rope::Error for a position that is not a whole
+  ///             number.
+  /// - Cost:     O(batches * tokens * pairs).
   Cache<Scalar> gather(const Positions& positions) const;
 
-  /// Forms the rows below `tokens` now, and exactly those: no later growth up to there, and no memory beyond it. Throws as rows().
+  /// Forms the rows below `tokens` now, and exactly those: no later growth up to there, and no
+  /// memory beyond it.
+  ///
+  /// - Errors:   as rows().
   void reserve(Index tokens) const;
 
   /// Rows formed so far.

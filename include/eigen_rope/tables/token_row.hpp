@@ -2,13 +2,15 @@
 //
 // One token's row of cos and sin, formed on the fly: decoding with no table.
 //
-//   eigen_rope::TokenRow<float> row(frequencies);                                   once, by each thread
-//   q = eigen_rope::rotate(q, row.at(position), eigen_rope::split_half);                        each token; k and the other layers read the
-//   same row
+//   eigen_rope::TokenRow<float> row(frequencies);                           once, by each thread
+//   q = eigen_rope::rotate(q, row.at(position), eigen_rope::split_half);    each token
 //
-// Entries are bit for bit those of Cache for the same position: any int64, fractional, negative. The row is a table with one
-// token, so it serves x of any rank and layout whose rows all stand at that position. Not several tokens (Cache), and not shared:
-// at() overwrites the row (GrowingCache is what threads share).
+// k and the other layers read the same row.
+//
+// Entries are bit for bit those of Cache for the same position: any int64, fractional, negative.
+// The row is a table with one token, so it serves x of any rank and layout whose rows all stand at
+// that position. Not several tokens (Cache), and not shared: at() overwrites the row (GrowingCache
+// is what threads share).
 #pragma once
 
 #include <cmath>
@@ -29,9 +31,11 @@
 
 namespace eigen_rope {
 
-/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Copies are independent, for another thread say, and share what the
-/// rates cost. One thread at a time may use an object; expressions read the row when they are evaluated, so evaluate them
-/// before the next at().
+/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Copies are independent, for
+/// another thread say, and share what the rates cost. Expressions read the row when they are
+/// evaluated, so evaluate them before the next at().
+///
+/// - Threads:  one thread at a time may use an object.
 template <class Scalar>
 class TokenRow {
  public:
@@ -41,9 +45,12 @@ class TokenRow {
   /// For tokens with a position on each axis.
   TokenRow(const Frequencies& frequencies, const Sections& sections) : TokenRow(frequencies, std::optional<Sections>(sections)) {}
 
-  /// Makes this the row of `position`, on every axis if there are several, and returns it. Number is any integer or floating-point type
-  /// Positions takes. Costs nothing if it is that row already; else O(pairs), and nothing is allocated. Throws eigen_rope::Error, the row
-  /// unchanged, if the position is not finite or larger than 2^63 in size.
+  /// Makes this the row of `position`, on every axis if there are several, and returns it. Number
+  /// is any integer or floating-point type Positions takes.
+  ///
+  /// - Errors:   eigen_rope::Error, the row unchanged, if the position is not finite or larger than
+  ///             2^63 in size.
+  /// - Cost:     nothing if it is that row already; else O(pairs), and nothing is allocated.
   template <class Number>
   const TokenRow& at(Number position) {
     const DoubleDouble exact = exactly(position);
@@ -55,8 +62,10 @@ class TokenRow {
     return *this;
   }
 
-  /// The same with one position for each axis of the Sections. Throws eigen_rope::Error, the row unchanged, also for any other number of
-  /// positions than there are axes.
+  /// The same with one position for each axis of the Sections.
+  ///
+  /// - Errors:   eigen_rope::Error, the row unchanged, also for any other number of positions than
+  ///             there are axes.
   template <class Number>
   const TokenRow& at(const std::vector<Number>& positions) {
     if (static_cast<int>(positions.size()) != axes_) {

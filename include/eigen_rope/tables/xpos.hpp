@@ -52,22 +52,28 @@ struct Xpos {
 /// Whose magnitudes: queries shrink with their position, keys grow.
 enum class XposSide { query, key };
 
-/// The table of the queries or of the keys, of Cache's extents. A pair on several axes (Sections) takes its own axis's position.
+/// The table of the queries or of the keys, of Cache's extents. A pair on several axes (Sections)
+/// takes its own axis's position. The same entry is the same bits in every table.
 ///
-/// Error of every entry against the real-number formula, with M the size of its magnitude and |position| <= 2^31: at most half an ulp of
-/// the stored value + |position| * 2^-63 * max(1, M) + (1 + |power| max(1, |ln zeta_k|)) * 2^-95 * M. The same entry is the same bits in
-/// every table.
+/// Moving keys: with the same rates, those rotated at p_from are taken to p_to by the table of the
+/// distances p_to - p_from, with m = 1 and center 0; with the same positions by rerotation_cache,
+/// as magnitudes do not depend on rates. rerotate() knows of no xPos and must not be used where
+/// positions differ.
 ///
-/// Moving keys: with the same rates, those rotated at p_from are taken to p_to by the table of the distances p_to - p_from, with m = 1 and
-/// center 0; with the same positions by rerotation_cache, as magnitudes do not depend on rates. rerotate() knows of no xPos and must not be
-/// used where positions differ.
+/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16.
 ///
-/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Throws eigen_rope::Error as Cache; for a scale base or gamma that is
-/// not positive; for an attention factor of 0; and where a magnitude leaves the range in which a rotation by it can be inverted: 2^62 and
-/// 2^-62 for float and bfloat16, 2^14 and 2^-14 for half, 2^500 and 2^-500 for the others. With the published parameters that is at least
-/// 17500, 3900 and 141000 tokens from the center. O(batches * tokens * pairs): up to twice the time of a Cache<double> for many whole
-/// positions, 10 times that for fractional ones, 4 microseconds a pair for a single token: a decoder makes the table of its context once.
-/// Thread safety: a pure function.
+/// - Errors:   eigen_rope::Error as Cache; for a scale base or gamma that is not positive; for an
+///             attention factor of 0; and where a magnitude leaves the range in which a rotation by
+///             it can be inverted: 2^62 and 2^-62 for float and bfloat16, 2^14 and 2^-14 for half,
+///             2^500 and 2^-500 for the others. With the published parameters that is at least
+///             17500, 3900 and 141000 tokens from the center.
+/// - Threads:  a pure function.
+/// - Error:    of every entry against the real-number formula, with M the size of its magnitude and
+///             |position| <= 2^31: at most half an ulp of the stored value + |position| * 2^-63 *
+///             max(1, M) + (1 + |power| max(1, |ln zeta_k|)) * 2^-95 * M.
+/// - Cost:     O(batches * tokens * pairs): up to twice the time of a Cache<double> for many whole
+///             positions, 10 times that for fractional ones, 4 microseconds a pair for a single
+///             token: a decoder makes the table of its context once.
 template <class Scalar>
 Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
                          const Layout& layout = Layout::bsnd());

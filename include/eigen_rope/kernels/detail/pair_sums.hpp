@@ -179,8 +179,8 @@ EIGEN_ROPE_API void flush_streamed_rows();
 
 /// Scalars for which it may do something.
 template <class U, class G, class TableScalar>
-inline constexpr bool may_add_and_rotate = std::is_same_v<U, G>&& std::is_same_v<TableScalar, float> &&
-                                           (std::is_same_v<U, float> || is_16_bit<U>);
+inline constexpr bool may_add_and_rotate =
+    std::conjunction_v<std::is_same<U, G>, std::is_same<Widened<U>, float>, std::is_same<TableScalar, float>>;
 
 /// Any scalars.
 template <class U, class G, class C>

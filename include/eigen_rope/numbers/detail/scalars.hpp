@@ -34,7 +34,10 @@ inline constexpr bool is_plain = std::is_floating_point_v<T> || is_16_bit<T>;
 template <class T>
 using Widened = std::conditional_t<is_16_bit<T>, float, T>;
 
-template <class XScalar, class TableScalar, bool both_plain = is_plain<XScalar>&& is_plain<TableScalar>>
+template <class... T>
+inline constexpr bool are_plain = (is_plain<T> && ...);
+
+template <class XScalar, class TableScalar, bool both_plain = are_plain<XScalar, TableScalar>>
 struct Scalars {
   using Compute = decltype(Widened<XScalar>() * Widened<TableScalar>());
   using Result = XScalar;

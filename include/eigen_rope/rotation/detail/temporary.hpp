@@ -51,7 +51,7 @@ T* published(T* const& pointer) {
 #endif
 }
 
-/// Thread safety: any number of threads may join and wait at the same time, once begin() has returned.
+/// - Threads:  any number of threads may join and wait at the same time, once begin() has returned.
 class Teamwork {
  public:
   void begin(Index parts) { parts_ = parts; }

@@ -24,6 +24,10 @@ struct AxisNumber {
   constexpr operator std::ptrdiff_t() const { return static_cast<std::ptrdiff_t>(value); }  // NOLINT(google-explicit-constructor)
 };
 
+/// The layout among the options of an Eigen tensor.
+template <int options>
+inline constexpr int layout_of = (options & Eigen::RowMajor) != 0 ? Eigen::RowMajor : Eigen::ColMajor;
+
 /// Extents of an Eigen tensor with the feature axis first, whatever its layout.
 template <int layout, class Dimensions, int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
 std::array<Index, static_cast<std::size_t>(rank)> extents_of(const Dimensions& dimensions) {

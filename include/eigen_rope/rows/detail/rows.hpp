@@ -196,7 +196,9 @@ void rotate_rows_widened(const RowPlan& plan, const RowBlock<Scalar, TableScalar
 /// Any scalar.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_rows(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
-  if constexpr (is_16_bit<TableScalar> && (is_16_bit<XScalar> || std::is_same_v<XScalar, float>)&&std::is_same_v<XScalar, YScalar>) {
+  constexpr bool x_is_narrow = std::is_same_v<Widened<XScalar>, float>;
+  constexpr bool y_is_like_x = std::is_same_v<XScalar, YScalar>;
+  if constexpr (is_16_bit<TableScalar> && x_is_narrow && y_is_like_x) {
     rotate_rows_widened(plan, block);
   } else {
     rotate_rows_plainly(plan, block);
