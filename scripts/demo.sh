@@ -10,5 +10,5 @@ say "configuring build/demo"
 configure demo
 say "building train_lm"
 cmake --build --preset demo --target train_lm || die "the build failed; the compiler's messages are above"
-say "training (2 to 3 minutes on 2 cores; everything goes under out/)"
+say "training (about a minute on 2 cores; everything goes under out/)"
 exec build/demo/bin/train_lm "$@"
