@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the contenders of one shape, scalar and pairing share: arrays, their places in memory, and the table.
+// What the contenders of one shape, scalar and pairing share: arrays, their places in memory, and
+// the table.
 //
-//   x [D, H, S] -> y [D, H, S]        one table row per token; D = head size, H = 32 heads, S tokens
+//   x [D, H, S] -> y [D, H, S]   one table row per token; D = head size, H = 32 heads, S tokens
 //
-// Where arrays lie decides more than who writes them, so they are placed: each begins on a page of its own, as large allocations do, and
-// is written before anything is timed. memcpy and every contender use the same x and y. Scalars: float, double, Eigen::half,
-// Eigen::bfloat16; the table is double for double and float for the rest.
+// Where arrays lie decides more than who writes them, so they are placed: each begins on a page of
+// its own, as large allocations do, and is written before anything is timed. memcpy and every
+// contender use the same x and y. Scalars: float, double, Eigen::half, Eigen::bfloat16; the table
+// is double for double and float for the rest.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +62,8 @@ template <class T>
 class PlacedArray {
  public:
   explicit PlacedArray(Index size) {
-    const std::size_t bytes = (static_cast<std::size_t>(size) * sizeof(T) + page - 1) / page * page + page;
+    const std::size_t bytes =
+        (static_cast<std::size_t>(size) * sizeof(T) + page - 1) / page * page + page;
     memory_.reset(std::aligned_alloc(page, bytes));
     if (!memory_) throw std::bad_alloc();
     data_ = static_cast<T*>(memory_.get());
@@ -98,7 +101,8 @@ struct Case {
         y_memory(s.size()),
         x(x_memory.data(), s.head_size, heads, s.tokens),
         y(y_memory.data(), s.head_size, heads, s.tokens),
-        cache(eigen_rope::Frequencies::powers({s.rotary_dims}), eigen_rope::Positions::range(0, s.tokens), eigen_rope::Layout::tnd()) {
+        cache(eigen_rope::Frequencies::powers({s.rotary_dims}),
+              eigen_rope::Positions::range(0, s.tokens), eigen_rope::Layout::tnd()) {
     fill(x.data(), s.size(), 1);
     fill(y.data(), s.size(), 2);
   }

@@ -2,11 +2,13 @@
 //
 // The targets of the project against what was measured.
 //
-// targets.json says, for each target, whose time (`contender`) may be at most `at_most` times whose (`over`), for which scalars, pairings
-// and shapes; or how much faster two threads must be (`speedup_at_least`), unless two threads copy no better (`or_that_of`: the
-// implementation whose own gain is enough). `times_that_of` and `times_that_of_over` name two contenders by whose quotient at_most is
-// multiplied: what memory asks of anyone. `or_the_time_of` names a contender that it is enough to be as fast as. A contender that was not
-// measured is a miss: renaming one must not pass unseen.
+// targets.json says, for each target, whose time (`contender`) may be at most `at_most` times whose
+// (`over`), for which scalars, pairings and shapes; or how much faster two threads must be
+// (`speedup_at_least`), unless two threads copy no better (`or_that_of`: the implementation whose
+// own gain is enough). `times_that_of` and `times_that_of_over` name two contenders by whose
+// quotient at_most is multiplied: what memory asks of anyone. `or_the_time_of` names a contender
+// that it is enough to be as fast as. A contender that was not measured is a miss: renaming one
+// must not pass unseen.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -32,7 +34,8 @@ struct Target {
   /// Of `over`.
   int over_threads = 1;
   std::string times_that_of{}, times_that_of_over{};
-  /// What is reached where the target is not, as docs/performance.md explains; a bound of the same kind.
+  /// What is reached where the target is not, as docs/performance.md explains; a bound of the same
+  /// kind.
   std::optional<double> limit{};
 };
 
@@ -51,7 +54,8 @@ struct Verdict {
   bool passed() const { return outcome == Outcome::met || outcome == Outcome::within_limit; }
 };
 
-/// Throws std::runtime_error for a file that cannot be read, nlohmann::json::exception or std::runtime_error for one that says nonsense.
+/// Throws std::runtime_error for a file that cannot be read, nlohmann::json::exception or
+/// std::runtime_error for one that says nonsense.
 std::vector<Target> read_targets(const std::string& file);
 std::vector<Target> parse_targets(const nlohmann::json& json);
 
@@ -67,7 +71,8 @@ void keep_better(std::vector<Verdict>& verdicts, const std::vector<Verdict>& lat
 /// A line: outcome, name, measured, allowed.
 std::string line_of(const Verdict& verdict);
 
-/// Empty if every program ran with the instruction set the targets were set for; otherwise one line that says so.
+/// Empty if every program ran with the instruction set the targets were set for; otherwise one line
+/// that says so.
 std::string instruction_set_note(const Results& results);
 
 }  // namespace bench

@@ -2,8 +2,9 @@
 //
 // A contender: a name, what is timed, and whether it is right.
 //
-// `prepare` is called once with the Case and returns the action to time, so that a contender may own further arrays; `correct` runs that
-// action and compares what it left with eigen_rope::reference. Each add_* function lives in the file of its kind, contenders_<kind>.cpp;
+// `prepare` is called once with the Case and returns the action to time, so that a contender may
+// own further arrays; `correct` runs that action and compares what it left with
+// eigen_rope::reference. Each add_* function lives in the file of its kind, contenders_<kind>.cpp;
 // which contenders exist for a shape is decided there.
 #pragma once
 

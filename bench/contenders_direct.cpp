@@ -23,7 +23,8 @@ void copy_with_two_threads(void* to, const void* from, std::size_t bytes) {
   const std::size_t middle = bytes / 2;
   Eigen::Barrier done(1);
   two_threads().enqueueNoNotification([=, &done] {
-    std::memcpy(static_cast<char*>(to) + middle, static_cast<const char*>(from) + middle, bytes - middle);
+    std::memcpy(static_cast<char*>(to) + middle, static_cast<const char*>(from) + middle,
+                bytes - middle);
     done.Notify();
   });
   std::memcpy(to, from, middle);
@@ -34,11 +35,12 @@ void copy_with_two_threads(void* to, const void* from, std::size_t bytes) {
 
 template <class T>
 void add_copies(Contenders<T>& list, const CaseShape& shape) {
-  list.push_back({"memcpy", [](Case<T>& c) {
-                    return into_y(
-                        c, [&c] { std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes()); },
-                        [&c] { return std::vector<T>(c.x.data(), c.x.data() + c.shape.size()); });
-                  }});
+  list.push_back(
+      {"memcpy", [](Case<T>& c) {
+         return into_y(
+             c, [&c] { std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes()); },
+             [&c] { return std::vector<T>(c.x.data(), c.x.data() + c.shape.size()); });
+       }});
   if (shape.tokens < 512) return;
   list.push_back({"memcpy",
                   [](Case<T>& c) {
@@ -51,10 +53,17 @@ void add_copies(Contenders<T>& list, const CaseShape& shape) {
 
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape&) {
-  list.push_back({"expr", [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y = eigen_rope::rotate(c.x, c.cache, c.pairing); }); }});
-  list.push_back(
-      {"expr",
-       [](Case<T>& c) { return rotates_into_y(c, [&c] { c.y.device(two_threads()) = eigen_rope::rotate(c.x, c.cache, c.pairing); }); }, 2});
+  list.push_back({"expr", [](Case<T>& c) {
+                    return rotates_into_y(
+                        c, [&c] { c.y = eigen_rope::rotate(c.x, c.cache, c.pairing); });
+                  }});
+  list.push_back({"expr",
+                  [](Case<T>& c) {
+                    return rotates_into_y(c, [&c] {
+                      c.y.device(two_threads()) = eigen_rope::rotate(c.x, c.cache, c.pairing);
+                    });
+                  },
+                  2});
 }
 
 #define EIGEN_ROPE_BENCH_INSTANTIATE(T)                       \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backward pass: x is the gradient that comes in, b stands for the rotation's output, y receives dx.
+// The backward pass: x is the gradient that comes in, b stands for the rotation's output, y
+// receives dx.
 //
 //   dx_dangle            dx and d angle, as learned frequencies or positions need them
 //   dx_dangle_inplace    the same, dx over the incoming gradient
@@ -28,9 +29,13 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
     for (Index h = 0; h < heads; ++h) {
       const Index row = (s * heads + h) * c.D();
       for (Index k = 0; k < pairs; ++k) {
-        const eigen_rope::PairSlots slot = eigen_rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
-        const auto value = [row](const T* from, Index at) { return static_cast<double>(from[row + at]); };
-        sums[static_cast<std::size_t>(s * pairs + k)] += value(y, slot.A) * value(g, slot.B) - value(y, slot.B) * value(g, slot.A);
+        const eigen_rope::PairSlots slot =
+            eigen_rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
+        const auto value = [row](const T* from, Index at) {
+          return static_cast<double>(from[row + at]);
+        };
+        sums[static_cast<std::size_t>(s * pairs + k)] +=
+            value(y, slot.A) * value(g, slot.B) - value(y, slot.B) * value(g, slot.A);
       }
     }
   }
@@ -39,7 +44,8 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
 
 /// In-place passes rotate y, which begins as x.
 template <class T>
-Prepared backward(Case<T>& c, const eigen_rope::StridedView<T>& y, const eigen_rope::StridedView<T>& g, Wanted wanted) {
+Prepared backward(Case<T>& c, const eigen_rope::StridedView<T>& y,
+                  const eigen_rope::StridedView<T>& g, Wanted wanted) {
   auto result = std::make_shared<eigen_rope::Gradients<double>>();
   const Action run = [&c, y, g, wanted, result] {
     *result = eigen_rope::gradients_to(c.y, y, g, c.cache, c.pairing, {wanted}, std::move(*result));
@@ -65,7 +71,8 @@ Prepared backward_of_table(Case<T>& c) {
   return into_y(
       c,
       [&c, x, result] {
-        *result = eigen_rope::gradients_to(c.y, x, c.x, c.cache, c.pairing, {Wanted::table, eigen_rope::GradientsFrom::input},
+        *result = eigen_rope::gradients_to(c.y, x, c.x, c.cache, c.pairing,
+                                           {Wanted::table, eigen_rope::GradientsFrom::input},
                                            std::move(*result));
       },
       [&c] { return rotated(c, eigen_rope::Direction::backward); });
@@ -75,12 +82,17 @@ Prepared backward_of_table(Case<T>& c) {
 
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape&) {
-  list.push_back(
-      {"dx_dangle", [](Case<T>& c) { return backward(c, eigen_rope::strided_view(c.b()), eigen_rope::strided_view(c.x), Wanted::angle); }});
-  list.push_back({"dx_dangle_inplace",
-                  [](Case<T>& c) { return backward(c, eigen_rope::strided_view(c.b()), eigen_rope::strided_view(c.y), Wanted::angle); }});
+  list.push_back({"dx_dangle", [](Case<T>& c) {
+                    return backward(c, eigen_rope::strided_view(c.b()),
+                                    eigen_rope::strided_view(c.x), Wanted::angle);
+                  }});
+  list.push_back({"dx_dangle_inplace", [](Case<T>& c) {
+                    return backward(c, eigen_rope::strided_view(c.b()),
+                                    eigen_rope::strided_view(c.y), Wanted::angle);
+                  }});
   list.push_back({"dx_everything", [](Case<T>& c) {
-                    return backward(c, eigen_rope::strided_view(c.b()), eigen_rope::strided_view(c.x),
+                    return backward(c, eigen_rope::strided_view(c.b()),
+                                    eigen_rope::strided_view(c.x),
                                     Wanted::angle | Wanted::log_magnitude | Wanted::table);
                   }});
   list.push_back({"dx_dtable", &backward_of_table<T>});

@@ -6,7 +6,8 @@
 //   two_statements    y = eigen_rope::rotate(x); y = y * 2 + b
 //   plain             y = x * 2 + b: what Eigen needs for the rest of it
 //
-// The one file of contenders that a user's compiler flags can make faster: it is also part of rotate_bench_native.
+// The one file of contenders that a user's compiler flags can make faster: it is also part of
+// rotate_bench_native.
 #include "contender.hpp"
 #include "expected.hpp"
 
@@ -18,12 +19,15 @@ bool leaves_sum(Case<float>& c, const Action& run, std::vector<float> first_term
   spoil(c);
   run();
   const auto b = c.b();
-  for (std::size_t i = 0; i < first_term.size(); ++i) first_term[i] = first_term[i] * 2 + b.data()[i];
+  for (std::size_t i = 0; i < first_term.size(); ++i)
+    first_term[i] = first_term[i] * 2 + b.data()[i];
   return agrees(c.y.data(), first_term, 4 * tolerance<float>());
 }
 
 Prepared nested(Case<float>& c) {
-  const Action run = [&c, b = c.b()] { c.y = eigen_rope::rotate(c.x, c.cache, c.pairing) * 2.F + b; };
+  const Action run = [&c, b = c.b()] {
+    c.y = eigen_rope::rotate(c.x, c.cache, c.pairing) * 2.F + b;
+  };
   return {run, [&c, run] { return leaves_sum(c, run, rotated(c)); }};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation inside each of Eigen's operations: a group of contenders for each operation and shape, see contenders_parents.cpp.
+// The rotation inside each of Eigen's operations: a group of contenders for each operation and
+// shape, see contenders_parents.cpp.
 #pragma once
 
 namespace bench {

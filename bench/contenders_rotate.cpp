@@ -3,7 +3,8 @@
 // The library where it is assigned directly, in one thread.
 //
 //   inplace      y = eigen_rope::rotate(y)
-//   backward     y = eigen_rope::rotate_backward(x)          inverse    y = eigen_rope::rotate_inverse(x)
+//   backward     y = eigen_rope::rotate_backward(x)          inverse
+//                       y = eigen_rope::rotate_inverse(x)
 //   bnsd         as expr, the same bytes seen as [D, S, H]
 //   full_width   as expr, with one table entry per element
 #include <cstring>
@@ -21,7 +22,10 @@ struct FullWidthTable {
   using Scalar = typename Case<T>::TableScalar;
 
   explicit FullWidthTable(const Case<T>& c)
-      : width(c.shape.rotary_dims), outer(c.cache.outer()), cos(entries(c, c.cache.cos())), sin(entries(c, c.cache.sin())) {}
+      : width(c.shape.rotary_dims),
+        outer(c.cache.outer()),
+        cos(entries(c, c.cache.cos())),
+        sin(entries(c, c.cache.sin())) {}
 
   eigen_rope::TableView<Scalar> view() const { return {cos.data(), sin.data(), width, outer}; }
 
@@ -30,7 +34,8 @@ struct FullWidthTable {
   eigen_rope::detail::AlignedVector<Scalar> cos, sin;
 
  private:
-  static eigen_rope::detail::AlignedVector<Scalar> entries(const Case<T>& c, const Scalar* of_pairs) {
+  static eigen_rope::detail::AlignedVector<Scalar> entries(const Case<T>& c,
+                                                           const Scalar* of_pairs) {
     const Index dims = c.shape.rotary_dims;
     eigen_rope::detail::AlignedVector<Scalar> result(static_cast<std::size_t>(dims * c.S()));
     for (Index s = 0; s < c.S(); ++s) {
@@ -57,14 +62,16 @@ Prepared in_place(Case<T>& c) {
 template <class T>
 Prepared heads_outermost(Case<T>& c) {
   using Map = typename Case<T>::Map;
-  const eigen_rope::TableView<typename Case<T>::TableScalar> table{c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
+  const eigen_rope::TableView<typename Case<T>::TableScalar> table{
+      c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
   const Map x(c.x.data(), c.D(), c.S(), heads);
   Map y(c.y.data(), c.D(), c.S(), heads);
   return into_y(
       c, [&c, table, x, y]() mutable { y = eigen_rope::rotate(x, table, c.pairing); },
       [&c, table] {
         std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
-        eigen_rope::reference::rotate(c.x.data(), result.data(), eigen_rope::Shape{c.D(), c.S(), heads}, table, c.pairing);
+        eigen_rope::reference::rotate(c.x.data(), result.data(),
+                                      eigen_rope::Shape{c.D(), c.S(), heads}, table, c.pairing);
         return result;
       });
 }
@@ -88,7 +95,9 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   if (shape.whole_rows() && shape.tokens == 512) {
     list.push_back({"full_width", [](Case<T>& c) {
                       const auto table = std::make_shared<const FullWidthTable<T>>(c);
-                      return rotates_into_y(c, [&c, table] { c.y = eigen_rope::rotate(c.x, table->view(), c.pairing); });
+                      return rotates_into_y(c, [&c, table] {
+                        c.y = eigen_rope::rotate(c.x, table->view(), c.pairing);
+                      });
                     }});
   }
 }

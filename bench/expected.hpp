@@ -2,8 +2,9 @@
 //
 // What a contender must leave in memory, from eigen_rope::reference, and how near it must come.
 //
-// |result - reference| <= tolerance everywhere: 4 epsilon for float and double, because -march=native contracts products and sums; one
-// epsilon, an ulp of the largest results, for the 16-bit types. Results lie within (-2, 2).
+// |result - reference| <= tolerance everywhere: 4 epsilon for float and double, because
+// -march=native contracts products and sums; one epsilon, an ulp of the largest results, for the
+// 16-bit types. Results lie within (-2, 2).
 #pragma once
 
 #include <cmath>
@@ -25,7 +26,8 @@ double tolerance() {
 template <class T>
 std::vector<T> rotated(const Case<T>& c, eigen_rope::Direction direction) {
   std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
-  eigen_rope::reference::rotate(c.x.data(), result.data(), eigen_rope::Shape{c.D(), heads, c.S()}, c.cache.view(), c.pairing, direction);
+  eigen_rope::reference::rotate(c.x.data(), result.data(), eigen_rope::Shape{c.D(), heads, c.S()},
+                                c.cache.view(), c.pairing, direction);
   return result;
 }
 
@@ -40,7 +42,8 @@ const std::vector<T>& rotated(Case<T>& c) {
 template <class T>
 bool agrees(const T* result, const std::vector<T>& expected, double allowed = tolerance<T>()) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (!(std::abs(static_cast<double>(result[i]) - static_cast<double>(expected[i])) <= allowed)) return false;
+    if (!(std::abs(static_cast<double>(result[i]) - static_cast<double>(expected[i])) <= allowed))
+      return false;
   }
   return true;
 }

@@ -46,12 +46,17 @@ void interleaved_loop(const T* x, T* y, const T* cos, const T* sin, LoopShape sh
 
 }  // namespace
 
-void split_half(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) { split_half_loop(x, y, cos, sin, shape); }
+void split_half(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) {
+  split_half_loop(x, y, cos, sin, shape);
+}
 void split_half(const double* x, double* y, const double* cos, const double* sin, LoopShape shape) {
   split_half_loop(x, y, cos, sin, shape);
 }
-void interleaved(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) { interleaved_loop(x, y, cos, sin, shape); }
-void interleaved(const double* x, double* y, const double* cos, const double* sin, LoopShape shape) {
+void interleaved(const float* x, float* y, const float* cos, const float* sin, LoopShape shape) {
+  interleaved_loop(x, y, cos, sin, shape);
+}
+void interleaved(const double* x, double* y, const double* cos, const double* sin,
+                 LoopShape shape) {
   interleaved_loop(x, y, cos, sin, shape);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops one would write by hand for [D, H, S] with one table row per token: what the expression is measured against.
+// The loops one would write by hand for [D, H, S] with one table row per token: what the expression
+// is measured against.
 //
-// The first `rotary` elements of a row are rotated, the rest copied. Compiled twice, as loop_o2 (-O2: GCC 12 does not vectorise it) and
-// loop_native (-O3 -march=native). They share no inline function with anything else, so the mixed flags stay in one file. float and
-// double only: 16-bit arithmetic would need functions of Eigen's.
+// The first `rotary` elements of a row are rotated, the rest copied. Compiled twice, as loop_o2
+// (-O2: GCC 12 does not vectorise it) and loop_native (-O3 -march=native). They share no inline
+// function with anything else, so the mixed flags stay in one file. float and double only: 16-bit
+// arithmetic would need functions of Eigen's.
 #pragma once
 
 #include <cstddef>

@@ -39,27 +39,35 @@ struct Runs {
   std::vector<double> seconds, over_memcpy;
 
   void add(const nlohmann::json& result) {
-    seconds.push_back(result.at("real_time").get<double>() * unit_in_seconds(result.at("time_unit")));
-    if (result.contains("memcpy_us")) over_memcpy.push_back(seconds.back() / (result.at("memcpy_us").get<double>() * 1e-6));
+    seconds.push_back(result.at("real_time").get<double>() *
+                      unit_in_seconds(result.at("time_unit")));
+    if (result.contains("memcpy_us"))
+      over_memcpy.push_back(seconds.back() / (result.at("memcpy_us").get<double>() * 1e-6));
   }
 
   Measurement measurement(const std::string& name) const {
-    Measurement result{Name::parse(name), static_cast<int>(seconds.size()), spread_of(seconds), std::nullopt};
+    Measurement result{Name::parse(name), static_cast<int>(seconds.size()), spread_of(seconds),
+                       std::nullopt};
     if (over_memcpy.size() == seconds.size()) result.over_memcpy = spread_of(over_memcpy);
     return result;
   }
 };
 
-std::string group_of(const Name& name) { return name.shape + ' ' + name.scalar + ' ' + name.pairing; }
+std::string group_of(const Name& name) {
+  return name.shape + ' ' + name.scalar + ' ' + name.pairing;
+}
 
 std::string row_of(const Measurement& m) {
   const std::string label =
-      m.name.threads == 1 ? m.name.implementation : fmt::format("{}, {} threads", m.name.implementation, m.name.threads);
+      m.name.threads == 1 ? m.name.implementation
+                          : fmt::format("{}, {} threads", m.name.implementation, m.name.threads);
   std::string row = fmt::format("  {:<26}{:>12.2f} us", label, m.seconds.median * 1e6);
   if (m.over_memcpy) {
-    row += fmt::format("{:>12.3f}    ({:.3f} - {:.3f})", m.over_memcpy->median, m.over_memcpy->lower, m.over_memcpy->upper);
+    row += fmt::format("{:>12.3f}    ({:.3f} - {:.3f})", m.over_memcpy->median,
+                       m.over_memcpy->lower, m.over_memcpy->upper);
   } else {
-    row += fmt::format("{:>12}    ({:.2f} - {:.2f} us)", "-", m.seconds.lower * 1e6, m.seconds.upper * 1e6);
+    row += fmt::format("{:>12}    ({:.2f} - {:.2f} us)", "-", m.seconds.lower * 1e6,
+                       m.seconds.upper * 1e6);
   }
   return row + '\n';
 }
@@ -69,16 +77,21 @@ std::string row_of(const Measurement& m) {
 Name Name::parse(const std::string& text) {
   static const std::regex form("rotate/([^/]+)/([^/]+)/([^/]+)/([^/]+)/threads:([0-9]+)");
   std::smatch parts;
-  if (!std::regex_match(text, parts, form)) throw std::runtime_error("not a benchmark's name: " + text);
+  if (!std::regex_match(text, parts, form))
+    throw std::runtime_error("not a benchmark's name: " + text);
   return {parts[1], parts[2], parts[3], parts[4], std::stoi(parts[5])};
 }
 
-std::string Name::text() const { return fmt::format("rotate/{}/{}/{}/{}/threads:{}", implementation, scalar, pairing, shape, threads); }
+std::string Name::text() const {
+  return fmt::format("rotate/{}/{}/{}/{}/threads:{}", implementation, scalar, pairing, shape,
+                     threads);
+}
 
 void Results::load(const std::string& file, Repeated repeated) {
   std::ifstream in(file);
   const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
-  if (json.is_discarded() || !json.contains("benchmarks")) throw std::runtime_error("cannot read results from " + file);
+  if (json.is_discarded() || !json.contains("benchmarks"))
+    throw std::runtime_error("cannot read results from " + file);
   add(json, file, repeated);
 }
 
@@ -103,7 +116,8 @@ void Results::add(const nlohmann::json& json, const std::string& file, Repeated 
   }
   const nlohmann::json context = json.value("context", nlohmann::json::object());
   const auto text = [&](const char* key) { return context.value(key, std::string()); };
-  programs_.push_back({file, text("cpu"), text("rope_kernel_target"), text("compiler"), text("eigen"), text("eigen_vectors")});
+  programs_.push_back({file, text("cpu"), text("rope_kernel_target"), text("compiler"),
+                       text("eigen"), text("eigen_vectors")});
 }
 
 const Measurement* Results::find(const std::string& name) const {
@@ -121,7 +135,8 @@ std::string table_of(const Results& results) {
   }
   std::string text;
   for (const std::string& group : groups) {
-    fmt::format_to(std::back_inserter(text), "{:<28}{:>15}{:>12}    {}\n{}\n", group, "median", "x memcpy", "(quartiles)", rows.at(group));
+    fmt::format_to(std::back_inserter(text), "{:<28}{:>15}{:>12}    {}\n{}\n", group, "median",
+                   "x memcpy", "(quartiles)", rows.at(group));
   }
   return text;
 }

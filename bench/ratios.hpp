@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was measured, as medians with quartiles, from Google Benchmark's JSON files; and the table of ratios to memcpy.
+// What was measured, as medians with quartiles, from Google Benchmark's JSON files; and the table
+// of ratios to memcpy.
 //
-// Names are rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>. Timings of shared machines drift: only ratios within one run mean
-// anything. So each repetition is divided by the memcpy that was timed right before it ("memcpy_us"), and the median and the quartiles are
-// those of the quotients.
+// Names are rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>. Timings of shared machines drift:
+// only ratios within one run mean anything. So each repetition is divided by the memcpy that was
+// timed right before it ("memcpy_us"), and the median and the quartiles are those of the quotients.
 #pragma once
 
 #include <map>
@@ -51,10 +52,12 @@ enum class Repeated { refused, replaces };
 
 class Results {
  public:
-  /// Adds a file of Google Benchmark's JSON. Throws std::runtime_error if it cannot be read or has no results.
+  /// Adds a file of Google Benchmark's JSON. Throws std::runtime_error if it cannot be read or has
+  /// no results.
   void load(const std::string& file, Repeated repeated = Repeated::refused);
   /// The same, from parsed JSON; `file` is only a name.
-  void add(const nlohmann::json& json, const std::string& file, Repeated repeated = Repeated::refused);
+  void add(const nlohmann::json& json, const std::string& file,
+           Repeated repeated = Repeated::refused);
 
   /// nullptr if there is none.
   const Measurement* find(const std::string& name) const;

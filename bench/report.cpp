@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads what the benchmarks wrote; prints the table of ratios, compares with the targets, and writes the data of the plots.
+// Reads what the benchmarks wrote; prints the table of ratios, compares with the targets, and
+// writes the data of the plots.
 //
 //   rotate_report [--out DIR] [--targets FILE [--check]] RESULTS.json...
 //
-// Into DIR: table.txt; results.json, all files as one in Google Benchmark's form; plot_<scalar>_<pairing>.dat and targets.dat. Exit code:
-// 0, 1 if --check finds a target missed or not measured, 2 for unusable input.
+// Into DIR: table.txt; results.json, all files as one in Google Benchmark's form;
+// plot_<scalar>_<pairing>.dat and targets.dat. Exit code: 0, 1 if --check finds a target missed or
+// not measured, 2 for unusable input.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,7 +43,8 @@ void write(const std::string& file, const std::string& text) {
   if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
-/// One file in Google Benchmark's form; the context is the first one's, and of a name measured again the last results.
+/// One file in Google Benchmark's form; the context is the first one's, and of a name measured
+/// again the last results.
 nlohmann::json merged(const Arguments& arguments) {
   nlohmann::json all;
   const auto join = [&](const std::string& file) {
@@ -52,10 +55,13 @@ nlohmann::json merged(const Arguments& arguments) {
       return;
     }
     std::set<std::string> names;
-    for (const nlohmann::json& result : one.at("benchmarks")) names.insert(result.at("run_name").get<std::string>());
+    for (const nlohmann::json& result : one.at("benchmarks"))
+      names.insert(result.at("run_name").get<std::string>());
     auto& list = all.at("benchmarks").get_ref<nlohmann::json::array_t&>();
-    list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& result) { return names.count(result.at("run_name")) != 0; }),
-               list.end());
+    list.erase(
+        std::remove_if(list.begin(), list.end(),
+                       [&](const auto& result) { return names.count(result.at("run_name")) != 0; }),
+        list.end());
     for (nlohmann::json& result : one.at("benchmarks")) list.push_back(std::move(result));
   };
   for (const std::string& file : arguments.files) join(file);
@@ -63,7 +69,8 @@ nlohmann::json merged(const Arguments& arguments) {
   return all;
 }
 
-/// What finds the groups of missed targets, as --filter of the benchmarks takes it; empty without any.
+/// What finds the groups of missed targets, as --filter of the benchmarks takes it; empty without
+/// any.
 std::string groups_missed(const std::vector<bench::Verdict>& verdicts) {
   std::set<std::string> groups;
   for (const bench::Verdict& verdict : verdicts) {
@@ -75,11 +82,12 @@ std::string groups_missed(const std::vector<bench::Verdict>& verdicts) {
 }
 
 std::string header_of(const bench::Results& results) {
-  std::string text = "Times over memcpy of the same bytes in the same run; medians, with quartiles.\n";
+  std::string text =
+      "Times over memcpy of the same bytes in the same run; medians, with quartiles.\n";
   for (const bench::Program& p : results.programs()) {
     if (p.kernel_target.empty()) continue;
-    fmt::format_to(std::back_inserter(text), "{}: kernels {}; own code {}; Eigen {}; compiler {}\n", p.file, p.kernel_target,
-                   p.eigen_vectors, p.eigen, p.compiler);
+    fmt::format_to(std::back_inserter(text), "{}: kernels {}; own code {}; Eigen {}; compiler {}\n",
+                   p.file, p.kernel_target, p.eigen_vectors, p.eigen, p.compiler);
   }
   return text + '\n';
 }
@@ -98,8 +106,10 @@ bool print_check(const std::vector<bench::Verdict>& verdicts, const bench::Resul
   }
   const std::string note = instruction_set_note(results);
   if (!note.empty()) fmt::print("{}\n", note);
-  fmt::print("{} of {} targets met, {} missed within the limits that docs/performance.md explains (near), {} missed\n{}",
-             verdicts.size() - missed - explained, verdicts.size(), explained, missed, misses);
+  fmt::print(
+      "{} of {} targets met, {} missed within the limits that docs/performance.md explains (near), "
+      "{} missed\n{}",
+      verdicts.size() - missed - explained, verdicts.size(), explained, missed, misses);
   return missed == 0;
 }
 
@@ -118,7 +128,8 @@ int run(const Arguments& arguments) {
   if (!arguments.out.empty()) {
     write(arguments.out + "/table.txt", table);
     write(arguments.out + "/results.json", merged(arguments).dump(1) + '\n');
-    for (const auto& [name, text] : bench::ratio_plots(results)) write(arguments.out + '/' + name, text);
+    for (const auto& [name, text] : bench::ratio_plots(results))
+      write(arguments.out + '/' + name, text);
     if (!targets.empty()) write(arguments.out + "/targets.dat", bench::target_plot(verdicts));
   }
   if (!arguments.missed.empty()) write(arguments.missed, groups_missed(verdicts));
@@ -129,15 +140,22 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Ratios to memcpy from the benchmarks' results, and the targets against them.", "rotate_report");
+  CLI::App app("Ratios to memcpy from the benchmarks' results, and the targets against them.",
+               "rotate_report");
   Arguments arguments;
   app.add_option("results", arguments.files, "Google Benchmark's JSON")->required();
-  app.add_option("--again", arguments.again, "The same of groups measured again: shown instead, and a target is missed if it is in each");
-  app.add_option("--out", arguments.out, "An existing folder for table.txt, results.json and the data of the plots");
+  app.add_option(
+      "--again", arguments.again,
+      "The same of groups measured again: shown instead, and a target is missed if it is in each");
+  app.add_option("--out", arguments.out,
+                 "An existing folder for table.txt, results.json and the data of the plots");
   CLI::Option* targets = app.add_option("--targets", arguments.targets, "The file of targets");
-  app.add_option("--missed", arguments.missed, "Write what finds the groups of missed targets, for the benchmarks' --filter")
+  app.add_option("--missed", arguments.missed,
+                 "Write what finds the groups of missed targets, for the benchmarks' --filter")
       ->needs(targets);
-  app.add_flag("--check", arguments.check, "Print every target with what was measured; exit with 1 if one is missed")->needs(targets);
+  app.add_flag("--check", arguments.check,
+               "Print every target with what was measured; exit with 1 if one is missed")
+      ->needs(targets);
   CLI11_PARSE(app, argc, argv);
   try {
     return run(arguments);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The benchmark, compiled at -O2 without -march: what a user gets who sets nothing. See case.hpp for the arrays, contenders_*.cpp for
-// what is measured, session.hpp for how, and scripts/bench.sh, which runs it.
+// The benchmark, compiled at -O2 without -march: what a user gets who sets nothing. See case.hpp
+// for the arrays, contenders_*.cpp for what is measured, session.hpp for how, and scripts/bench.sh,
+// which runs it.
 #include "session.hpp"
 #include "table_build.hpp"
 

@@ -23,11 +23,14 @@ using Clock = std::chrono::steady_clock;
 /// What does not fit into a cache: one call is a repetition, and there is nothing to warm.
 bool is_large(const Entry& entry) { return entry.bytes > (std::size_t{48} << 20); }
 
-/// What would stay in the last-level cache, source and destination both, if nothing else were done between two calls: as never happens to a
-/// tensor of a model.
-bool is_displaced(const Entry& entry) { return entry.bytes > (std::size_t{4} << 20) && !is_large(entry); }
+/// What would stay in the last-level cache, source and destination both, if nothing else were done
+/// between two calls: as never happens to a tensor of a model.
+bool is_displaced(const Entry& entry) {
+  return entry.bytes > (std::size_t{4} << 20) && !is_large(entry);
+}
 
-/// A tensor of x's size passes through the cache in place, as another layer's does between two rotations of the same one.
+/// A tensor of x's size passes through the cache in place, as another layer's does between two
+/// rotations of the same one.
 void displace(const Entry& entry) {
   static std::vector<char> other;
   if (other.size() < entry.bytes / 2) other.assign(entry.bytes / 2, 0);
@@ -51,13 +54,15 @@ struct Effort {
 };
 
 Effort effort_of(const Entry& entry, Pace pace) {
-  if (entry.repetitions == Repetitions::some) return {pace == Pace::quick ? 5 : is_large(entry) ? 7 : 15, is_large(entry) ? 1e-6 : 0.001};
+  if (entry.repetitions == Repetitions::some)
+    return {pace == Pace::quick ? 5 : is_large(entry) ? 7 : 15, is_large(entry) ? 1e-6 : 0.001};
   if (entry.repetitions == Repetitions::few) return {pace == Pace::quick ? 1 : 3, 1e-6};
   if (pace == Pace::quick) return {5, 0.002};
   return {is_large(entry) ? 31 : 61, is_large(entry) ? 1e-6 : 0.002};
 }
 
-/// Seconds of one call, from as many in a row as take half a millisecond: the clock itself takes part of a small copy's time.
+/// Seconds of one call, from as many in a row as take half a millisecond: the clock itself takes
+/// part of a small copy's time.
 double seconds_of(const Entry& entry, const Action& action) {
   if (is_displaced(entry)) {
     constexpr int calls = 5;
@@ -88,15 +93,19 @@ void time_entry(benchmark::State& state, const Entry& entry) {
       benchmark::ClobberMemory();
     }
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(entry.bytes));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(entry.bytes));
 }
 
-/// Google Benchmark appends its settings to a name ("/repeats:31/real_time"); only an aggregate's suffix is kept.
+/// Google Benchmark appends its settings to a name ("/repeats:31/real_time"); only an aggregate's
+/// suffix is kept.
 void strip_settings(nlohmann::json& result) {
   const std::string full = result.at("run_name");
   const std::string name = full.substr(0, full.find('/', full.find("threads:")));
   result["run_name"] = name;
-  result["name"] = result.contains("aggregate_name") ? name + "_" + result.at("aggregate_name").get<std::string>() : name;
+  result["name"] = result.contains("aggregate_name")
+                       ? name + "_" + result.at("aggregate_name").get<std::string>()
+                       : name;
 }
 
 void initialize_google_benchmark() {
@@ -113,16 +122,19 @@ Session::Session(SessionOptions options) : options_(std::move(options)), filter_
   benchmark::AddCustomContext("rope_kernel_target", eigen_rope::kernel_target());
   benchmark::AddCustomContext("compiler", __VERSION__);
 #ifdef EIGEN_PATCH_VERSION  // from Eigen 5, whose world is still 3
-  benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, EIGEN_PATCH_VERSION));
+  benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_MAJOR_VERSION,
+                                                   EIGEN_MINOR_VERSION, EIGEN_PATCH_VERSION));
 #else
-  benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+  benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION,
+                                                   EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
 #endif
   benchmark::AddCustomContext("eigen_vectors", Eigen::SimdInstructionSetsInUse());
 }
 
-std::string Session::name(const std::string& implementation, const std::string& scalar, const std::string& pairing,
-                          const std::string& shape, int threads) const {
-  return fmt::format("rotate/{}{}/{}/{}/{}/threads:{}", implementation, options_.suffix, scalar, pairing, shape, threads);
+std::string Session::name(const std::string& implementation, const std::string& scalar,
+                          const std::string& pairing, const std::string& shape, int threads) const {
+  return fmt::format("rotate/{}{}/{}/{}/{}/threads:{}", implementation, options_.suffix, scalar,
+                     pairing, shape, threads);
 }
 
 bool Session::wants(const std::string& name) const {
@@ -141,7 +153,8 @@ void Session::run(const std::string& title, const std::vector<Entry>& entries) {
       continue;
     }
     const Effort effort = effort_of(entry, options_.pace);
-    auto* registered = benchmark::RegisterBenchmark(entry.name.c_str(), [&entry](benchmark::State& state) { time_entry(state, entry); });
+    auto* registered = benchmark::RegisterBenchmark(
+        entry.name.c_str(), [&entry](benchmark::State& state) { time_entry(state, entry); });
     (is_displaced(entry) ? registered->UseManualTime() : registered->UseRealTime())
         ->Unit(benchmark::kMicrosecond)
         ->Repetitions(effort.repetitions)
@@ -157,11 +170,14 @@ void Session::run(const std::string& title, const std::vector<Entry>& entries) {
   for (nlohmann::json& result : group.at("benchmarks")) strip_settings(result);
   // Google Benchmark reports whichever was finished first.
   auto& list = group.at("benchmarks").get_ref<nlohmann::json::array_t&>();
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.at("family_index") < b.at("family_index"); });
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+    return a.at("family_index") < b.at("family_index");
+  });
   if (results_.is_null()) {
     results_ = std::move(group);
   } else {
-    for (nlohmann::json& result : group.at("benchmarks")) results_["benchmarks"].push_back(std::move(result));
+    for (nlohmann::json& result : group.at("benchmarks"))
+      results_["benchmarks"].push_back(std::move(result));
   }
   const std::chrono::duration<double> seconds = Clock::now() - start;
   fmt::print("{:>3} contenders {:>6.1f} s\n", entries.size(), seconds.count());
@@ -181,22 +197,27 @@ int Session::finish() const {
   return differed_ ? 1 : 0;
 }
 
-int session_main(int argc, char** argv, const std::string& suffix, const std::function<void(Session&)>& groups) {
-  CLI::App app("Times rotations against memcpy, contenders interleaved. Results: Google Benchmark's JSON.");
+int session_main(int argc, char** argv, const std::string& suffix,
+                 const std::function<void(Session&)>& groups) {
+  CLI::App app(
+      "Times rotations against memcpy, contenders interleaved. Results: Google Benchmark's JSON.");
   SessionOptions options;
   options.suffix = suffix;
   std::string targets;
   bool quick = false;
   app.add_option("--out", options.out, "The JSON file to write")->required();
-  app.add_option("--filter", options.filter, "Run only names in which this regular expression is found");
-  app.add_option("--targets", targets, "Run only what this file of targets needs")->check(CLI::ExistingFile);
+  app.add_option("--filter", options.filter,
+                 "Run only names in which this regular expression is found");
+  app.add_option("--targets", targets, "Run only what this file of targets needs")
+      ->check(CLI::ExistingFile);
   app.add_flag("--quick", quick, "Few repetitions, no large tensors: a look, not a measurement");
   CLI11_PARSE(app, argc, argv);
   try {
     if (quick) options.pace = Pace::quick;
     if (!targets.empty()) options.only = needed_names(read_targets(targets));
     Session session(std::move(options));
-    fmt::print("kernels: {}; the program's own code: {}\n", eigen_rope::kernel_target(), Eigen::SimdInstructionSetsInUse());
+    fmt::print("kernels: {}; the program's own code: {}\n", eigen_rope::kernel_target(),
+               Eigen::SimdInstructionSetsInUse());
     groups(session);
     return session.finish();
   } catch (const std::exception& error) {

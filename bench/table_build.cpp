@@ -21,7 +21,8 @@ struct Tables {
         positions(std::move(same)),
         cos(static_cast<std::size_t>(tokens * pairs)),
         sin(cos.size()) {
-    for (Index k = 0; k < pairs; ++k) rates[static_cast<std::size_t>(k)] = std::pow(base, -static_cast<double>(k) / pairs);
+    for (Index k = 0; k < pairs; ++k)
+      rates[static_cast<std::size_t>(k)] = std::pow(base, -static_cast<double>(k) / pairs);
   }
 
   void fill_by_libm() {
@@ -36,11 +37,13 @@ struct Tables {
     }
   }
 
-  /// libm's angle is rounded once at up to 2^17, the result to float: half an ulp of 1 and a little.
+  /// libm's angle is rounded once at up to 2^17, the result to float: half an ulp of 1 and a
+  /// little.
   bool same(const eigen_rope::Cache<float>& cache) {
     fill_by_libm();
     for (std::size_t i = 0; i < cos.size(); ++i) {
-      const float error = std::max(std::abs(cache.cos()[i] - cos[i]), std::abs(cache.sin()[i] - sin[i]));
+      const float error =
+          std::max(std::abs(cache.cos()[i] - cos[i]), std::abs(cache.sin()[i] - sin[i]));
       if (!(error <= Eigen::NumTraits<float>::epsilon())) return false;
     }
     return true;
@@ -68,22 +71,34 @@ std::vector<std::int64_t> arbitrary() {
   return ids;
 }
 
-void run_positions(Session& session, const std::string& kind, const std::shared_ptr<Tables>& tables) {
+void run_positions(Session& session, const std::string& kind,
+                   const std::shared_ptr<Tables>& tables) {
   const std::string build = session.name("table_build", "f32", "any", kind, 1);
   const std::string libm = session.name("libm", "f32", "any", kind, 1);
   if (!session.wants(build) && !session.wants(libm)) return;
   const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
-  const auto make = [tables, frequencies] { return eigen_rope::Cache<float>(frequencies, tables->positions, eigen_rope::Layout::sd()); };
+  const auto make = [tables, frequencies] {
+    return eigen_rope::Cache<float>(frequencies, tables->positions, eigen_rope::Layout::sd());
+  };
   const std::size_t bytes = 2 * static_cast<std::size_t>(tokens * pairs) * sizeof(float);
-  session.run("table " + kind, {{build, {[make] { make(); }, [make, tables] { return tables->same(make()); }}, Repetitions::many, bytes},
-                                {libm, {[tables] { tables->fill_by_libm(); }, [] { return true; }}, Repetitions::many, bytes}});
+  session.run("table " + kind,
+              {{build,
+                {[make] { make(); }, [make, tables] { return tables->same(make()); }},
+                Repetitions::many,
+                bytes},
+               {libm,
+                {[tables] { tables->fill_by_libm(); }, [] { return true; }},
+                Repetitions::many,
+                bytes}});
 }
 
 }  // namespace
 
 void run_table_build(Session& session) {
-  run_positions(session, "consecutive", std::make_shared<Tables>(consecutive(), eigen_rope::Positions::range(0, tokens)));
-  run_positions(session, "ids", std::make_shared<Tables>(arbitrary(), eigen_rope::Positions::ids(arbitrary())));
+  run_positions(session, "consecutive",
+                std::make_shared<Tables>(consecutive(), eigen_rope::Positions::range(0, tokens)));
+  run_positions(session, "ids",
+                std::make_shared<Tables>(arbitrary(), eigen_rope::Positions::ids(arbitrary())));
 }
 
 }  // namespace bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axial RoPE for image patches: one half of each row turns with the patch's row, the other with its column. It is no scaling: it is two
-// windows, each with positions of its own and the powers of its own width. Where positions on several axes (Sections) say the same, one
-// rotation does both.
+// Axial RoPE for image patches: one half of each row turns with the patch's row, the other with its
+// column. It is no scaling: it is two windows, each with positions of its own and the powers of its
+// own width. Where positions on several axes (Sections) say the same, one rotation does both.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -45,31 +45,35 @@ int main() {
     return y;
   };
 
-  // 2. One rotation with two positions a patch: the first D/4 pairs take the row, the others the column, and exponents begin again.
+  // 2. One rotation with two positions a patch: the first D/4 pairs take the row, the others the
+  // column, and exponents begin again.
   const er::Sections sections(er::SectionPattern::vision, {D / 4, D / 4});
   er::Powers powers{D, 100.0};
   powers.exponent_dims = D / 2;
   powers.exponents = sections.exponents(D / 2);
   std::vector<int> ids = rows;
   ids.insert(ids.end(), columns.begin(), columns.end());
-  const er::Cache<float> both(er::Frequencies::powers(powers), er::Positions::multi_axis(ids, sections));
+  const er::Cache<float> both(er::Frequencies::powers(powers),
+                              er::Positions::multi_axis(ids, sections));
 
-  // Bit for bit the same, where the pairs of an axis fill its window: interleaved pairs, and split-half pairs in each window, which are the
-  // quarter pairs of the whole row.
+  // Bit for bit the same, where the pairs of an axis fill its window: interleaved pairs, and
+  // split-half pairs in each window, which are the quarter pairs of the whole row.
   const bool interleaved = same(windows(er::interleaved), er::rotate(x, both, er::interleaved));
   const bool blocks = same(windows(er::split_half), er::rotate(x, both, er::quarter));
   fmt::print("interleaved in two windows is one interleaved rotation: {}\n", interleaved);
   fmt::print("split_half in two windows is one quarter rotation: {}\n", blocks);
 
-  // Hugging Face's axial frequencies, rows' then columns', with its rotate_half: pairs reach across the row, (k, k + D/2). That is no
-  // window, but the same table.
+  // Hugging Face's axial frequencies, rows' then columns', with its rotate_half: pairs reach across
+  // the row, (k, k + D/2). That is no window, but the same table.
   const Patches y = er::rotate(x, both, er::split_half);
   float worst = 0;
   for (int patch = 0; patch < height * width; ++patch) {
     for (int k = 0; k < D / 2; ++k) {
-      const int position = k < D / 4 ? rows[static_cast<std::size_t>(patch)] : columns[static_cast<std::size_t>(patch)];
+      const int position = k < D / 4 ? rows[static_cast<std::size_t>(patch)]
+                                     : columns[static_cast<std::size_t>(patch)];
       const double angle = position * std::pow(100.0, -2.0 * (k % (D / 4)) / (D / 2));
-      const double expected = std::cos(angle) * x(k, 0, patch) - std::sin(angle) * x(k + D / 2, 0, patch);
+      const double expected =
+          std::cos(angle) * x(k, 0, patch) - std::sin(angle) * x(k + D / 2, 0, patch);
       worst = std::max(worst, std::abs(y(k, 0, patch) - static_cast<float>(expected)));
     }
   }

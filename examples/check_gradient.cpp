@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is this gradient right? Attention scores of rotated queries and keys, s_ij = <R_i q_i, R_j k_j>, and three
-// gradients of it that somebody might have written.
+// Is this gradient right? Attention scores of rotated queries and keys, s_ij = <R_i q_i, R_j k_j>,
+// and three gradients of it that somebody might have written.
 #include <fmt/core.h>
 
 #include <eigen_rope/eigen_rope.hpp>
@@ -14,7 +14,8 @@ using Contraction = Eigen::array<Eigen::IndexPair<int>, 1>;
 int main() {
   er::Powers powers{8};
   powers.attention_factor = 1.2;
-  const er::Cache<double> cache(er::Frequencies::powers(powers), er::Positions::range(0, 5), er::Layout::sd());
+  const er::Cache<double> cache(er::Frequencies::powers(powers), er::Positions::range(0, 5),
+                                er::Layout::sd());
   Matrix q(8, 5), k(8, 5);
   q.setRandom();
   k.setRandom();
@@ -31,14 +32,17 @@ int main() {
     std::decay_t<decltype(a)> s = rotated(a).contract(rotated(b), features);
     return s;
   };
-  const auto gradient = [&](const Matrix& a, const Matrix& b, const Matrix& g) {  // g: [queries, keys]
+  const auto gradient = [&](const Matrix& a, const Matrix& b,
+                            const Matrix& g) {  // g: [queries, keys]
     const Matrix dq = rotated(b).contract(g, keys);
     const Matrix dk = rotated(a).contract(g, queries);
-    return std::make_tuple(Matrix(er::rotate_backward(dq, cache, er::split_half)), Matrix(er::rotate_backward(dk, cache, er::split_half)));
+    return std::make_tuple(Matrix(er::rotate_backward(dq, cache, er::split_half)),
+                           Matrix(er::rotate_backward(dk, cache, er::split_half)));
   };
   const auto inverse_for_transpose = [&](const Matrix& a, const Matrix& b, const Matrix& g) {
     const Matrix dq = rotated(b).contract(g, keys);
-    return std::make_tuple(Matrix(er::rotate_inverse(dq, cache, er::split_half)), std::get<1>(gradient(a, b, g)));
+    return std::make_tuple(Matrix(er::rotate_inverse(dq, cache, er::split_half)),
+                           std::get<1>(gradient(a, b, g)));
   };
   const auto one_wrong_sign = [&](const Matrix& a, const Matrix& b, const Matrix& g) {
     auto [dq, dk] = gradient(a, b, g);
@@ -51,12 +55,17 @@ int main() {
   options.names = {"q", "k"};
   const auto arguments = std::tie(q, k);
   const er::GradientReport right = er::check_gradient(scores, gradient, arguments, options);
-  const er::GradientReport inverse = er::check_gradient(scores, inverse_for_transpose, arguments, options);
+  const er::GradientReport inverse =
+      er::check_gradient(scores, inverse_for_transpose, arguments, options);
   const er::GradientReport sign = er::check_gradient(scores, one_wrong_sign, arguments, options);
   // The rotation is linear: <R v, w> = <v, R^T w> needs no derivatives at all.
-  const er::GradientReport adjoint = er::check_adjoint([&](const Matrix& x) { return er::rotate(x, cache, er::split_half); },
-                                                       [&](const Matrix& y) { return er::rotate_backward(y, cache, er::split_half); }, q);
-  fmt::print("the gradient\n{}\n\nrotate_inverse() instead of rotate_backward(), with m = 1.2\n{}\n\n", right.text(), inverse.text());
-  fmt::print("one wrong sign\n{}\n\nrotate() and rotate_backward()\n{}\n", sign.text(), adjoint.text());
+  const er::GradientReport adjoint = er::check_adjoint(
+      [&](const Matrix& x) { return er::rotate(x, cache, er::split_half); },
+      [&](const Matrix& y) { return er::rotate_backward(y, cache, er::split_half); }, q);
+  fmt::print(
+      "the gradient\n{}\n\nrotate_inverse() instead of rotate_backward(), with m = 1.2\n{}\n\n",
+      right.text(), inverse.text());
+  fmt::print("one wrong sign\n{}\n\nrotate() and rotate_backward()\n{}\n", sign.text(),
+             adjoint.text());
   return right && adjoint && !inverse && !sign ? 0 : 1;
 }

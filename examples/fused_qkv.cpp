@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queries and keys rotated where they lie inside one buffer [D, heads of q + k + v, tokens], without a copy.
+// Queries and keys rotated where they lie inside one buffer [D, heads of q + k + v, tokens],
+// without a copy.
 #include <fmt/core.h>
 
 #include <eigen_rope/eigen_rope.hpp>
@@ -16,7 +17,8 @@ int main() {
 
   const er::Cache<float> cache(er::Frequencies::powers({D}), er::Positions::range(0, tokens));
   const er::StridedView<float> q{qkv.data(), {D, q_heads, tokens}, {D, all_heads * D}};
-  const er::StridedView<float> k{qkv.data() + q_heads * D, {D, kv_heads, tokens}, {D, all_heads * D}};
+  const er::StridedView<float> k{
+      qkv.data() + q_heads * D, {D, kv_heads, tokens}, {D, all_heads * D}};
   er::rotate_inplace(q, cache, er::split_half);
   er::rotate_inplace(k, cache, er::split_half);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transpose is not inverse: with an attention factor m (YaRN has one), rotate_backward(rotate(x)) = m^2 x and rotate_inverse(rotate(x)) =
-// x.
+// Transpose is not inverse: with an attention factor m (YaRN has one), rotate_backward(rotate(x)) =
+// m^2 x and rotate_inverse(rotate(x)) = x.
 #include <fmt/core.h>
 
 #include <eigen_rope/eigen_rope.hpp>
@@ -25,7 +25,9 @@ int main() {
   const Eigen::Tensor<double, 3> gradient = er::rotate_backward(y, cache, er::split_half);
   const Eigen::Tensor<double, 0> inverse_error = (back - x).abs().maximum();
   const Eigen::Tensor<double, 0> transpose_error = (gradient - x * (m * m)).abs().maximum();
-  fmt::print("m = {:.6f}\n|rotate_inverse(rotate(x)) - x|       = {:.1e}\n|rotate_backward(rotate(x)) - m^2 x| = {:.1e}\n", m,
-             inverse_error(), transpose_error());
+  fmt::print(
+      "m = {:.6f}\n|rotate_inverse(rotate(x)) - x|       = {:.1e}\n|rotate_backward(rotate(x)) - "
+      "m^2 x| = {:.1e}\n",
+      m, inverse_error(), transpose_error());
   return inverse_error() < 1e-14 && transpose_error() < 1e-14 ? 0 : 1;
 }

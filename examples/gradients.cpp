@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a training step can ask of a rotation: dx, and the gradients of rates, positions, attention factor and base, from y and dL/dy alone.
-// The loss is L = sum w y; each number is compared with a difference quotient of L.
+// What a training step can ask of a rotation: dx, and the gradients of rates, positions, attention
+// factor and base, from y and dL/dy alone. The loss is L = sum w y; each number is compared with a
+// difference quotient of L.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -58,10 +59,12 @@ int main() {
   // Backward: one pass over y and dL/dy = w.
   const auto wanted = er::Wanted::angle | er::Wanted::log_magnitude;
   const auto d = er::gradients_to(dx, y, w, cache, er::split_half, {wanted});
-  const er::RateGradients rates{er::rate_gradients(d, model.places(), er::Layout::tnd()),
-                                er::attention_factor_gradient(d, model.frequencies(), model.places(), er::Layout::tnd())};
+  const er::RateGradients rates{
+      er::rate_gradients(d, model.places(), er::Layout::tnd()),
+      er::attention_factor_gradient(d, model.frequencies(), model.places(), er::Layout::tnd())};
   const auto parameters = er::scaling_gradients(model.powers, model.yarn, rates);
-  const std::vector<double> positions = er::position_gradients(d, model.frequencies(), model.places(), er::Layout::tnd());
+  const std::vector<double> positions =
+      er::position_gradients(d, model.frequencies(), model.places(), er::Layout::tnd());
 
   const auto quotient = [&](auto&& member) {
     Model more = model;
@@ -74,17 +77,23 @@ int main() {
   Tensor moved = x;
   moved(3, 1, 4) += 1;  // L is linear in x: the step may be large
   bool right = show("x(3, 1, 4)", dx(3, 1, 4), loss(model, moved, w) - loss(model, x, w));
-  right &= show("base", parameters.powers.base, quotient([](auto& m) -> auto& { return m.powers.base; }));
-  right &= show("linear scale", parameters.powers.linear_scale, quotient([](auto& m) -> auto& { return m.powers.linear_scale; }));
-  right &=
-      show("attention factor", parameters.powers.attention_factor, quotient([](auto& m) -> auto& { return m.powers.attention_factor; }));
-  right &= show("beta fast", parameters.scaling.beta_fast, quotient([](auto& m) -> auto& { return m.yarn.beta_fast; }));
-  right &= show("position of 4", positions[4], quotient([](auto& m) -> auto& { return m.positions[4]; }));
+  right &= show("base", parameters.powers.base,
+                quotient([](auto& m) -> auto& { return m.powers.base; }));
+  right &= show("linear scale", parameters.powers.linear_scale,
+                quotient([](auto& m) -> auto& { return m.powers.linear_scale; }));
+  right &= show("attention factor", parameters.powers.attention_factor,
+                quotient([](auto& m) -> auto& { return m.powers.attention_factor; }));
+  right &= show("beta fast", parameters.scaling.beta_fast,
+                quotient([](auto& m) -> auto& { return m.yarn.beta_fast; }));
+  right &= show("position of 4", positions[4],
+                quotient([](auto& m) -> auto& { return m.positions[4]; }));
 
-  // Forward mode: how y moves when the fifth token's angles move by its rates, that is when its position does.
+  // Forward mode: how y moves when the fifth token's angles move by its rates, that is when its
+  // position does.
   std::vector<double> dt(static_cast<std::size_t>(cache.pairs() * tokens));
   for (er::Index k = 0; k < cache.pairs(); ++k) {
-    dt[static_cast<std::size_t>(4 * cache.pairs() + k)] = static_cast<double>(model.frequencies().rates()[static_cast<std::size_t>(k)]);
+    dt[static_cast<std::size_t>(4 * cache.pairs() + k)] =
+        static_cast<double>(model.frequencies().rates()[static_cast<std::size_t>(k)]);
   }
   Tensor still(head_size, heads, tokens), dy(head_size, heads, tokens);
   still.setZero();
@@ -103,11 +112,12 @@ int main() {
     return other;
   };
   const double step = 1e-3;
-  right &=
-      show("dx's derivative", ddx(3, 1, 4),
-           (loss(moved_by(step), moved, w) - loss(moved_by(step), x, w) - loss(moved_by(-step), moved, w) + loss(moved_by(-step), x, w)) /
-               (2 * step));
+  right &= show("dx's derivative", ddx(3, 1, 4),
+                (loss(moved_by(step), moved, w) - loss(moved_by(step), x, w) -
+                 loss(moved_by(-step), moved, w) + loss(moved_by(-step), x, w)) /
+                    (2 * step));
   right &= show("second derivative", curvature,
-                (loss(moved_by(step), x, w) - 2 * loss(model, x, w) + loss(moved_by(-step), x, w)) / (step * step));
+                (loss(moved_by(step), x, w) - 2 * loss(model, x, w) + loss(moved_by(-step), x, w)) /
+                    (step * step));
   return right ? 0 : 1;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding past the original context with frequencies that depend on the length: cached keys move when the scaling says so, and end where
-// keys rotated afresh would be.
+// Decoding past the original context with frequencies that depend on the length: cached keys move
+// when the scaling says so, and end where keys rotated afresh would be.
 //
-// Under dynamic NTK every new token beyond the context changes the base, and with it all cached keys. A decoder that asks for the length it
-// will reach soon, in steps of 16, moves them 16 times less. LongRoPE changes once, where its list does. (Hugging Face leaves cached keys
-// as they were, and scores new queries against keys of another rotation.)
+// Under dynamic NTK every new token beyond the context changes the base, and with it all cached
+// keys. A decoder that asks for the length it will reach soon, in steps of 16, moves them 16 times
+// less. LongRoPE changes once, where its list does. (Hugging Face leaves cached keys as they were,
+// and scores new queries against keys of another rotation.)
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ const er::Powers powers{D, 10000.0};
 
 using Keys = Eigen::Tensor<float, 3>;  // [D, heads, tokens]
 
-/// A cache of rotated keys, one token after the other. A real one has no projections to go back to; here they are kept for the comparison.
+/// A cache of rotated keys, one token after the other. A real one has no projections to go back to;
+/// here they are kept for the comparison.
 class KeyCache {
  public:
   KeyCache() : projected_(D, heads, end), keys_(D, heads, end) {
@@ -42,10 +44,12 @@ class KeyCache {
     ++moves_;
   }
 
-  /// The largest distance of a pair from where a rotation of the projections puts it, in eps of its length.
+  /// The largest distance of a pair from where a rotation of the projections puts it, in eps of its
+  /// length.
   double distance_from_fresh(const er::Frequencies& frequencies) {
     Keys fresh(D, heads, tokens_);
-    fresh = er::rotate(projected_, er::Cache<float>(frequencies, er::Positions::range(0, tokens_)), er::split_half);
+    fresh = er::rotate(projected_, er::Cache<float>(frequencies, er::Positions::range(0, tokens_)),
+                       er::split_half);
     double worst = 0;
     for (er::Index row = 0; row < heads * tokens_; ++row) {
       const float* a = fresh.data() + row * D;
@@ -71,10 +75,12 @@ class KeyCache {
   int moves_ = 0;
 };
 
-/// Whether the keys are where they should be: each move, and each rotation, costs at most 1.75 eps of a pair's length.
+/// Whether the keys are where they should be: each move, and each rotation, costs at most 1.75 eps
+/// of a pair's length.
 bool report(const char* name, KeyCache& cache, const er::Frequencies& frequencies) {
   const double distance = cache.distance_from_fresh(frequencies);
-  fmt::print("{:<28}{:>4} moves, keys at most {:.1f} eps from ones rotated afresh\n", name, cache.moves(), distance);
+  fmt::print("{:<28}{:>4} moves, keys at most {:.1f} eps from ones rotated afresh\n", name,
+             cache.moves(), distance);
   return distance <= 1.75 * (cache.moves() + 2);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens with three positions each (time, height, width), as vision-language models have them: sections say which position turns which
-// pair.
+// Tokens with three positions each (time, height, width), as vision-language models have them:
+// sections say which position turns which pair.
 #include <fmt/core.h>
 
 #include <eigen_rope/eigen_rope.hpp>

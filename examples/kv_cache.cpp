@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding: the prompt is rotated once, each new token at its own position. One growing table serves q and k of every layer; a single
-// row formed on the fly does without a table; sequences of a batch may stand at different positions.
+// Decoding: the prompt is rotated once, each new token at its own position. One growing table
+// serves q and k of every layer; a single row formed on the fly does without a table; sequences of
+// a batch may stand at different positions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -84,10 +85,12 @@ int main() {
       difference = std::max(difference, largest_difference(layer->keys, expected[i].keys));
     }
   }
-  fmt::print("token by token, against all at once: {}; the table has grown to {} rows\n", difference, cache.tokens());
+  fmt::print("token by token, against all at once: {}; the table has grown to {} rows\n",
+             difference, cache.tokens());
 
   // Two sequences, one token each, at positions 7 and 500.
-  const er::Cache<float> both = cache.gather(er::Positions::per_batch(std::vector<std::int64_t>{7, 500}, er::Batches{2}));
+  const er::Cache<float> both =
+      cache.gather(er::Positions::per_batch(std::vector<std::int64_t>{7, 500}, er::Batches{2}));
   Eigen::Tensor<float, 4> q(D, query_heads, 1, 2);
   q.setRandom();
   er::rotate_inplace(q, both, er::split_half);

@@ -22,12 +22,16 @@ constexpr const char* llama_3_1 = R"({
 })";
 
 void print(const er::models::LayerRope& layer, const er::Frequencies& frequencies) {
-  fmt::print("{}: {} of {} dims, base {}, {}, pairs {}\n", layer.layer_type.empty() ? "all layers" : layer.layer_type,
-             layer.powers.rotary_dims, layer.head_dims, layer.powers.base, er::scaling_name(layer.scaling),
+  fmt::print("{}: {} of {} dims, base {}, {}, pairs {}\n",
+             layer.layer_type.empty() ? "all layers" : layer.layer_type, layer.powers.rotary_dims,
+             layer.head_dims, layer.powers.base, er::scaling_name(layer.scaling),
              layer.pairing ? er::name_of(layer.pairing->kind()) : "not known");
-  fmt::print("  rates from {:.6g} to {:.6g} radians a token, magnitude {:.6g}, softmax multiplier {:.6g}\n",
-             static_cast<double>(frequencies.rates().front()), static_cast<double>(frequencies.rates().back()),
-             static_cast<double>(frequencies.attention_factor()), layer.softmax_multiplier);
+  fmt::print(
+      "  rates from {:.6g} to {:.6g} radians a token, magnitude {:.6g}, softmax multiplier "
+      "{:.6g}\n",
+      static_cast<double>(frequencies.rates().front()),
+      static_cast<double>(frequencies.rates().back()),
+      static_cast<double>(frequencies.attention_factor()), layer.softmax_multiplier);
   if (layer.sections) fmt::print("  {} positions a token\n", layer.sections->axes());
 }
 
@@ -40,7 +44,8 @@ bool rotates(const er::models::LayerRope& layer, const er::Frequencies& frequenc
   q.setRandom();
   const er::Positions positions = er::Positions::range(100, tokens);
   const er::Cache<float> cache(frequencies, positions);
-  const er::Pairing pairing = layer.pairing.value_or(er::split_half.with_rotary_dims(layer.powers.rotary_dims));
+  const er::Pairing pairing =
+      layer.pairing.value_or(er::split_half.with_rotary_dims(layer.powers.rotary_dims));
   const Eigen::Tensor<float, 3> y = er::rotate(q, cache, pairing);
   const Eigen::array<Eigen::Index, 3> start{0, 0, 0};
   const Eigen::array<Eigen::Index, 3> window{layer.powers.rotary_dims, heads, tokens};
@@ -54,9 +59,10 @@ bool rotates(const er::models::LayerRope& layer, const er::Frequencies& frequenc
 
 int main(int argc, char** argv) {
   try {
-    const er::models::ModelRope model = argc > 1 ? er::models::read_hugging_face(argv[1]) : er::models::parse_hugging_face(llama_3_1);
-    fmt::print("{}: {} layers, {} query and {} key heads, context {}\n", model.architecture, model.layer_count, model.heads,
-               model.key_heads, model.context);
+    const er::models::ModelRope model = argc > 1 ? er::models::read_hugging_face(argv[1])
+                                                 : er::models::parse_hugging_face(llama_3_1);
+    fmt::print("{}: {} layers, {} query and {} key heads, context {}\n", model.architecture,
+               model.layer_count, model.heads, model.key_heads, model.context);
     bool right = true;
     for (const er::models::LayerRope& layer : model.layers) {
       const er::Frequencies frequencies = layer.frequencies(model.context);

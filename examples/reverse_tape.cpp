@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reverse-mode tape in a few lines, with the rotation as one of its operations: how to use the gradients in training code of your own.
+// A reverse-mode tape in a few lines, with the rotation as one of its operations: how to use the
+// gradients in training code of your own.
 //
-//   forward   every operation appends a node that holds its value, and what it needs on the way back
+//   forward   every operation appends a node that holds its value, and what it needs on the way
+//             back
 //   backward  from the last node to the first, each adds its share to the gradients of its operands
 //
-// The rotation takes over the memory of what it rotates: its backward pass needs y, not x. It hands gradients to x, to the rates and to
-// the positions, and adds them up where several operations share an operand, as q and k share rates and positions here. The loss is that
-// of attention which should look at the token before: mean of log sum_i exp s_ij - s_(j-1)j, s_ij = q'_j . k'_i / sqrt(D). At the end every
-// gradient is compared with central differences.
+// The rotation takes over the memory of what it rotates: its backward pass needs y, not x. It hands
+// gradients to x, to the rates and to the positions, and adds them up where several operations
+// share an operand, as q and k share rates and positions here. The loss is that of attention which
+// should look at the token before: mean of log sum_i exp s_ij - s_(j-1)j, s_ij = q'_j . k'_i /
+// sqrt(D). At the end every gradient is compared with central differences.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +32,9 @@ namespace {
 using Tensor = Eigen::Tensor<double, 3>;  // [D, heads, tokens]; lists of numbers are [n, 1, 1]
 
 struct Node {
-  explicit Node(Tensor v) : value(std::move(v)), gradient(value.dimensions()) { gradient.setZero(); }
+  explicit Node(Tensor v) : value(std::move(v)), gradient(value.dimensions()) {
+    gradient.setZero();
+  }
 
   Tensor value;
   /// Of the last node with respect to this one.
@@ -59,7 +64,8 @@ void add_to(Tensor& sum, const std::vector<double>& x) {
   for (std::size_t i = 0; i < x.size(); ++i) sum.data()[i] += x[i];
 }
 
-/// rates: radians per token, one per pair; positions: one per token, fractions allowed. x gives up its value.
+/// rates: radians per token, one per pair; positions: one per token, fractions allowed. x gives up
+/// its value.
 Node& rotate(Tape& tape, Node& x, Node& rates, Node& positions) {
   const er::Frequencies frequencies = er::Frequencies::explicit_rates(numbers(rates.value));
   const er::Positions places = er::Positions::ids(numbers(positions.value));
@@ -80,7 +86,8 @@ Node& rotate(Tape& tape, Node& x, Node& rates, Node& positions) {
 Node& looks_back(Tape& tape, Node& q, Node& k) {
   using Head = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;  // [D, tokens]
   const auto head = [](Tensor& x, er::Index h) {
-    return Head(&x(0, h, 0), x.dimension(0), x.dimension(2), Eigen::OuterStride<>(x.dimension(0) * x.dimension(1)));
+    return Head(&x(0, h, 0), x.dimension(0), x.dimension(2),
+                Eigen::OuterStride<>(x.dimension(0) * x.dimension(1)));
   };
   const er::Index heads = q.value.dimension(1), tokens = q.value.dimension(2);
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.value.dimension(0)));
@@ -89,7 +96,8 @@ Node& looks_back(Tape& tape, Node& q, Node& k) {
   loss.setZero();
   std::vector<Eigen::MatrixXd> d_scores;
   for (er::Index h = 0; h < heads; ++h) {
-    const Eigen::MatrixXd scores = scale * head(k.value, h).transpose() * head(q.value, h);  // [i, j]
+    const Eigen::MatrixXd scores =
+        scale * head(k.value, h).transpose() * head(q.value, h);  // [i, j]
     Eigen::MatrixXd d = Eigen::MatrixXd::Zero(tokens, tokens);
     for (er::Index j = 1; j < tokens; ++j) {
       const Eigen::VectorXd odds = scores.col(j).array().exp();
@@ -120,8 +128,10 @@ struct Inputs {
 /// The loss; with `gradient`, also what backward() gives.
 double loss(const Inputs& x, Inputs* gradient = nullptr) {
   Tape tape;
-  Node &q = tape.add(x.q), &k = tape.add(x.k), &rates = tape.add(x.rates), &positions = tape.add(x.positions);
-  Node& result = looks_back(tape, rotate(tape, q, rates, positions), rotate(tape, k, rates, positions));
+  Node &q = tape.add(x.q), &k = tape.add(x.k), &rates = tape.add(x.rates),
+       &positions = tape.add(x.positions);
+  Node& result =
+      looks_back(tape, rotate(tape, q, rates, positions), rotate(tape, k, rates, positions));
   if (gradient != nullptr) {
     tape.backward();
     *gradient = {q.gradient, k.gradient, rates.gradient, positions.gradient};
@@ -152,13 +162,18 @@ int main() {
   constexpr double tolerance = 1e-9;
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-  Inputs x{Tensor(D, heads, tokens), Tensor(D, heads, tokens), Tensor(D / 2, 1, 1), Tensor(tokens, 1, 1)};
-  for (Tensor* t : {&x.q, &x.k}) std::generate_n(t->data(), t->size(), [&] { return uniform(random); });
+  Inputs x{Tensor(D, heads, tokens), Tensor(D, heads, tokens), Tensor(D / 2, 1, 1),
+           Tensor(tokens, 1, 1)};
+  for (Tensor* t : {&x.q, &x.k})
+    std::generate_n(t->data(), t->size(), [&] { return uniform(random); });
   x.rates.setValues({{{1.0}}, {{0.4}}, {{0.1}}, {{0.02}}});
-  for (er::Index s = 0; s < tokens; ++s) x.positions(s, 0, 0) = static_cast<double>(s) + 0.3 * uniform(random);
+  for (er::Index s = 0; s < tokens; ++s)
+    x.positions(s, 0, 0) = static_cast<double>(s) + 0.3 * uniform(random);
 
   Inputs gradient;
-  fmt::print("loss {:.6f}\n\n  gradient      largest entry    largest difference to central differences\n", loss(x, &gradient));
+  fmt::print(
+      "loss {:.6f}\n\n  gradient      largest entry    largest difference to central differences\n",
+      loss(x, &gradient));
   bool agrees = true;
   const auto row = [&](const char* name, Tensor& part, const Tensor& d) {
     const Eigen::Tensor<double, 0> largest = d.abs().maximum();

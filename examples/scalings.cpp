@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every scaling of the field is one Frequencies value: how it is made, with the parameters of a model that is published with it, or of
-// Hugging Face's tests where they print the rates. The table has the rates of the first, the middle and the last pair, in radians per
-// token, and m. xPos, in the last line, is no such value: its magnitudes differ from token to token.
+// Every scaling of the field is one Frequencies value: how it is made, with the parameters of a
+// model that is published with it, or of Hugging Face's tests where they print the rates. The table
+// has the rates of the first, the middle and the last pair, in radians per token, and m. xPos, in
+// the last line, is no such value: its magnitudes differ from token to token.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -18,12 +19,16 @@ namespace {
 double in_double(er::DoubleDouble value) { return static_cast<double>(value); }
 
 void print_row(const char* name, const char* source, const er::Frequencies& f) {
-  const auto rate = [&](er::Index pair) { return in_double(f.rates()[static_cast<std::size_t>(pair)]); };
-  fmt::print("{:<24}{:<24}{:>12.4e}{:>12.4e}{:>12.4e}{:>9.4f}\n", name, source, rate(0), rate(f.pairs() / 2), rate(f.pairs() - 1),
-             in_double(f.attention_factor()));
+  const auto rate = [&](er::Index pair) {
+    return in_double(f.rates()[static_cast<std::size_t>(pair)]);
+  };
+  fmt::print("{:<24}{:<24}{:>12.4e}{:>12.4e}{:>12.4e}{:>9.4f}\n", name, source, rate(0),
+             rate(f.pairs() / 2), rate(f.pairs() - 1), in_double(f.attention_factor()));
 }
 
-bool near(double value, double expected) { return std::abs(value - expected) <= 1e-4 * std::abs(expected); }
+bool near(double value, double expected) {
+  return std::abs(value - expected) <= 1e-4 * std::abs(expected);
+}
 
 }  // namespace
 
@@ -44,7 +49,8 @@ int main() {
   print_row("dynamic NTK", "Hugging Face's tests", dynamic);
 
   print_row("NTK", "vLLM, factor 8", Frequencies({128, 10000.0}, er::NtkScaling{8.0}));
-  print_row("NTK, mixed", "vLLM, mixed_b 0.625", Frequencies({128, 10000.0}, er::NtkScaling{8.0, 0.625}));
+  print_row("NTK, mixed", "vLLM, mixed_b 0.625",
+            Frequencies({128, 10000.0}, er::NtkScaling{8.0, 0.625}));
 
   er::Yarn yarn;
   yarn.factor = 4;
@@ -95,17 +101,24 @@ int main() {
   const er::Positions there = er::Positions::ids(std::vector<int>{1024});
   const auto of_q = er::xpos_cache<double>(plain, there, xpos, er::XposSide::query);
   const auto of_k = er::xpos_cache<double>(plain, there, xpos, er::XposSide::key);
-  const auto size = [](const er::Cache<double>& table, er::Index pair) { return std::hypot(table.cos()[pair], table.sin()[pair]); };
+  const auto size = [](const er::Cache<double>& table, er::Index pair) {
+    return std::hypot(table.cos()[pair], table.sin()[pair]);
+  };
   fmt::print(
-      "\nxPos, scale base 512, at position 1024: q times {:.4f}, {:.4f}, {:.4f} in the first, middle and last pair, k times {:.4f}, ...\n",
+      "\nxPos, scale base 512, at position 1024: q times {:.4f}, {:.4f}, {:.4f} in the first, "
+      "middle and last pair, k times {:.4f}, ...\n",
       size(of_q, 0), size(of_q, 32), size(of_q, 63), size(of_k, 0));
 
   // Published numbers.
-  const bool rates = near(in_double(dynamic.rates().back()), 1.6265e-06) && near(in_double(llama31.rates()[28]), 0.00321144599475) &&
-                     near(in_double(gpt_oss.rates()[12]), 0.00679495948973) && near(in_double(deepseek.rates()[31]), 3.33380358041e-6) &&
+  const bool rates = near(in_double(dynamic.rates().back()), 1.6265e-06) &&
+                     near(in_double(llama31.rates()[28]), 0.00321144599475) &&
+                     near(in_double(gpt_oss.rates()[12]), 0.00679495948973) &&
+                     near(in_double(deepseek.rates()[31]), 3.33380358041e-6) &&
                      in_double(gemma4.rates()[64]) == 0;
-  const bool magnitudes = near(in_double(gpt_oss.attention_factor()), 1.3465735902799727) && in_double(deepseek.attention_factor()) == 1 &&
-                          near(softmax, 1.8738542070926266) && near(in_double(longer.attention_factor()), 1.141049281657711) &&
-                          near(size(of_q, 0), std::pow(0.4 / 1.4, 2)) && near(size(of_q, 0) * size(of_k, 0), 1);
+  const bool magnitudes =
+      near(in_double(gpt_oss.attention_factor()), 1.3465735902799727) &&
+      in_double(deepseek.attention_factor()) == 1 && near(softmax, 1.8738542070926266) &&
+      near(in_double(longer.attention_factor()), 1.141049281657711) &&
+      near(size(of_q, 0), std::pow(0.4 / 1.4, 2)) && near(size(of_q, 0) * size(of_k, 0), 1);
   return rates && magnitudes ? 0 : 1;
 }

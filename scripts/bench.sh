@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures rotations against memcpy, compares with the targets, draws. Everything goes under out/bench/.
+# Measures rotations against memcpy, compares with the targets, draws. Everything goes under
+# out/bench/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -34,11 +35,13 @@ if [ ${#check[@]} -gt 0 ] && [ $((${#filter[@]} + ${#pace[@]})) -gt 0 ]; then
   die "--check measures what the targets need: it takes no --filter and no --quick"
 fi
 
-require_packages "${build_packages[@]}" libbenchmark-dev libcli11-dev nlohmann-json3-dev gnuplot-nox pkg-config
+require_packages "${build_packages[@]}" libbenchmark-dev libcli11-dev nlohmann-json3-dev \
+  gnuplot-nox pkg-config
 say "configuring build/release"
 configure release -DEIGEN_ROPE_BUILD_BENCH=ON
 say "building"
-cmake --build --preset release --target rotate_bench rotate_bench_native parents_bench parents_bench_avx2 parents_bench_native rotate_report ||
+cmake --build --preset release --target rotate_bench rotate_bench_native parents_bench \
+  parents_bench_avx2 parents_bench_native rotate_report ||
   die "the build failed; the compiler's messages are above"
 
 out=out/bench
@@ -67,19 +70,22 @@ for program in "${programs[@]}"; do measure "$program" "$program.json"; done
 [ ${#results[@]} -gt 0 ] || die "nothing was measured"
 if [ ${#filter[@]} -eq 0 ]; then
   say "measuring compile times"
-  scripts/compile_time.sh || [ -e "$out/compile_time.json" ] || die "compile times could not be measured"
+  scripts/compile_time.sh || [ -e "$out/compile_time.json" ] || die \
+    "compile times could not be measured"
   results+=("$out/compile_time.json")
 fi
 
 again=()
 report() {
   code=0
-  build/release/bin/rotate_report --out "$out" --targets bench/targets.json --missed "$out/missed.txt" "${check[@]}" "${results[@]}" \
+  build/release/bin/rotate_report --out "$out" --targets bench/targets.json --missed \
+    "$out/missed.txt" "${check[@]}" "${results[@]}" \
     ${again[@]+--again "${again[@]}"} >"$out/report.txt" || code=$?
   [ "$code" -le 1 ] || die "the results could not be read"
 }
 report
-# A neighbour on a shared machine can slow one contender of a group for a minute: a miss counts if it is there each time.
+# A neighbour on a shared machine can slow one contender of a group for a minute: a miss counts if
+# it is there each time.
 for round in 1 2; do
   [ "$code" -eq 1 ] && [ -s "$out/missed.txt" ] || break
   filter=(--filter "$(cat "$out/missed.txt")")

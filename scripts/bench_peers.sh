@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures this library and its peers on the same shapes in one run: ONNX Runtime, PyTorch and ggml, from Python packages put into a
-# virtual environment under build/. Writes out/peers/ and, when all shapes and scalars were measured, docs/peers.md and
-# docs/images/peers.{svg,png}. About 5 minutes, and the first time as long as installing takes: PyTorch's package brings some 3 GB along
+# Measures this library and its peers on the same shapes in one run: ONNX Runtime, PyTorch and ggml,
+# from Python packages put into a virtual environment under build/. Writes out/peers/ and, when all
+# shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About 5 minutes,
+# and the first time as long as installing takes: PyTorch's package brings some 3 GB along
 # (WITHOUT_TORCH=1 leaves it out).
 #
-# Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --rounds (--help). What cannot be installed is said and left out;
-# recorded figures, marked as such, stand in for ggml and ONNX Runtime. Exits 1 if this library's own program does not run or computes
-# something wrong.
+# Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --rounds (--help). What
+# cannot be installed is said and left out; recorded figures, marked as such, stand in for ggml and
+# ONNX Runtime. Exits 1 if this library's own program does not run or computes something wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -16,10 +17,13 @@ cd "$(dirname "$0")/.."
 venv=build/peers-venv
 out=out/peers
 
-# The Debian packages: the build's, Python's, what torch.compile needs, and the allocator that PyTorch is measured with.
-require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" python3 python3-venv python3-dev libtcmalloc-minimal4
+# The Debian packages: the build's, Python's, what torch.compile needs, and the allocator that
+# PyTorch is measured with.
+require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" python3 \
+  python3-venv python3-dev libtcmalloc-minimal4
 
-# install PEER PACKAGE...: into the virtual environment, unless it is there; says so in one line if it cannot be.
+# install PEER PACKAGE...: into the virtual environment, unless it is there; says so in one line if
+# it cannot be.
 install() {
   local peer=$1
   shift
@@ -47,7 +51,8 @@ ggml=$("$venv/bin/python" -c 'import pathlib, libggml; print(next(pathlib.Path(l
 say "building"
 configure release ${ggml:+-Dggml_DIR="$ggml"}
 targets=(peers_ours peers_copies)
-if [[ $(cmake --build --preset release --target help) == *peers_ggml:* ]]; then targets+=(peers_ggml); fi
+if [[ $(cmake --build --preset release --target help) == *peers_ggml:* ]]; then \
+  targets+=(peers_ggml); fi
 log=$(mktemp)
 if ! cmake --build --preset release --target "${targets[@]}" >"$log" 2>&1; then
   cat "$log" >&2
@@ -58,10 +63,13 @@ rm -f "$log"
 say "measuring (ratios to memcpy)"
 rm -rf "$out"
 mkdir -p "$out"
-export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 NUMPY_MADVISE_HUGEPAGE=0 TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor"
+export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 NUMPY_MADVISE_HUGEPAGE=0 \
+  TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor"
 status=0
-"$venv/bin/python" bench/peers/measure.py --binaries build/release/bin --out "$out" "$@" || status=$?
+"$venv/bin/python" bench/peers/measure.py --binaries build/release/bin --out "$out" "$@" || \
+  status=$?
 [ -e "$out/measurements.json" ] || exit "$status"
 "$venv/bin/python" bench/peers/report.py --out "$out" --page docs/peers.md --images docs/images
-say "figures and tables are in $out; a whole run also writes docs/peers.md and docs/images/peers.svg, peers.png"
+say \
+  "figures and tables are in $out; a whole run also writes docs/peers.md and docs/images/peers.svg, peers.png"
 exit "$status"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Uses the library as other projects do: installed, as a folder, through pkg-config, from Debian packages.
+# Uses the library as other projects do: installed, as a folder, through pkg-config, from Debian
+# packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -61,7 +62,8 @@ if [ "$other_eigen" = download ]; then
   other_eigen=$work/eigen/tensorflow/include
   if [ ! -e "$other_eigen/Eigen/Core" ]; then
     say "downloading TensorFlow's package for its Eigen headers"
-    run "the download" python3 -m pip download --quiet --disable-pip-version-check --no-deps --dest "$work/wheel" tensorflow-cpu
+    run "the download" python3 -m pip download --quiet --disable-pip-version-check --no-deps \
+      --dest "$work/wheel" tensorflow-cpu
     run "the wheel" python3 -c '
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel:
@@ -71,19 +73,23 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
   fi
 fi
 
-# With relative names, folders of the same objects find each other's in the cache, batches of sources too.
+# With relative names, folders of the same objects find each other's in the cache, batches of
+# sources too.
 export CCACHE_BASEDIR=$source_folder
 
 # The library in a fraction of the time that users wait for it: not optimised, kernels in plain C++.
-quick=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DEIGEN_ROPE_KERNEL_OPTIMISATION=-O0
+quick=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
+  -DEIGEN_ROPE_KERNEL_OPTIMISATION=-O0
   -DEIGEN_ROPE_LEAVE_OUT_TARGETS="HWY_SSE4;HWY_AVX2;HWY_AVX3;HWY_AVX3_DL")
-without_programs=(-DEIGEN_ROPE_BUILD_TESTS=OFF -DEIGEN_ROPE_BUILD_BENCH=OFF -DEIGEN_ROPE_BUILD_TOOL=OFF -DEIGEN_ROPE_BUILD_EXAMPLES=OFF)
+without_programs=(-DEIGEN_ROPE_BUILD_TESTS=OFF -DEIGEN_ROPE_BUILD_BENCH=OFF \
+  -DEIGEN_ROPE_BUILD_TOOL=OFF -DEIGEN_ROPE_BUILD_EXAMPLES=OFF)
 
 # configure_project FOLDER SOURCE COMPILER OPTION...
 configure_project() {
   local folder=$work/$1 source=$2 compiler=$3
   shift 3
-  run "configuring $folder" cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+  run "configuring $folder" cmake -S "$source" -B "$folder" -G Ninja \
+    -DCMAKE_CXX_COMPILER="$compiler" \
     -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "$@"
 }
 
@@ -94,12 +100,14 @@ report() {
   printf '  %-60s %s\n' "$1" "$line"
 }
 
-# library NAME SOURCE COMPILER OPTION...: builds this project, or one that has it as a folder, and installs it as build/packages/NAME/installed
+# library NAME SOURCE COMPILER OPTION...: builds this project, or one that has it as a folder, and
+# installs it as build/packages/NAME/installed
 library() {
   local name=$1 source=$2 compiler=$3
   shift 3
   rm -rf "$work/$name/installed" "$work/$name/CMakeCache.txt"
-  configure_project "$name" "$source" "$compiler" -DCMAKE_BUILD_TYPE=Release -DEIGEN_ROPE_DEVELOPER=ON \
+  configure_project "$name" "$source" "$compiler" -DCMAKE_BUILD_TYPE=Release \
+    -DEIGEN_ROPE_DEVELOPER=ON \
     -DCMAKE_INSTALL_PREFIX="$work/$name/installed" "$@"
   run "building $name" cmake --build "$work/$name"
   run "installing $name" cmake --install "$work/$name"
@@ -110,7 +118,8 @@ consumer() {
   local what=$1 name=$2 compiler=$3 standard=$4
   shift 4
   rm -f "$work/$name/CMakeCache.txt"
-  configure_project "$name" tests/packaging "$compiler" -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF \
+  configure_project "$name" tests/packaging "$compiler" -DCMAKE_CXX_STANDARD="$standard" \
+    -DCMAKE_CXX_EXTENSIONS=OFF \
     -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
   run "$what" cmake --build "$work/$name" --target consumer
   local program=$work/$name/consumer
@@ -132,51 +141,62 @@ pkg_config_consumer() {
   unset PKG_CONFIG_PATH
   # Eigen's headers as system headers: its warnings do not count.
   [ -n "$eigen" ] || eigen=$(pkg-config --variable=prefix eigen3)/include/eigen3
-  run "$what" ccache "$compiler" -std=c++"$standard" "${warnings[@]}" -isystem "$eigen" "${flags[@]}" -c tests/packaging/consumer.cpp -o "$program.o"
+  run "$what" ccache "$compiler" -std=c++"$standard" "${warnings[@]}" -isystem "$eigen" \
+    "${flags[@]}" -c tests/packaging/consumer.cpp -o "$program.o"
   run "$what" "$compiler" "$program.o" -o "$program" "${libs[@]}" -Wl,-rpath,"$libdir"
   report "$what" "$program"
 }
 
-# What the shared libraries let see is what headers mark, each by its name or its class's, and nothing of the libraries underneath.
+# What the shared libraries let see is what headers mark, each by its name or its class's, and
+# nothing of the libraries underneath.
 compare_symbols() {
   local what=$1 prefix=$2 libraries classes marked seen
   mapfile -t libraries < <(find "$prefix" -name 'libeigen_rope*.so')
-  # Names alone: what the standard library makes of other libraries' types is the standard library's.
+  # Names alone: what the standard library makes of other libraries' types is the standard
+  # library's.
   nm -D --defined-only -C "${libraries[@]}" | sed -n 's/^[0-9a-f]* [A-Za-z] //p' |
-    sed -E 's/\[abi:[a-z0-9]+\]//g; s/operator(<<|>>)/operator_shift/; s/operator(<=>|->|[<>]=?)/operator_compare/; s/operator ([a-z])/operator_\1/' |
+    sed -E \
+      's/\[abi:[a-z0-9]+\]//g; s/operator(<<|>>)/operator_shift/; s/operator(<=>|->|[<>]=?)/operator_compare/; s/operator ([a-z])/operator_\1/' |
     sed -E ':again; s/<[^<>]*>//g; t again; s/\(.*//; s/.*[ *&]//' >"$log.seen"
-  if grep -E '^(fmt|hwy|nlohmann)::' "$log.seen" >&2; then die "$what: the symbols above belong to other libraries"; fi
+  if grep -E '^(fmt|hwy|nlohmann)::' "$log.seen" >&2; then die \
+    "$what: the symbols above belong to other libraries"; fi
   classes=$(grep -rhoE '(class|struct) EIGEN_ROPE_API [A-Za-z]+' include | sed 's/.* //' | sort -u)
   marked=$({
     echo "$classes"
-    grep -rhE '^[^/#]*EIGEN_ROPE_API .*\(' include | sed -E 's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*EIGEN_ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
+    grep -rhE '^[^/#]*EIGEN_ROPE_API .*\(' include | sed -E \
+      's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*EIGEN_ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
   } | sort -u)
   classes=$(paste -sd'|' <<<"$classes")
   seen=$(grep '^eigen_rope::' "$log.seen" | sed -E "s/.*::($classes)(::.*)?\$/\1/; t; s/.*:://" | sort -u)
-  diff <(echo "$marked") <(echo "$seen") >&2 || die "$what: < is marked EIGEN_ROPE_API and not exported, > is exported and not marked"
+  diff <(echo "$marked") <(echo "$seen") >&2 || die \
+    "$what: < is marked EIGEN_ROPE_API and not exported, > is exported and not marked"
   printf '  %-60s %s\n' "$what" "$(wc -l <<<"$seen") names, all marked EIGEN_ROPE_API"
 }
 
 # Blocks of README.md: the first of a language after a heading.
 readme_block() {
-  awk -v heading="## $1" -v fence="\`\`\`$2" '$0 == heading { here = 1 } here && $0 == "```" && on { exit } on { print } here && $0 == fence { on = 1 }' README.md
+  awk -v heading="## $1" -v fence="\`\`\`$2" \
+    '$0 == heading { here = 1 } here && $0 == "```" && on { exit } on { print } here && $0 == fence { on = 1 }' README.md
 }
 
-# compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's Eigen, compiles the library as users do; else
-# a project that has it as a folder builds it, and what is installed is that.
+# compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's
+# Eigen, compiles the library as users do; else a project that has it as a folder builds it, and
+# what is installed is that.
 compiler_checks() {
   local compiler=$1 log eigen short own_eigen in_folder standard kind shared prefix standards
   log=$logs/$(basename "$compiler")
   for eigen in "" ${other_eigen:+"$other_eigen"}; do
     short=$(basename "$compiler")${eigen:+-eigen5}
-    # Every way in both standards: the library's sources by the Eigen they are compiled with, what is installed by the kind of library.
+    # Every way in both standards: the library's sources by the Eigen they are compiled with, what
+    # is installed by the kind of library.
     own_eigen=()
     standard=17
     if [ -n "$eigen" ]; then
       own_eigen=(-DEIGEN_ROPE_EIGEN_DIR="$eigen")
       standard=20
     fi
-    in_folder=(-DEIGEN_ROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF)
+    in_folder=(-DEIGEN_ROPE_SOURCE_DIR="$source_folder" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+      -DCMAKE_CXX_STANDARD="$standard" -DCMAKE_CXX_EXTENSIONS=OFF)
     for kind in static shared; do
       shared=OFF
       standards=(17 20)
@@ -185,19 +205,24 @@ compiler_checks() {
         standards=(20 17)
       fi
       if [ "$compiler$eigen" = "${compilers[0]}" ]; then
-        library "$short-$kind" "$source_folder" "$compiler" -DBUILD_SHARED_LIBS=$shared "${without_programs[@]}"
+        library "$short-$kind" "$source_folder" "$compiler" -DBUILD_SHARED_LIBS=$shared \
+          "${without_programs[@]}"
       else
-        library "$short-$kind" tests/packaging "$compiler" -DBUILD_SHARED_LIBS=$shared "${own_eigen[@]}" "${in_folder[@]}" "${quick[@]}"
+        library "$short-$kind" tests/packaging "$compiler" -DBUILD_SHARED_LIBS=$shared \
+          "${own_eigen[@]}" "${in_folder[@]}" "${quick[@]}"
         report "$compiler, $kind, add_subdirectory, C++$standard" "$work/$short-$kind/consumer"
       fi
       prefix=$work/$short-$kind/installed
-      consumer "$compiler, $kind, find_package, C++${standards[0]}" "$short-$kind-find-package" "$compiler" "${standards[0]}" \
+      consumer "$compiler, $kind, find_package, C++${standards[0]}" "$short-$kind-find-package" \
+        "$compiler" "${standards[0]}" \
         -DCMAKE_PREFIX_PATH="$prefix" "${own_eigen[@]}"
-      pkg_config_consumer "$compiler, $kind, pkg-config, C++${standards[1]}" "$short-$kind-pkg-config" "$compiler" "${standards[1]}" "$prefix" "$eigen"
+      pkg_config_consumer "$compiler, $kind, pkg-config, C++${standards[1]}" \
+        "$short-$kind-pkg-config" "$compiler" "${standards[1]}" "$prefix" "$eigen"
     done
     # The same objects again, if ccache is there.
     [ "$compiler$eigen" != "${compilers[0]}" ] ||
-      consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 "${in_folder[@]}" -DEIGEN_ROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
+      consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 \
+        "${in_folder[@]}" -DEIGEN_ROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
   done
 }
@@ -219,51 +244,64 @@ say "README.md, the tool, the examples and the Debian packages with $compiler"
 mkdir -p "$work/readme"
 readme_block "In your project" cmake >"$work/readme/CMakeLists.txt"
 readme_block Example cpp >"$work/readme/main.cpp"
-for file in CMakeLists.txt main.cpp; do [ -s "$work/readme/$file" ] || die "README.md shows no $file"; done
-configure_project readme/build "$work/readme" "$compiler" -DCMAKE_PREFIX_PATH="$work/$short-static/installed"
+for file in CMakeLists.txt main.cpp; do [ -s "$work/readme/$file" ] || die \
+  "README.md shows no $file"; done
+configure_project readme/build "$work/readme" "$compiler" \
+  -DCMAKE_PREFIX_PATH="$work/$short-static/installed"
 run "the project that README.md shows" cmake --build "$work/readme/build"
 run "the project that README.md shows" "$work/readme/build/my_program"
 printf '  %s\n' "the project that README.md shows"
 
-# What the library computes, as users get it: tests of what is compiled in their programs and of its kernels; and by the tool, compared with
-# what other people recorded and with slopes.
+# What the library computes, as users get it: tests of what is compiled in their programs and of its
+# kernels; and by the tool, compared with what other people recorded and with slopes.
 tests=(table_tests table_kernel_tests rotate_tests gradient_tests)
-configure_project "$short-static" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=ON -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_TEST_OPTIONS=-O0
-run "building with the static library" cmake --build "$work/$short-static" --target headers_alone eigen_rope_tool "${tests[@]}"
+configure_project "$short-static" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=ON \
+  -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_TEST_OPTIONS=-O0
+run "building with the static library" cmake --build "$work/$short-static" --target headers_alone \
+  eigen_rope_tool "${tests[@]}"
 run "tests of the static library" xargs -P "$(nproc)" -I TEST env TEST --gtest_brief=1 \
   <<<"$(printf '%s\n' "${tests[@]/#/$work/$short-static/bin/}")"
-run "eigen-rope verify" "$work/$short-static/bin/eigen-rope" verify tests/data/golden/{aclnn,ggml,onnx,scaling}
+run "eigen-rope verify" "$work/$short-static/bin/eigen-rope" verify \
+  tests/data/golden/{aclnn,ggml,onnx,scaling}
 run "eigen-rope gradcheck" "$work/$short-static/bin/eigen-rope" gradcheck
-printf '  %s\n' "each header alone; ${#tests[@]} programs of tests, eigen-rope verify and eigen-rope gradcheck with the static library"
+printf '  %s\n' \
+  "each header alone; ${#tests[@]} programs of tests, eigen-rope verify and eigen-rope gradcheck with the static library"
 
 # Those that between them call what is compiled.
 examples=(check_gradient gradients kv_cache_shift operator_conversions quickstart scalings)
-configure_project "$short-shared" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=ON
-run "tool and examples with the shared library" cmake --build "$work/$short-shared" --target eigen_rope_tool "${examples[@]}"
-run "the tool with the shared library" "$work/$short-shared/bin/eigen-rope" inspect yarn:dims=128,factor=4,original=32768
+configure_project "$short-shared" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TOOL=ON \
+  -DEIGEN_ROPE_BUILD_EXAMPLES=ON
+run "tool and examples with the shared library" cmake --build "$work/$short-shared" --target \
+  eigen_rope_tool "${examples[@]}"
+run "the tool with the shared library" "$work/$short-shared/bin/eigen-rope" inspect \
+  yarn:dims=128,factor=4,original=32768
 for example in "${examples[@]}"; do
   run "the example $example with the shared library" "$work/$short-shared/bin/$example"
 done
 printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared library"
 
-# debian_packages KIND: makes them of what is already built, and installs them into a folder that knows this machine's packages, and nothing of
-# this project
+# debian_packages KIND: makes them of what is already built, and installs them into a folder that
+# knows this machine's packages, and nothing of this project
 debian_packages() {
   local kind=$1 name=$short-$1 folder=$work/$short-$1 root=$work/debian-$1/root libdir
   rm -rf "$root" "$folder"/*.deb
-  configure_project "$name" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=OFF -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=OFF \
+  configure_project "$name" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=OFF \
+    -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=OFF \
     -DCMAKE_INSTALL_PREFIX=/usr
   run "building the Debian packages" cmake --build "$folder"
   (cd "$folder" && run "making the Debian packages" cpack -G DEB)
   mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
   cp /var/lib/dpkg/status "$root/var/lib/dpkg/status"
-  run "installing the Debian packages" dpkg --root="$root" --force-not-root --force-script-chrootless --log="$folder/dpkg.log" -i "$folder"/*.deb
+  run "installing the Debian packages" dpkg --root="$root" --force-not-root \
+    --force-script-chrootless --log="$folder/dpkg.log" -i "$folder"/*.deb
   libdir=$(dirname "$(find "$root" -name 'libeigen_rope.*' | head -n 1)")
-  consumer "Debian packages, $kind, find_package, C++17" "debian-$kind-17" "$compiler" 17 -DCMAKE_PREFIX_PATH="$root/usr" \
+  consumer "Debian packages, $kind, find_package, C++17" "debian-$kind-17" "$compiler" 17 \
+    -DCMAKE_PREFIX_PATH="$root/usr" \
     -DCMAKE_BUILD_RPATH="$libdir"
   run "the installed tool" env LD_LIBRARY_PATH="$libdir" "$root/usr/bin/eigen-rope" --version
   local file
-  for file in man/man1/eigen-rope.1 bash-completion/completions/eigen-rope zsh/site-functions/_eigen-rope fish/vendor_completions.d/eigen-rope.fish \
+  for file in man/man1/eigen-rope.1 bash-completion/completions/eigen-rope \
+    zsh/site-functions/_eigen-rope fish/vendor_completions.d/eigen-rope.fish \
     doc/libeigen-rope-dev/copyright doc/eigen-rope/copyright; do
     [ -s "$root/usr/share/$file" ] || die "the Debian packages lack /usr/share/$file"
   done

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the rooms of docs/design.md are the folders, and that a room includes rooms below it only.
+"""Checks that the rooms of docs/design.md are the folders, and that a room includes rooms below it
+only.
 
-usage: check_rooms.py    run by check_style.sh from the project's folder; prints each include that leads up, exits 1 if there is one
+usage: check_rooms.py    run by check_style.sh from the project's folder; prints each include that
+leads up, exits 1 if there is one
 
-The table under "## Rooms" lists the rooms from the ground up, one a row: `name`. A room is include/eigen_rope/<name>/ and src/<name>/; the
-rooms of the program are src/tool/<name>/ and stand above all others, in the order of the second table. A room that no row names, a row that
-no folder has, and an include of a room further down the table are findings.
+The table under "## Rooms" lists the rooms from the ground up, one a row: `name`. A room is
+include/eigen_rope/<name>/ and src/<name>/; the rooms of the program are src/tool/<name>/ and stand
+above all others, in the order of the second table. A room that no row names, a row that no folder
+has, and an include of a room further down the table are findings.
 """
 
 import pathlib
@@ -14,7 +17,10 @@ import subprocess
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
-TOP = {"eigen_rope.hpp", "version.hpp"}  # the umbrella stands above all rooms of the library, the version below
+TOP = {
+    "eigen_rope.hpp",
+    "version.hpp",
+}  # the umbrella stands above all rooms of the library, the version below
 
 
 def rooms_of(page):
@@ -61,7 +67,9 @@ def findings(files, rooms):
 
 
 def main():
-    listed = subprocess.run(["git", "ls-files", "include", "src"], check=True, capture_output=True, text=True).stdout.split()
+    listed = subprocess.run(
+        ["git", "ls-files", "include", "src"], check=True, capture_output=True, text=True
+    ).stdout.split()
     files = [path for path in listed if path.endswith((".hpp", ".cpp", ".inc"))]
     rooms = rooms_of(pathlib.Path("docs/design.md").read_text(encoding="utf-8"))
     found = list(findings(files, rooms))

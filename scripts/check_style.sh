@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Form: clang-format has nothing to change, shellcheck nothing to say, every source names its licence, headers stay below 500 lines, no room includes one
-# above it.
+# Form: clang-format has nothing to change, shellcheck nothing to say, comments and prose are at
+# most 100 columns wide, every source names its licence, headers have at most 400 lines, no room
+# includes one above it, and the list of public names is true.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -9,7 +10,8 @@ cd "$(dirname "$0")/.."
 case "${1:-}" in
   "") ;;
   -h | --help)
-    echo "usage: scripts/check_style.sh    checks every file git knows, names each that fails, exits 1 if there is one; half a minute
+    echo \
+      "usage: scripts/check_style.sh    checks every file git knows, names each that fails, exits 1 if there is one; half a minute
 repair formatting with: git ls-files '*.cpp' '*.hpp' | xargs clang-format -i"
     exit 0
     ;;
@@ -24,21 +26,27 @@ fail() {
 }
 
 mapfile -t sources < <(git ls-files '*.cpp' '*.hpp')
-printf '%s\0' "${sources[@]}" | xargs -0 -n 20 -P "$(nproc)" clang-format --dry-run -Werror || fail "the lines above are not formatted"
+printf '%s\0' "${sources[@]}" | xargs -0 -n 20 -P "$(nproc)" clang-format --dry-run -Werror || \
+  fail "the lines above are not formatted"
 
 mapfile -t scripts < <(git ls-files '*.sh' .ci)
-shellcheck --severity=warning --external-sources "${scripts[@]}" || fail "shellcheck's remarks are above"
+shellcheck --severity=warning --external-sources "${scripts[@]}" || fail \
+  "shellcheck's remarks are above"
 
-mapfile -t licensed < <(git ls-files '*.cpp' '*.hpp' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py' '*.gnuplot' .ci)
+mapfile -t licensed < <(git ls-files '*.cpp' '*.hpp' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py' \
+  '*.gnuplot' .ci)
 for file in "${licensed[@]}"; do
   [ "$file" != examples/quickstart.cpp ] || continue # what README.md shows, to the letter
-  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0' || fail "$file: neither of the first two lines is '// SPDX-License-Identifier: Apache-2.0'"
+  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0' || fail \
+    "$file: neither of the first two lines is '// SPDX-License-Identifier: Apache-2.0'"
 done
+
+python3 scripts/check_widths.py || fail "the lines above are wider than 100 columns"
 
 mapfile -t headers < <(git ls-files '*.hpp')
 for file in "${headers[@]}"; do
   lines=$(wc -l <"$file")
-  [ "$lines" -lt 500 ] || fail "$file: headers must have fewer than 500 lines, got $lines"
+  [ "$lines" -le 400 ] || fail "$file: headers must have at most 400 lines, got $lines"
 done
 mapfile -t public < <(git ls-files 'include/*.hpp')
 for file in "${public[@]}"; do
@@ -49,7 +57,9 @@ for file in "${public[@]}"; do
 done
 
 python3 scripts/check_rooms.py || fail "the lines above lead from a room to one above it"
-python3 scripts/public_names.py --check || fail "the public names of the headers must be listed in docs/design.md and used by a page, an example or a program"
+python3 scripts/public_names.py --check || fail \
+  "the public names of the headers must be listed in docs/design.md and used by a page, an example or a program"
 
 [ "$fails" -eq 0 ] || die "style"
-say "style: ${#sources[@]} sources, ${#scripts[@]} scripts, ${#licensed[@]} licences, ${#headers[@]} headers"
+say \
+  "style: ${#sources[@]} sources, ${#scripts[@]} scripts, ${#licensed[@]} licences, ${#headers[@]} headers"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How long a file that includes eigen_rope/eigen_rope.hpp and rotates once takes to compile, over the same with only Eigen's Tensor header.
+# How long a file that includes eigen_rope/eigen_rope.hpp and rotates once takes to compile, over
+# the same with only Eigen's Tensor header.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -53,14 +54,16 @@ json() {
 }
 mkdir -p out/bench
 {
-  printf '{\n "context": {"compile_time_compiler": "%s"},\n "benchmarks": [\n' "$("$compiler" --version | head -n 1)"
+  printf '{\n "context": {"compile_time_compiler": "%s"},\n "benchmarks": [\n' \
+    "$("$compiler" --version | head -n 1)"
   json compile_eigen "$folder/eigen_only"
   printf ',\n'
   json compile_rope "$folder/rope"
   printf '\n ]\n}\n'
 } >out/bench/compile_time.json
 
-median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+median() { sort -g "$1" | awk \
+  '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 awk -v eigen="$(median "$folder/eigen_only")" -v rope="$(median "$folder/rope")" 'BEGIN {
   printf "compile time, medians: Eigen Tensor alone %.2f s, with eigen_rope/eigen_rope.hpp and one rotate %.2f s, ratio %.2f, allowed 2.5\n",
     eigen, rope, rope / eigen

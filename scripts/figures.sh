@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 case "${1:-}" in
   "") ;;
   -h | --help)
-    echo "usage: scripts/figures.sh    builds the preset dev's doc_figures and writes docs/images/*.svg"
+    echo \
+      "usage: scripts/figures.sh    builds the preset dev's doc_figures and writes docs/images/*.svg"
     exit 0
     ;;
   *) die "unknown argument '$1'; see scripts/figures.sh --help" ;;
@@ -18,6 +19,7 @@ require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@
 say "configuring build/dev"
 configure dev
 say "building doc_figures"
-cmake --build --preset dev --target doc_figures || die "the build failed; the compiler's messages are above"
+cmake --build --preset dev --target doc_figures || die \
+  "the build failed; the compiler's messages are above"
 build/dev/bin/doc_figures docs/images
 say "docs/images"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes small faults in the sources, one at a time, and asks whether the tests see them. tests/mutation/faults.json lists them: what is replaced
-# by what, and the test files that should notice. Works on a copy in build/mutation; this tree is only read.
+# Makes small faults in the sources, one at a time, and asks whether the tests see them.
+# tests/mutation/faults.json lists them: what is replaced by what, and the test files that should
+# notice. Works on a copy in build/mutation; this tree is only read.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh

@@ -13,7 +13,8 @@ build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev
 # What the demo needs beyond that.
 demo_packages=(libcli11-dev gnuplot-nox)
 # What the tests need beyond both.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev libtrilinos-sacado-dev
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev \
+  libtrilinos-sacado-dev
   librapidcheck-dev python3-venv)
 
 # What coverage, the sanitizers and the static analyses need beyond those.
@@ -24,15 +25,18 @@ docs_packages=(doxygen python3)
 docs_check_packages=(chromium fonts-dejavu-core)
 
 require_packages() {
-  command -v dpkg-query >/dev/null || die "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
+  command -v dpkg-query >/dev/null || die \
+    "this script installs Debian packages and needs dpkg and apt; elsewhere install: $*"
   local missing=() package
   for package in "$@"; do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || \
+      missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "these packages are missing and installing them needs root or sudo: ${missing[*]}"
+    command -v sudo >/dev/null || die \
+      "these packages are missing and installing them needs root or sudo: ${missing[*]}"
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
@@ -42,24 +46,28 @@ require_packages() {
     cat "$log" >&2
     die "apt-get update failed (network?)"
   fi
-  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+    --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     die "apt-get could not install: ${missing[*]}"
   fi
   rm -f "$log"
 }
 
-# python_packages REQUIREMENTS FOLDER: a Python in FOLDER that has them, made anew where the requirements have changed
+# python_packages REQUIREMENTS FOLDER: a Python in FOLDER that has them, made anew where the
+# requirements have changed
 python_packages() {
   cmp -s "$1" "$2/requirements.txt" && return
   say "installing Python packages: $(grep -v '^#' "$1" | tr '\n' ' ')"
   rm -rf "$2"
   python3 -m venv "$2" || die "python3 could not make an environment in $2"
-  "$2/bin/pip" install --quiet --disable-pip-version-check -r "$1" || die "pip could not install the packages of $1 (network?)"
+  "$2/bin/pip" install --quiet --disable-pip-version-check -r "$1" || die \
+    "pip could not install the packages of $1 (network?)"
   cp "$1" "$2/requirements.txt"
 }
 
-# beside COMMAND...: starts it as soon as fewer run than there are processors, and puts its process at the end of the array `running`
+# beside COMMAND...: starts it as soon as fewer run than there are processors, and puts its process
+# at the end of the array `running`
 running=()
 beside() {
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
@@ -70,7 +78,8 @@ beside() {
 # configure PRESET, quietly unless it fails
 configure() {
   ! grep -qs '^ROPE_' "build/$1/CMakeCache.txt" ||
-    die "build/$1 holds settings of an older version, whose names begin with ROPE_: remove it with rm -r build/$1"
+    die \
+      "build/$1 holds settings of an older version, whose names begin with ROPE_: remove it with rm -r build/$1"
   local log
   log=$(mktemp)
   if ! cmake --preset "$@" >"$log" 2>&1; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tries random problems for as long as it is told, new ones each time; a counterexample is printed as code.
+# Tries random problems for as long as it is told, new ones each time; a counterexample is printed
+# as code.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -29,12 +30,14 @@ done
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
 say "building"
 configure dev
-cmake --build --preset dev --target property_tests >/dev/null || die "the build failed; run cmake --build --preset dev to see why"
+cmake --build --preset dev --target property_tests >/dev/null || die \
+  "the build failed; run cmake --build --preset dev to see why"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cases=0 each=1000
 while [ "$SECONDS" -lt $((60 * minutes)) ]; do
-  if ! RC_PARAMS="max_success=$each" build/dev/bin/property_tests --gtest_filter="$filter" >"$log" 2>&1; then
+  if ! RC_PARAMS="max_success=$each" build/dev/bin/property_tests --gtest_filter="$filter" >"$log" \
+    2>&1; then
     cat "$log"
     exit 1
   fi

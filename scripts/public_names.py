@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists the library's public names by room, from the headers, and keeps the list in docs/design.md.
 
-A public name is what a header outside detail/ declares in a namespace other than detail: classes, enumerations, aliases, functions and
-constants, each name once however many overloads it has. Members, enumerators and operators such as == are not counted. A name of the
-library's own rooms must be used by the code of a page, by an example or by a program: what none of them uses is not public.
+A public name is what a header outside detail/ declares in a namespace other than detail: classes,
+enumerations, aliases, functions and constants, each name once however many overloads it has.
+Members, enumerators and operators such as == are not counted. A name of the library's own rooms
+must be used by the code of a page, by an example or by a program: what none of them uses is not
+public.
 
-usage: scripts/public_names.py            prints the names of each room, and what no page, example or program uses
+usage: scripts/public_names.py            prints the names of each room, and what no page, example
+or program uses
        scripts/public_names.py --write    puts the list into docs/design.md
-       scripts/public_names.py --check    exits 1 if that list is stale, or if nothing uses one of the names
+       scripts/public_names.py --check    exits 1 if that list is stale, or if nothing uses one of
+                                          the names
 """
+
 from __future__ import annotations
 
 import pathlib
@@ -23,7 +28,8 @@ PAGE = ROOT / "docs" / "design.md"
 BEGIN, END = "<!-- public names: begin -->\n", "<!-- public names: end -->\n"
 OUTSIDE = ("operators", "models")  # rooms of the outside world, whose names are other systems'
 TOKEN = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:\\\n|[^\n])*|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')"""
+    r"""//[^\n]*|/\*.*?\*/|^[
+    \t]*\#(?:\\\n|[^\n])*|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')"""
     r"""|(?P<word>[A-Za-z_]\w*)|(?P<other>::|->|\[\[|\]\]|[^\s\w])|\d[\w.']*|\s+""",
     re.S | re.M,
 )
@@ -79,7 +85,11 @@ def declared_in(tokens: list[str], i: int) -> tuple[str | None, int]:
         elif token == "<" and kind != "none":
             i = skip_angles(tokens, i)
         elif token == "(":
-            if kind is None and last is not None and last not in ("decltype", "alignas", "noexcept", "__attribute__"):
+            if (
+                kind is None
+                and last is not None
+                and last not in ("decltype", "alignas", "noexcept", "__attribute__")
+            ):
                 member = i >= 2 and tokens[i - 2] == "::"
                 kind, name = "function", None if member else last
             i = skip(tokens, i)
@@ -102,7 +112,12 @@ def declared_in(tokens: list[str], i: int) -> tuple[str | None, int]:
                 i = skip(tokens, i) if tokens[i] in CLOSING else i + 1
         else:
             if re.match(r"[A-Za-z_]", token):
-                if kind in ("type", "alias") and name is None and token not in ("class", "final", "alignas") and not token.isupper():
+                if (
+                    kind in ("type", "alias")
+                    and name is None
+                    and token not in ("class", "final", "alignas")
+                    and not token.isupper()
+                ):
                     if not token.startswith("EIGEN_ROPE_"):
                         name = token
                 last = token
@@ -111,7 +126,8 @@ def declared_in(tokens: list[str], i: int) -> tuple[str | None, int]:
 
 
 def names_in(text: str) -> set[str]:
-    """The public names that a header declares, those of namespaces inside eigen_rope with the namespace's name."""
+    """The public names that a header declares, those of namespaces inside eigen_rope with the
+    namespace's name."""
     tokens, names, scopes, i = tokens_of(text), set(), [], 0
     while i < len(tokens):
         if tokens[i] == "namespace" or tokens[i : i + 2] == ["inline", "namespace"]:
@@ -138,7 +154,9 @@ def names_in(text: str) -> set[str]:
 
 def public_names() -> dict[str, set[str]]:
     """The names of each room, in the order of docs/design.md."""
-    rooms: dict[str, set[str]] = {room: set() for room in re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), re.M)}
+    rooms: dict[str, set[str]] = {
+        room: set() for room in re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), re.M)
+    }
     for header in sorted(HEADERS.rglob("*.hpp")):
         if "detail" in header.parts or header.parent == HEADERS:
             continue
@@ -151,7 +169,8 @@ def public_names() -> dict[str, set[str]]:
 
 
 def code_of_page(text: str) -> str:
-    """What a page sets as code: blocks, hidden ones included, and words between backticks. The list of names itself is left out."""
+    """What a page sets as code: blocks, hidden ones included, and words between backticks. The list
+    of names itself is left out."""
     text = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), "", text, flags=re.S)
     block = re.compile(r"^```.*?^```|<!-- cpp.*?-->", re.S | re.M)
     return "\n".join(block.findall(text) + re.findall(r"`[^`\n]+`", block.sub("", text)))
@@ -160,19 +179,34 @@ def code_of_page(text: str) -> str:
 def unused(rooms: dict[str, set[str]]) -> list[str]:
     """Names of the library's own rooms that no page, example or program uses."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
-    programs = [file for folder in ("examples", "src/tool", "docs/figures", "bench") for file in (ROOT / folder).rglob("*.[ch]pp")]
-    texts = [code_of_page(page.read_text()) for page in pages] + [program.read_text() for program in programs]
+    programs = [
+        file
+        for folder in ("examples", "src/tool", "docs/figures", "bench")
+        for file in (ROOT / folder).rglob("*.[ch]pp")
+    ]
+    texts = [code_of_page(page.read_text()) for page in pages] + [
+        program.read_text() for program in programs
+    ]
     words = {word for text in texts for word in re.findall(r"\w+", text)}
     own = (names for room, names in rooms.items() if room not in OUTSIDE)
     return sorted(name for names in own for name in names if name.split("::")[-1] not in words)
 
 
 def table_of(rooms: dict[str, set[str]]) -> str:
-    counts = {part: sum(len(names) for room, names in rooms.items() if (room in OUTSIDE) == part) for part in (False, True)}
+    counts = {
+        part: sum(len(names) for room, names in rooms.items() if (room in OUTSIDE) == part)
+        for part in (False, True)
+    }
     lines = [f"{counts[False]} names, and {counts[True]} of operators and models:\n"]
     for room, names in rooms.items():
         text = f"- **{room}**, {len(names)}: {', '.join(f'`{name}`' for name in sorted(names, key=lambda name: (name.lower(), name)))}"
-        lines += ["\n", *(line + "\n" for line in textwrap.wrap(text, 100, subsequent_indent="  ", break_on_hyphens=False))]
+        lines += [
+            "\n",
+            *(
+                line + "\n"
+                for line in textwrap.wrap(text, 100, subsequent_indent="  ", break_on_hyphens=False)
+            ),
+        ]
     return "".join(lines)
 
 
@@ -189,10 +223,14 @@ def main() -> int:
         PAGE.write_text(before + BEGIN + table_of(rooms) + END + after)
         return 0
     if arguments == ["--check"]:
-        errors = [f"no page, example or program uses {name}: name it where a user meets it, or move it to namespace detail"
-                  for name in unused(rooms)]
+        errors = [
+            f"no page, example or program uses {name}: name it where a user meets it, or move it to namespace detail"
+            for name in unused(rooms)
+        ]
         if old != table_of(rooms):
-            errors.append("the public names in docs/design.md are stale: run scripts/public_names.py --write")
+            errors.append(
+                "the public names in docs/design.md are stale: run scripts/public_names.py --write"
+            )
         for error in errors:
             print(f"error: {error}", file=sys.stderr)
         return 1 if errors else 0

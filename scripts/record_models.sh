@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records what transformers and llama.cpp make of every model they know, and writes the tables and pages that follow from it.
+# Records what transformers and llama.cpp make of every model they know, and writes the tables and
+# pages that follow from it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -31,7 +32,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-case "$only" in '' | hugging_face | llama_cpp) ;; *) die "--only must be hugging_face or llama_cpp, got '$only'" ;; esac
+case "$only" in '' | hugging_face | llama_cpp) ;; *) die \
+  "--only must be hugging_face or llama_cpp, got '$only'" ;; esac
 
 work=build/record_models
 recorded=tests/data/models/recorded
@@ -41,16 +43,20 @@ if [ "$only" != llama_cpp ]; then
   [ -x "$work/python/bin/python" ] || python3 -m venv "$work/python"
   "$work/python/bin/pip" install --quiet "transformers==$transformers" torch
   say "asking transformers"
-  "$work/python/bin/python" scripts/record_models/hugging_face.py --out "$recorded/hugging_face.json"
-  "$work/python/bin/python" scripts/record_models/hugging_face_table.py "$recorded/hugging_face.json" src/models/families_table.inc
+  "$work/python/bin/python" scripts/record_models/hugging_face.py --out \
+    "$recorded/hugging_face.json"
+  "$work/python/bin/python" scripts/record_models/hugging_face_table.py \
+    "$recorded/hugging_face.json" src/models/families_table.inc
 fi
 if [ "$only" != hugging_face ]; then
   say "unpacking llama.cpp"
   rm -rf "$work/sources"
   mkdir -p "$work/sources"
-  python3 -m pip download --quiet --no-deps --no-build-isolation --no-binary :all: "llama_cpp_python==$llama_cpp_python" -d "$work/sources"
+  python3 -m pip download --quiet --no-deps --no-build-isolation --no-binary :all: \
+    "llama_cpp_python==$llama_cpp_python" -d "$work/sources"
   archive=$(find "$work/sources" -name 'llama_cpp_python*.tar.gz' | head -n 1)
-  [ -n "$archive" ] || die "the sources of llama_cpp_python $llama_cpp_python could not be downloaded"
+  [ -n "$archive" ] || die \
+    "the sources of llama_cpp_python $llama_cpp_python could not be downloaded"
   tar -xzf "$archive" -C "$work/sources"
   sources=$(find "$work/sources" -type d -path '*/vendor/llama.cpp' | head -n 1)
   [ -n "$sources" ] || die "llama_cpp_python $llama_cpp_python has no vendor/llama.cpp"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs the test suite: installs what is missing, configures the preset dev, builds, runs ctest. With --all, everything else too.
+# Builds and runs the test suite: installs what is missing, configures the preset dev, builds, runs
+# ctest. With --all, everything else too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -25,7 +26,8 @@ esac
 # build PRESET: the tests of dev or of another
 build() {
   say "configuring build/$1"
-  configure "$1" -DEIGEN_ROPE_TEST_PYTHON="$PWD/build/python/bin/python" -DEIGEN_ROPE_BUILD_BENCH=OFF
+  configure "$1" -DEIGEN_ROPE_TEST_PYTHON="$PWD/build/python/bin/python" \
+    -DEIGEN_ROPE_BUILD_BENCH=OFF
   say "building"
   cmake --build --preset "$1" || die "the build failed; the compiler's messages are above"
 }
@@ -42,21 +44,26 @@ coverage() {
   mkdir -p out
   llvm-profdata merge --sparse "$folder"/reached/*.profraw -o "$folder/reached.profdata"
   mapfile -t programs < <(find "$folder/bin" -type f -executable)
-  llvm-cov export --format=lcov --instr-profile="$folder/reached.profdata" "${programs[0]}" "${programs[@]/#/--object=}" \
+  llvm-cov export --format=lcov --instr-profile="$folder/reached.profdata" "${programs[0]}" \
+    "${programs[@]/#/--object=}" \
     >"$folder/reached.lcov"
-  python3 tests/python/lines_reached.py "$folder/reached.lcov" --least 95 include src >out/coverage.txt ||
-    die "fewer than 95 % of the lines of include and src are reached; out/coverage.txt says which are not"
+  python3 tests/python/lines_reached.py "$folder/reached.lcov" --least 95 include src \
+    >out/coverage.txt ||
+    die \
+      "fewer than 95 % of the lines of include and src are reached; out/coverage.txt says which are not"
   tail -n 1 out/coverage.txt
 }
 
-# programs_of PRESET PROGRAM...: builds and runs these alone, by themselves, as ctest would miss the others
+# programs_of PRESET PROGRAM...: builds and runs these alone, by themselves, as ctest would miss the
+# others
 programs_of() {
   local preset=$1 program
   shift
   say "configuring build/$preset"
   configure "$preset" -DEIGEN_ROPE_BUILD_BENCH=OFF
   say "building"
-  cmake --build --preset "$preset" --target "$@" || die "the build failed; the compiler's messages are above"
+  cmake --build --preset "$preset" --target "$@" || die \
+    "the build failed; the compiler's messages are above"
   for program in "$@"; do
     "build/$preset/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
   done
@@ -65,39 +72,49 @@ programs_of() {
 # Those that start threads.
 threads() { programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests; }
 
-# Optimised for this processor, which may fuse products and sums: the bits are to be those of other flags.
+# Optimised for this processor, which may fuse products and sums: the bits are to be those of other
+# flags.
 native() { programs_of native rotate_tests gradient_tests onnx_tests same_region_tests; }
 
 # with_checks CHECKS: a line for clang-tidy for each source it is told
 with_checks() { sed "s|^|--checks=$1 |"; }
 
-# Every source once (programs of the pages' blocks are none), as the build asan-ubsan, which must just have run, compiles it, without what
-# another Clang has precompiled. The analyser of
-# paths reads the library alone, and what is neither library nor tool has the checks that find something in a program. Debian's clang-tidy
-# takes 1.6 times as long: it checks the templates of Eigen and the standard library, too, and says nothing of them.
+# Every source once (programs of the pages' blocks are none), as the build asan-ubsan, which must
+# just have run, compiles it, without what another Clang has precompiled. The analyser of paths
+# reads the library alone, and what is neither library nor tool has the checks that find something
+# in a program. Debian's clang-tidy takes 1.6 times as long: it checks the templates of Eigen and
+# the standard library, too, and says nothing of them.
 tidy() {
   python_packages tests/python/clang_tidy.txt build/clang_tidy
   configure asan-ubsan -DEIGEN_ROPE_BUILD_BENCH=ON
-  sed 's/-Xclang -include-pch -Xclang [^ ]*//' build/asan-ubsan/compile_commands.json >build/clang_tidy/compile_commands.json
+  sed 's/-Xclang -include-pch -Xclang [^ ]*//' build/asan-ubsan/compile_commands.json \
+    >build/clang_tidy/compile_commands.json
   local sources tool='^(build/asan-ubsan/)?src/tool/' library='^(build/asan-ubsan/CMakeFiles|src)/'
   sources=$(sed -n 's/^  "file": "\(.*\)",*$/\1/p' build/asan-ubsan/compile_commands.json | sed "s|^$PWD/||" | sort -u |
-    grep -vE 'cmake_pch|/headers/|/(docs_[a-z_]+|[a-z_]+_native|precompiled_for_[a-z]+)\.dir/|^bench/(compile|peers)/')
+    grep -vE \
+      'cmake_pch|/headers/|/(docs_[a-z_]+|[a-z_]+_native|precompiled_for_[a-z]+)\.dir/|^bench/(compile|peers)/')
   {
     grep -vE "$tool" <<<"$sources" | grep -E "$library" | with_checks -bugprone-suspicious-include
     grep -E "$tool" <<<"$sources" | with_checks '-bugprone-suspicious-include,-clang-analyzer-*'
     grep -vE "$tool|$library" <<<"$sources" |
-      with_checks '-*,google-build-*,-google-build-explicit-make-pair,google-explicit-constructor,misc-unused-*,-misc-unused-using-decls,modernize-use-nullptr,modernize-use-override,performance-*,-performance-enum-size,-performance-inefficient-*,-performance-move-const-arg'
-  } | xargs -P "$(nproc)" -n 2 build/clang_tidy/bin/clang-tidy --quiet --warnings-as-errors='*' --extra-arg=-Wno-deprecated-declarations \
+      with_checks \
+        '-*,google-build-*,-google-build-explicit-make-pair,google-explicit-constructor,misc-unused-*,-misc-unused-using-decls,modernize-use-nullptr,modernize-use-override,performance-*,-performance-enum-size,-performance-inefficient-*,-performance-move-const-arg'
+  } | xargs -P "$(nproc)" -n 2 build/clang_tidy/bin/clang-tidy --quiet --warnings-as-errors='*' \
+    --extra-arg=-Wno-deprecated-declarations \
     -p build/clang_tidy || die "clang-tidy's findings are above"
 }
 
-# Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of their names.
+# Of the library and the tool. It does not know [[noreturn]], and takes enumerators for members of
+# their names.
 cpp_check() {
-  cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I include -I src -j "$(nproc)" \
-    --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=compareBoolExpressionWithInt src || die "cppcheck's findings are above"
+  cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
+    include -I src -j "$(nproc)" \
+    --suppress=missingReturn --suppress=nullPointerRedundantCheck \
+      --suppress=compareBoolExpressionWithInt src || die "cppcheck's findings are above"
 }
 
-# timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took, in $said/times
+# timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took,
+# in $said/times
 timed() {
   local begin=$SECONDS code=0 output
   output=$(mktemp "$said/output.XXXXXX")
@@ -121,7 +138,8 @@ if [ "$all" -eq 0 ]; then
   exit 0
 fi
 
-# Two chains beside one another keep the processors busy where one ends with a long source or a long test.
+# Two chains beside one another keep the processors busy where one ends with a long source or a long
+# test.
 clang_chain() {
   rm -rf build/asan-ubsan/reached # by earlier runs
   timed build asan-ubsan
@@ -140,7 +158,8 @@ other_chain() {
   timed scripts/docs.sh --check
 }
 
-require_packages "${check_packages[@]}" "${docs_packages[@]}" "${docs_check_packages[@]}" clang-format shellcheck pkg-config dpkg-dev python3-pip
+require_packages "${check_packages[@]}" "${docs_packages[@]}" "${docs_check_packages[@]}" \
+  clang-format shellcheck pkg-config dpkg-dev python3-pip
 said=$(mktemp -d)
 trap 'rm -r "$said"' EXIT
 CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) # in each chain; what the build would choose is more, and takes the memory of as many compilers

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// memcpy for the peers in Python, which load this as a shared library: calling it through Python costs more than copying 16 KiB.
+// memcpy for the peers in Python, which load this as a shared library: calling it through Python
+// costs more than copying 16 KiB.
 #include <time.h>
 
 #include <cstddef>
@@ -17,7 +18,8 @@ double processor_seconds() {
 }  // namespace
 
 /// Seconds of processor time that `count` copies take.
-extern "C" double seconds_of_copies(void* to, const void* from, std::size_t bytes, std::size_t count) {
+extern "C" double seconds_of_copies(void* to, const void* from, std::size_t bytes,
+                                    std::size_t count) {
   const double begin = processor_seconds();
   for (std::size_t i = 0; i < count; ++i) {
     std::memcpy(to, from, bytes);

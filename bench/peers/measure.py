@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times this library and its peers on the same shapes by turns, and writes out/peers/measurements.json.
+"""Times this library and its peers on the same shapes by turns, and writes
+out/peers/measurements.json.
 
-Every peer is a process of its own that waits until it is asked (protocol.hpp, protocol.py). For each case the peers are asked one after
-the other, several rounds long, so that all see the same machine; each answer holds memcpy of the same bytes, and a time becomes a ratio
-to the median memcpy of its own answer. What cannot run is said in one line and left out.
+Every peer is a process of its own that waits until it is asked (protocol.hpp, protocol.py). For
+each case the peers are asked one after the other, several rounds long, so that all see the same
+machine; each answer holds memcpy of the same bytes, and a time becomes a ratio to the median memcpy
+of its own answer. What cannot run is said in one line and left out.
 """
 
 import argparse
@@ -31,12 +33,19 @@ PAIRINGS = ["split_half", "interleaved"]
 
 
 class Peer:
-    def __init__(self, name: str, command: list[str], environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, name: str, command: list[str], environment: dict[str, str] | None = None
+    ) -> None:
         self.name = name
         self.log = Path(os.environ.get("TMPDIR", "/tmp")) / f"peers_{os.getpid()}_{name}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, **(environment or {})}
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env={**os.environ, **(environment or {})},
             )
         self.hello: dict[str, str] = self.read()
 
@@ -72,7 +81,8 @@ def start(binaries: Path, wanted: list[str]) -> tuple[list[Peer], dict[str, str]
     """The peers that run, and why the others do not."""
     in_python = [sys.executable, "-W", "ignore"]
     copies = str(binaries / "peers_copies.so")
-    # An allocator that keeps what PyTorch frees, so that an output of 64 MiB does not cost fresh pages in every call.
+    # An allocator that keeps what PyTorch frees, so that an output of 64 MiB does not cost fresh
+    # pages in every call.
     keep_memory = {"LD_PRELOAD": "libtcmalloc_minimal.so.4"}
     commands: dict[str, tuple[list[str], dict[str, str]]] = {
         "rope": ([str(binaries / "peers_ours")], {}),
@@ -101,7 +111,9 @@ def quartiles(values: list[float]) -> list[float]:
     return [round(value, 3) for value in statistics.quantiles(values, n=4, method="inclusive")]
 
 
-def measure(case: dict[str, Any], peers: list[Peer], rounds: int) -> tuple[dict[str, Any], dict[str, str]]:
+def measure(
+    case: dict[str, Any], peers: list[Peer], rounds: int
+) -> tuple[dict[str, Any], dict[str, str]]:
     """contender -> its quartiles, named peer/contender; and what was refused."""
     seconds: dict[str, list[float]] = {}
     ratios: dict[str, list[float]] = {}
@@ -124,9 +136,15 @@ def measure(case: dict[str, Any], peers: list[Peer], rounds: int) -> tuple[dict[
             unit = statistics.median(answer["seconds"]["memcpy"])
             for name, samples in answer["seconds"].items():
                 seconds.setdefault(f"{peer.name}/{name}", []).extend(samples)
-                ratios.setdefault(f"{peer.name}/{name}", []).extend(sample / unit for sample in samples)
+                ratios.setdefault(f"{peer.name}/{name}", []).extend(
+                    sample / unit for sample in samples
+                )
     result = {
-        name: {"ratio": quartiles(ratios[name]), "microseconds": round(statistics.median(seconds[name]) * 1e6, 4), "samples": len(ratios[name])}
+        name: {
+            "ratio": quartiles(ratios[name]),
+            "microseconds": round(statistics.median(seconds[name]) * 1e6, 4),
+            "samples": len(ratios[name]),
+        }
         for name in ratios
     }
     return result, refused
@@ -140,8 +158,15 @@ def processor() -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binaries", type=Path, required=True, help="where peers_ours, peers_copies.so and perhaps peers_ggml are")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--binaries",
+        type=Path,
+        required=True,
+        help="where peers_ours, peers_copies.so and perhaps peers_ggml are",
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for measurements.json")
     parser.add_argument("--peers", nargs="+", default=["rope", "onnxruntime", "torch", "ggml"])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
@@ -159,10 +184,29 @@ def main() -> int:
     for shape in options.shapes:
         for scalar in options.scalars:
             for pairing in PAIRINGS:
-                request = {**SHAPES[shape], "heads": HEADS, "base": BASE, "scalar": scalar, "pairing": pairing, "seconds": options.seconds}
+                request = {
+                    **SHAPES[shape],
+                    "heads": HEADS,
+                    "base": BASE,
+                    "scalar": scalar,
+                    "pairing": pairing,
+                    "seconds": options.seconds,
+                }
                 contenders, refused = measure(request, peers, options.rounds)
-                cases.append({"shape": shape, "scalar": scalar, "pairing": pairing, "contenders": contenders, "refused": refused})
-                shown = ", ".join(f"{name} {c['ratio'][1]:.2f}" for name, c in contenders.items() if not name.endswith("/memcpy"))
+                cases.append(
+                    {
+                        "shape": shape,
+                        "scalar": scalar,
+                        "pairing": pairing,
+                        "contenders": contenders,
+                        "refused": refused,
+                    }
+                )
+                shown = ", ".join(
+                    f"{name} {c['ratio'][1]:.2f}"
+                    for name, c in contenders.items()
+                    if not name.endswith("/memcpy")
+                )
                 print(f"   {shape} {scalar} {pairing}: {shown}", flush=True)
                 for name, reason in refused.items():
                     print(f"      {name}: not measured: {reason}", flush=True)

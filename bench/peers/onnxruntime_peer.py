@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime as one of the peers: RotaryEmbedding of com.microsoft (1) and of ai.onnx (23), each in its 4-D and its 3-D layout.
+"""ONNX Runtime as one of the peers: RotaryEmbedding of com.microsoft (1) and of ai.onnx (23), each
+in its 4-D and its 3-D layout.
 
-Tables are given, in x's scalar, as the operators want them. Input and output are bound once, so a run copies nothing. Small shapes are
-timed as 16 independent nodes of one graph, all from x to y, so that starting a run does not count; graph optimisation is off, as it
-would merge them.
+Tables are given, in x's scalar, as the operators want them. Input and output are bound once, so a
+run copies nothing. Small shapes are timed as 16 independent nodes of one graph, all from x to y, so
+that starting a run does not count; graph optimisation is off, as it would merge them.
 """
 
 from typing import Any
@@ -34,21 +35,30 @@ def model(request: Request, domain: str, rank: int, nodes: int) -> bytes:
     if request.rotary != head:
         attributes["rotary_embedding_dim"] = request.rotary
     names = [value.name for value in inputs]
-    graph = [helper.make_node("RotaryEmbedding", names, [f"y{i}"], domain=domain, **attributes) for i in range(nodes)]
+    graph = [
+        helper.make_node("RotaryEmbedding", names, [f"y{i}"], domain=domain, **attributes)
+        for i in range(nodes)
+    ]
     opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
-    built = helper.make_model(helper.make_graph(graph, "rope", inputs, outputs), opset_imports=opsets)
+    built = helper.make_model(
+        helper.make_graph(graph, "rope", inputs, outputs), opset_imports=opsets
+    )
     built.ir_version = 10
     return built.SerializeToString()
 
 
-def contender(request: Request, domain: str, rank: int, nodes: int, x: Array, y: Array, keep: list[object]) -> Contender:
+def contender(
+    request: Request, domain: str, rank: int, nodes: int, x: Array, y: Array, keep: list[object]
+) -> Contender:
     dtype, scalar = TYPES[request.scalar]
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model(request, domain, rank, nodes), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        model(request, domain, rank, nodes), options, providers=["CPUExecutionProvider"]
+    )
     binding = session.io_binding()
     tokens, heads, head = request.tokens, request.heads, request.head
     shape = (1, heads, tokens, head) if rank == 4 else (1, tokens, heads * head)
@@ -57,11 +67,21 @@ def contender(request: Request, domain: str, rank: int, nodes: int, x: Array, y:
         keep.append(array)
         binding.bind_input(name, "cpu", 0, kind, list(array.shape), array.ctypes.data)
 
-    x[:] = (random_input(request).transpose(1, 0, 2) if rank == 4 else random_input(request)).reshape(-1).astype(dtype)
+    x[:] = (
+        (random_input(request).transpose(1, 0, 2) if rank == 4 else random_input(request))
+        .reshape(-1)
+        .astype(dtype)
+    )
     bind("x", x.reshape(shape), scalar)
     angles = request.angles()
     if domain == "com.microsoft":
-        bind("ids", np.arange(request.first_position, request.first_position + tokens, dtype=np.int64)[None, :].copy(), TensorProto.INT64)
+        bind(
+            "ids",
+            np.arange(request.first_position, request.first_position + tokens, dtype=np.int64)[
+                None, :
+            ].copy(),
+            TensorProto.INT64,
+        )
         angles = np.concatenate([np.zeros((request.first_position, angles.shape[1])), angles])
     else:
         angles = angles[None]
@@ -71,7 +91,11 @@ def contender(request: Request, domain: str, rank: int, nodes: int, x: Array, y:
         binding.bind_output(f"y{node}", "cpu", 0, scalar, list(shape), y.ctypes.data)
 
     def result() -> Array:
-        return y.reshape(heads, tokens, head).transpose(1, 0, 2) if rank == 4 else y.reshape(tokens, heads, head)
+        return (
+            y.reshape(heads, tokens, head).transpose(1, 0, 2)
+            if rank == 4
+            else y.reshape(tokens, heads, head)
+        )
 
     return Contender(lambda: session.run_with_iobinding(binding), result, nodes)
 
@@ -91,9 +115,25 @@ def make(request: Request) -> Case:
     contenders = {}
     for domain, name in (("com.microsoft", "microsoft"), ("", "onnx23")):
         for rank in (4, 3):
-            contenders[f"{name}_{rank}d"] = contender(request, domain, rank, nodes, x_of[rank], y, keep)
-    return Case(contenders, x_of[3].ctypes.data, y.ctypes.data, bytes_each, random_input(request).astype(dtype), keep)
+            contenders[f"{name}_{rank}d"] = contender(
+                request, domain, rank, nodes, x_of[rank], y, keep
+            )
+    return Case(
+        contenders,
+        x_of[3].ctypes.data,
+        y.ctypes.data,
+        bytes_each,
+        random_input(request).astype(dtype),
+        keep,
+    )
 
 
 if __name__ == "__main__":
-    serve({"peer": "onnxruntime", "version": onnxruntime.__version__, "note": "tables given in x's scalar"}, make)
+    serve(
+        {
+            "peer": "onnxruntime",
+            "version": onnxruntime.__version__,
+            "note": "tables given in x's scalar",
+        },
+        make,
+    )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This library as one of the peers: y = eigen_rope::rotate(x) and x = eigen_rope::rotate(x), the user's code at plain -O2. Tables are float
-// for every scalar.
+// This library as one of the peers: y = eigen_rope::rotate(x) and x = eigen_rope::rotate(x), the
+// user's code at plain -O2. Tables are float for every scalar.
 #define EIGEN_USE_THREADS
 #include "eigen_rope/eigen_rope.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
@@ -14,17 +14,22 @@ class Rotation final : public peers::Case {
  public:
   explicit Rotation(const peers::Request& request)
       : arrays_(request),
-        shape_{eigen_rope::Index(request.head), eigen_rope::Index(request.heads), eigen_rope::Index(request.tokens)},
+        shape_{eigen_rope::Index(request.head), eigen_rope::Index(request.heads),
+               eigen_rope::Index(request.tokens)},
         x_(arrays_.x(), shape_),
         y_(arrays_.y(), shape_),
         z_(arrays_.z(), shape_),
-        pairing_(
-            (request.split_half() ? eigen_rope::split_half : eigen_rope::interleaved).with_rotary_dims(eigen_rope::Index(request.rotary))),
-        cache_(eigen_rope::Frequencies::powers({eigen_rope::Index(request.rotary), request.base}),
-               eigen_rope::Positions::range(request.first_position, eigen_rope::Index(request.tokens)), eigen_rope::Layout::tnd()) {
-    contenders_ = {{"memcpy", [this] { std::memcpy(static_cast<void*>(arrays_.y()), arrays_.x(), arrays_.bytes()); }},
-                   {"expr", [this] { y_ = eigen_rope::rotate(x_, cache_, pairing_); }},
-                   {"inplace", [this] { z_ = eigen_rope::rotate(z_, cache_, pairing_); }}};
+        pairing_((request.split_half() ? eigen_rope::split_half : eigen_rope::interleaved)
+                     .with_rotary_dims(eigen_rope::Index(request.rotary))),
+        cache_(
+            eigen_rope::Frequencies::powers({eigen_rope::Index(request.rotary), request.base}),
+            eigen_rope::Positions::range(request.first_position, eigen_rope::Index(request.tokens)),
+            eigen_rope::Layout::tnd()) {
+    contenders_ = {
+        {"memcpy",
+         [this] { std::memcpy(static_cast<void*>(arrays_.y()), arrays_.x(), arrays_.bytes()); }},
+        {"expr", [this] { y_ = eigen_rope::rotate(x_, cache_, pairing_); }},
+        {"inplace", [this] { z_ = eigen_rope::rotate(z_, cache_, pairing_); }}};
     arrays_.require_rotated(contenders_[1], arrays_.y(), peers::error_limit(request.scalar));
     arrays_.require_rotated(contenders_[2], arrays_.z(), peers::error_limit(request.scalar));
   }
@@ -49,7 +54,10 @@ std::unique_ptr<peers::Case> make(const peers::Request& request) {
 }  // namespace
 
 int main() {
-  const std::string version = fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH);
-  return peers::serve({{"peer", "rope"}, {"version", version}, {"note", "kernels " + eigen_rope::kernel_target() + ", caller at -O2"}},
+  const std::string version = fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR,
+                                          EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH);
+  return peers::serve({{"peer", "rope"},
+                       {"version", version},
+                       {"note", "kernels " + eigen_rope::kernel_target() + ", caller at -O2"}},
                       make);
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One side of the comparison with peers: a process that times its own rotations, and memcpy of the same bytes, when it is asked to.
+// One side of the comparison with peers: a process that times its own rotations, and memcpy of the
+// same bytes, when it is asked to.
 //
-// The process prints who it is as one line of JSON, then answers every line it reads (a Request) with one line of JSON: for each
-// contender the seconds of one rotation, several times, contenders in turn. measure.py asks all peers by turns, so that they see the
-// same machine. protocol.py is the same for peers in Python.
+// The process prints who it is as one line of JSON, then answers every line it reads (a Request)
+// with one line of JSON: for each contender the seconds of one rotation, several times, contenders
+// in turn. measure.py asks all peers by turns, so that they see the same machine. protocol.py is
+// the same for peers in Python.
 //
-// x is [head, heads, tokens], head fastest, as everywhere in this library. Before anything is timed, each contender's result is compared
-// with the definition in double. x and y begin on a page and a quarter page behind one, in every peer. Not a general benchmark engine.
+// x is [head, heads, tokens], head fastest, as everywhere in this library. Before anything is
+// timed, each contender's result is compared with the definition in double. x and y begin on a page
+// and a quarter page behind one, in every peer. Not a general benchmark engine.
 #pragma once
 
 #include <fmt/core.h>
@@ -58,7 +61,9 @@ struct Request {
 class Pages {
  public:
   explicit Pages(std::size_t bytes)
-      : bytes_(bytes), data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)) {
+      : bytes_(bytes),
+        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)) {
     if (data_ == MAP_FAILED) throw std::bad_alloc();
   }
   ~Pages() { munmap(data_, bytes_); }
@@ -79,7 +84,8 @@ struct Contender {
   std::size_t rotations = 1;
 };
 
-/// The arrays of one request: x random in [-1, 1), y to be written, z a copy of x to be rotated in place.
+/// The arrays of one request: x random in [-1, 1), y to be written, z a copy of x to be rotated in
+/// place.
 template <class Scalar>
 class Arrays {
  public:
@@ -96,8 +102,8 @@ class Arrays {
   Scalar* z() const { return at(2); }
   std::size_t bytes() const { return size_ * sizeof(Scalar); }
 
-  /// Runs the contender once and throws if what it wrote to `result` is not the rotated x, up to `limit` as sum of squared errors over
-  /// sum of squares.
+  /// Runs the contender once and throws if what it wrote to `result` is not the rotated x, up to
+  /// `limit` as sum of squared errors over sum of squares.
   void require_rotated(const Contender& contender, const Scalar* result, double limit) const {
     std::memset(static_cast<void*>(y()), 0, bytes());
     std::memcpy(static_cast<void*>(z()), x(), bytes());
@@ -109,11 +115,15 @@ class Arrays {
       wrong += error * error;
       all += expected_[i] * expected_[i];
     }
-    if (!(wrong <= limit * all)) throw std::runtime_error(fmt::format("{} differs from the definition: {}", contender.name, wrong / all));
+    if (!(wrong <= limit * all))
+      throw std::runtime_error(
+          fmt::format("{} differs from the definition: {}", contender.name, wrong / all));
   }
 
  private:
-  Scalar* at(std::size_t array) const { return reinterpret_cast<Scalar*>(pages_.data() + array * stride_); }
+  Scalar* at(std::size_t array) const {
+    return reinterpret_cast<Scalar*>(pages_.data() + array * stride_);
+  }
 
   /// Fills x; returns its rotation.
   std::vector<double> definition(const Request& request) {
@@ -123,8 +133,10 @@ class Arrays {
     std::vector<double> result(x(), x() + size_);
     for (std::size_t token = 0; token < request.tokens; ++token) {
       for (std::size_t k = 0; k < request.rotary / 2; ++k) {
-        const double rate = std::pow(request.base, -2.0 * static_cast<double>(k) / static_cast<double>(request.rotary));
-        const double angle = static_cast<double>(request.first_position + static_cast<std::int64_t>(token)) * rate;
+        const double rate = std::pow(
+            request.base, -2.0 * static_cast<double>(k) / static_cast<double>(request.rotary));
+        const double angle =
+            static_cast<double>(request.first_position + static_cast<std::int64_t>(token)) * rate;
         const double c = std::cos(angle);
         const double s = std::sin(angle);
         const std::size_t first = request.split_half() ? k : 2 * k;
@@ -147,7 +159,8 @@ class Arrays {
   std::vector<double> expected_;
 };
 
-/// The error allowed: what rounding to the scalar makes, or what an angle multiplied up in float makes.
+/// The error allowed: what rounding to the scalar makes, or what an angle multiplied up in float
+/// makes.
 inline double error_limit(const std::string& scalar) {
   const double epsilon = scalar == "f32" ? 0x1p-23 : scalar == "f16" ? 0x1p-10 : 0x1p-7;
   return std::max(1e-6, 4 * epsilon * epsilon);
@@ -166,14 +179,16 @@ class Case {
   std::vector<Contender> contenders_;
 };
 
-/// Processor time of this process, all threads: what other processes take of a busy machine does not count.
+/// Processor time of this process, all threads: what other processes take of a busy machine does
+/// not count.
 inline double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds of one rotation, for each contender as often as the time allows (2 to 9 times), all contenders in turn and in random order.
+/// Seconds of one rotation, for each contender as often as the time allows (2 to 9 times), all
+/// contenders in turn and in random order.
 inline nlohmann::json time_all(Case& now, double seconds) {
   const auto block = [](const Contender& contender, std::size_t runs) {
     const double begin = processor_seconds();
@@ -191,7 +206,8 @@ inline nlohmann::json time_all(Case& now, double seconds) {
   std::vector<std::size_t> order(contenders.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   nlohmann::json result;
-  for (int left = static_cast<int>(std::clamp(seconds / now.one_round, 2.0, 9.0)); left > 0; --left) {
+  for (int left = static_cast<int>(std::clamp(seconds / now.one_round, 2.0, 9.0)); left > 0;
+       --left) {
     std::shuffle(order.begin(), order.end(), generator);
     for (const std::size_t i : order) {
       // Once unmeasured, so that none finds the cache as the one before it left it.
@@ -204,7 +220,8 @@ inline nlohmann::json time_all(Case& now, double seconds) {
 }
 
 /// Answers requests until there are none. `make` returns the case of a request, checked, or throws.
-inline int serve(const nlohmann::json& hello, const std::function<std::unique_ptr<Case>(const Request&)>& make) {
+inline int serve(const nlohmann::json& hello,
+                 const std::function<std::unique_ptr<Case>(const Request&)>& make) {
   std::cout << hello.dump() << '\n' << std::flush;
   std::string line, current;
   std::unique_ptr<Case> now;

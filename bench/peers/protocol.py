@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One side of the comparison with peers, for peers in Python: protocol.hpp in another language, and the arrays they start from.
+"""One side of the comparison with peers, for peers in Python: protocol.hpp in another language, and
+the arrays they start from.
 
-x is [tokens, heads, head], head fastest. A peer's module makes, for one request, its contenders: what to run, how many rotations one
-run is, and how to read the result as [tokens, heads, head]. Each result is compared with the definition in double before it is timed.
+x is [tokens, heads, head], head fastest. A peer's module makes, for one request, its contenders:
+what to run, how many rotations one run is, and how to read the result as [tokens, heads, head].
+Each result is compared with the definition in double before it is timed.
 """
 
 import ctypes
@@ -38,7 +40,9 @@ class Request:
     def angles(self) -> Array:
         """[tokens, rotary / 2] in double."""
         rates = self.base ** (-np.arange(0, self.rotary, 2, dtype=np.float64) / self.rotary)
-        positions = np.arange(self.first_position, self.first_position + self.tokens, dtype=np.float64)
+        positions = np.arange(
+            self.first_position, self.first_position + self.tokens, dtype=np.float64
+        )
         return positions[:, None] * rates[None, :]
 
     def pair_slices(self) -> tuple[slice, slice]:
@@ -94,7 +98,9 @@ class Pages:
     def at(self, index: int, dtype: Any, shape: tuple[int, ...]) -> Array:
         begin = self.first + index * self.stride
         count = int(np.prod(shape))
-        return self.memory[begin : begin + count * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
+        return (
+            self.memory[begin : begin + count * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
+        )
 
 
 def random_input(request: Request) -> Array:
@@ -111,8 +117,11 @@ def require_rotated(request: Request, name: str, contender: Contender, expected:
         raise ValueError(f"{name} differs from the definition: {ratio}")
 
 
-def time_all(case: Case, seconds: float, copies: Callable[[int, int, int, int], float]) -> dict[str, list[float]]:
-    """Seconds of processor time of one rotation, for memcpy and each contender as often as the time allows (2 to 9 times), in turn and in random order."""
+def time_all(
+    case: Case, seconds: float, copies: Callable[[int, int, int, int], float]
+) -> dict[str, list[float]]:
+    """Seconds of processor time of one rotation, for memcpy and each contender as often as the time
+    allows (2 to 9 times), in turn and in random order."""
 
     def block(name: str, runs: int) -> float:
         if name == "memcpy":
@@ -135,13 +144,16 @@ def time_all(case: Case, seconds: float, copies: Callable[[int, int, int, int], 
         random.shuffle(order)
         for name in order:
             block(name, 1)  # unmeasured, so that none finds the cache as the one before it left it
-            rotations = case.runs[name] * (1 if name == "memcpy" else case.contenders[name].rotations)
+            rotations = case.runs[name] * (
+                1 if name == "memcpy" else case.contenders[name].rotations
+            )
             samples[name].append(block(name, case.runs[name]) / rotations)
     return samples
 
 
 def serve(hello: dict[str, str], make: Callable[[Request], Case]) -> None:
-    """Answers requests until there are none. The library with memcpy is the only argument of the program."""
+    """Answers requests until there are none. The library with memcpy is the only argument of the
+    program."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what others print must not come between the answers
     library = ctypes.CDLL(sys.argv[1])
@@ -165,7 +177,9 @@ def serve(hello: dict[str, str], make: Callable[[Request], Case]) -> None:
                 for name, contender in list(case.contenders.items()):
                     try:
                         require_rotated(request, name, contender, expected)
-                    except Exception as error:  # a peer may refuse what it likes; it is named and not timed
+                    except (
+                        Exception
+                    ) as error:  # a peer may refuse what it likes; it is named and not timed
                         failed[name] = str(error).strip().splitlines()[0][:200]
                         del case.contenders[name]
                 current = line

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns measurements.json and recorded.json into the tables, docs/peers.md and the data of the plot."""
+"""Turns measurements.json and recorded.json into the tables, docs/peers.md and the data of the
+plot."""
 
 import argparse
 import json
@@ -27,7 +28,16 @@ SCALAR_TITLES = {"f32": "float", "f16": "float16", "bf16": "bfloat16"}
 ROWS: list[tuple[str, str, list[str]]] = [
     ("rope", "`y = eigen_rope::rotate(x)`", ["rope/expr"]),
     ("rope_inplace", "`x = eigen_rope::rotate(x)`, in place", ["rope/inplace"]),
-    ("onnxruntime", "ONNX Runtime {version}", ["onnxruntime/microsoft_4d", "onnxruntime/microsoft_3d", "onnxruntime/onnx23_4d", "onnxruntime/onnx23_3d"]),
+    (
+        "onnxruntime",
+        "ONNX Runtime {version}",
+        [
+            "onnxruntime/microsoft_4d",
+            "onnxruntime/microsoft_3d",
+            "onnxruntime/onnx23_4d",
+            "onnxruntime/onnx23_3d",
+        ],
+    ),
     ("torch_compiled", "PyTorch {version}, compiled", ["torch/compiled"]),
     ("torch_eager", "PyTorch {version}, eager", ["torch/eager", "torch/complex"]),
     ("ggml", "ggml {version}", ["ggml/rope_ext"]),
@@ -60,10 +70,16 @@ class Results:
     def __init__(self, measurements: dict[str, Any], recorded: dict[str, Any]) -> None:
         self.measurements = measurements
         self.recorded = recorded
-        self.cases = {(case["shape"], case["scalar"], case["pairing"]): case for case in measurements["cases"]}
+        self.cases = {
+            (case["shape"], case["scalar"], case["pairing"]): case for case in measurements["cases"]
+        }
 
     def measured(self, peer: str) -> bool:
-        return any(name.startswith(peer + "/") for case in self.cases.values() for name in case["contenders"])
+        return any(
+            name.startswith(peer + "/")
+            for case in self.cases.values()
+            for name in case["contenders"]
+        )
 
     def shapes(self) -> list[str]:
         return [shape for shape in SHAPES if any(key[0] == shape for key in self.cases)]
@@ -76,16 +92,28 @@ class Results:
         return tuple(found["ratio"]) if found else None
 
     def is_recorded(self, contenders: list[str]) -> bool:
-        """Whether the recorded figure stands in for a peer that could not be measured; there are none for in-place forms."""
+        """Whether the recorded figure stands in for a peer that could not be measured; there are
+        none for in-place forms."""
         peer = contenders[0].split("/")[0]
-        return not self.measured(peer) and peer in self.recorded and contenders[0] != "ggml/rope_ext_inplace"
+        return (
+            not self.measured(peer)
+            and peer in self.recorded
+            and contenders[0] != "ggml/rope_ext_inplace"
+        )
 
     def best(self, key: tuple[str, str, str], contenders: list[str]) -> Spread | None:
         if self.is_recorded(contenders):
             shape, scalar, pairing = key
-            ratio = self.recorded[contenders[0].split("/")[0]]["ratios"].get(shape, {}).get(scalar, {}).get(pairing)
+            ratio = (
+                self.recorded[contenders[0].split("/")[0]]["ratios"]
+                .get(shape, {})
+                .get(scalar, {})
+                .get(pairing)
+            )
             return (ratio, ratio, ratio) if ratio else None
-        spreads = [spread for spread in (self.spread(key, contender) for contender in contenders) if spread]
+        spreads = [
+            spread for spread in (self.spread(key, contender) for contender in contenders) if spread
+        ]
         return min(spreads, key=lambda spread: spread[1]) if spreads else None
 
     def version(self, peer: str) -> str:
@@ -105,7 +133,11 @@ def cell(spreads: list[Spread | None], quartiles: bool) -> str:
     def one(spread: Spread | None) -> str:
         if spread is None:
             return "-"
-        return f"{number(spread[1])} ({number(spread[0])} - {number(spread[2])})" if quartiles else number(spread[1])
+        return (
+            f"{number(spread[1])} ({number(spread[0])} - {number(spread[2])})"
+            if quartiles
+            else number(spread[1])
+        )
 
     return " / ".join(one(spread) for spread in spreads) if any(spreads) else "-"
 
@@ -117,12 +149,23 @@ def line(cells: list[str]) -> str:
 def short_table(results: Results) -> str:
     lines: list[str] = []
     for scalar in results.scalars():
-        lines.append(line([f"**{SCALAR_TITLES[scalar]}**", *(SHAPE_TITLES[shape] for shape in results.shapes())]))
+        lines.append(
+            line(
+                [
+                    f"**{SCALAR_TITLES[scalar]}**",
+                    *(SHAPE_TITLES[shape] for shape in results.shapes()),
+                ]
+            )
+        )
         if len(lines) == 1:
             lines.append(line(["---"] * (len(results.shapes()) + 1)))
         for _, title, contenders in ROWS:
             cells = [
-                cell([results.best((shape, scalar, pairing), contenders) for pairing in PAIRINGS], quartiles=False) for shape in results.shapes()
+                cell(
+                    [results.best((shape, scalar, pairing), contenders) for pairing in PAIRINGS],
+                    quartiles=False,
+                )
+                for shape in results.shapes()
             ]
             if any(text != "-" for text in cells):
                 lines.append(line([results.title(title, contenders), *cells]))
@@ -130,9 +173,18 @@ def short_table(results: Results) -> str:
 
 
 def full_table(results: Results, scalar: str) -> str:
-    lines = [line(["", *(SHAPE_TITLES[shape] for shape in results.shapes())]), line(["---"] * (len(results.shapes()) + 1))]
+    lines = [
+        line(["", *(SHAPE_TITLES[shape] for shape in results.shapes())]),
+        line(["---"] * (len(results.shapes()) + 1)),
+    ]
     for contender, title in CONTENDERS.items():
-        cells = [cell([results.spread((shape, scalar, pairing), contender) for pairing in PAIRINGS], quartiles=True) for shape in results.shapes()]
+        cells = [
+            cell(
+                [results.spread((shape, scalar, pairing), contender) for pairing in PAIRINGS],
+                quartiles=True,
+            )
+            for shape in results.shapes()
+        ]
         if any(text != "-" for text in cells):
             lines.append(line([title, *cells]))
     return "\n".join(lines)
@@ -140,19 +192,26 @@ def full_table(results: Results, scalar: str) -> str:
 
 def recorded_table(results: Results) -> str:
     shapes = [shape for shape in SHAPES if shape != "tok16"]
-    lines = [line(["recorded", *(SHAPE_TITLES[shape] for shape in shapes)]), line(["---"] * (len(shapes) + 1))]
+    lines = [
+        line(["recorded", *(SHAPE_TITLES[shape] for shape in shapes)]),
+        line(["---"] * (len(shapes) + 1)),
+    ]
     for peer, record in results.recorded.items():
         for scalar in ("f32", "f16"):
             ratios = [record["ratios"][shape][scalar] for shape in shapes]
             cells = [f"{ratio['split_half']:g} / {ratio['interleaved']:g}" for ratio in ratios]
             lines.append(line([f"{peer} {record['version']}, {SCALAR_TITLES[scalar]}", *cells]))
     lines.append("")
-    lines += [f"- {peer} {record['version']}: {record['how']}." for peer, record in results.recorded.items()]
+    lines += [
+        f"- {peer} {record['version']}: {record['how']}."
+        for peer, record in results.recorded.items()
+    ]
     return "\n".join(lines)
 
 
 def copies_table(results: Results) -> str:
-    """memcpy in microseconds, which every process measures for itself: whether they saw the same machine."""
+    """memcpy in microseconds, which every process measures for itself: whether they saw the same
+    machine."""
     peers = list(results.measurements["peers"])
     lines = [line(["memcpy, microseconds", *peers]), line(["---"] * (len(peers) + 1))]
     for shape in results.shapes():
@@ -170,33 +229,65 @@ def refusals(results: Results) -> str:
     for (shape, scalar, pairing), case in results.cases.items():
         for name, reason in case["refused"].items():
             kind = reason.rsplit(": ", 1)[0] if "differs" in reason else reason
-            reasons.setdefault(f"{name.split('/')[0]}: {kind}", []).append(f"{shape} {scalar} {pairing}")
-    lines = [f"- {peer}: not measured: {reason}" for peer, reason in results.measurements["missing"].items()]
+            reasons.setdefault(f"{name.split('/')[0]}: {kind}", []).append(
+                f"{shape} {scalar} {pairing}"
+            )
+    lines = [
+        f"- {peer}: not measured: {reason}"
+        for peer, reason in results.measurements["missing"].items()
+    ]
     lines += [f"- {reason} ({', '.join(cases)})" for reason, cases in reasons.items()]
     return "\n".join(lines) if lines else "- none"
 
 
 def versions(results: Results) -> str:
-    return "\n".join(f"- {name} {hello['version']}: {hello['note']}" for name, hello in results.measurements["peers"].items())
+    return "\n".join(
+        f"- {name} {hello['version']}: {hello['note']}"
+        for name, hello in results.measurements["peers"].items()
+    )
 
 
 def plotted(results: Results) -> list[tuple[str, list[str]]]:
     """Titles and contenders of the peers there are figures for."""
-    keys = [(shape, scalar, pairing) for shape in results.shapes() for scalar in ("f32", "f16") for pairing in PAIRINGS]
-    return [(PLOT_TITLES[name], contenders) for name, _, contenders in ROWS if name in PLOT_TITLES and any(results.best(key, contenders) for key in keys)]
+    keys = [
+        (shape, scalar, pairing)
+        for shape in results.shapes()
+        for scalar in ("f32", "f16")
+        for pairing in PAIRINGS
+    ]
+    return [
+        (PLOT_TITLES[name], contenders)
+        for name, _, contenders in ROWS
+        if name in PLOT_TITLES and any(results.best(key, contenders) for key in keys)
+    ]
 
 
 def draw(results: Results, out: Path, images: Path) -> None:
     for scalar in ("f32", "f16"):
         (out / f"plot_{scalar}.dat").write_text(plot_data(results, scalar))
     rows = plotted(results)
-    recorded = ",".join(str(i) for i, (_, contenders) in enumerate(rows, start=1) if results.is_recorded(contenders))
+    recorded = ",".join(
+        str(i) for i, (_, contenders) in enumerate(rows, start=1) if results.is_recorded(contenders)
+    )
     for terminal in ("svg", "png"):
-        subprocess.run(["gnuplot", "-c", str(HERE / "peers.gnuplot"), str(out), str(images / f"peers.{terminal}"), terminal, str(len(rows)), recorded or "none"], check=True)
+        subprocess.run(
+            [
+                "gnuplot",
+                "-c",
+                str(HERE / "peers.gnuplot"),
+                str(out),
+                str(images / f"peers.{terminal}"),
+                terminal,
+                str(len(rows)),
+                recorded or "none",
+            ],
+            check=True,
+        )
 
 
 def plot_data(results: Results, scalar: str) -> str:
-    """A column of ratios for each plotted peer, split_half then interleaved; the columns' titles first."""
+    """A column of ratios for each plotted peer, split_half then interleaved; the columns' titles
+    first."""
     rows = plotted(results)
     titles = [results.title(title, contenders) for title, contenders in rows]
     lines = ["shape " + " ".join(f'"{title}" "{title}"' for title in titles)]
@@ -212,9 +303,16 @@ def plot_data(results: Results, scalar: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder of measurements.json; tables and plot data are written there")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="folder of measurements.json; tables and plot data are written there",
+    )
     parser.add_argument("--page", type=Path, required=True, help="docs/peers.md")
-    parser.add_argument("--images", type=Path, required=True, help="where peers.svg and peers.png go")
+    parser.add_argument(
+        "--images", type=Path, required=True, help="where peers.svg and peers.png go"
+    )
     options = parser.parse_args()
     recorded = json.loads((HERE / "recorded.json").read_text())
     results = Results(json.loads((options.out / "measurements.json").read_text()), recorded)
@@ -223,11 +321,16 @@ def main() -> int:
     (options.out / "readme_table.md").write_text(table + "\n")
     print(table)
     if results.shapes() != list(SHAPES) or results.scalars() != SCALARS:
-        print(f"not every shape and scalar was measured: {options.page} and its picture are left as they are")
+        print(
+            f"not every shape and scalar was measured: {options.page} and its picture are left as they are"
+        )
         return 0
     draw(results, options.out, options.images)
     page = string.Template((HERE / "page.md.in").read_text())
-    full = "\n\n".join(f"### {SCALAR_TITLES[scalar]}\n\n{full_table(results, scalar)}" for scalar in results.scalars())
+    full = "\n\n".join(
+        f"### {SCALAR_TITLES[scalar]}\n\n{full_table(results, scalar)}"
+        for scalar in results.scalars()
+    )
     options.page.write_text(
         page.substitute(
             machine=results.measurements["machine"],

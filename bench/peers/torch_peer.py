@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch as one of the peers: the formulas that models are written with, eager and compiled, on [1, tokens, heads, head].
+"""PyTorch as one of the peers: the formulas that models are written with, eager and compiled, on
+[1, tokens, heads, head].
 
    eager     x * cos + rotate_half(x) * sin, full-width tables in x's scalar (Hugging Face)
    compiled  the same through torch.compile
    complex   view_as_complex(x) * table, in float (interleaved pairs only)
-   package   rotary-embedding-torch, which forms sin and cos from its cached angles in every call (interleaved pairs only)
+   package   rotary-embedding-torch, which forms sin and cos from its cached angles in every call
+             (interleaved pairs only)
 
 Outputs are allocated by PyTorch in every call: that is how it is used.
 """
@@ -74,10 +76,18 @@ def make(request: Request) -> Case:
     x.copy_(torch.from_numpy(random_input(request))[None])
 
     angles = torch.from_numpy(request.angles())[None, :, None, :]
-    wide = torch.cat((angles, angles), dim=-1) if request.split_half else angles.repeat_interleave(2, dim=-1)
+    wide = (
+        torch.cat((angles, angles), dim=-1)
+        if request.split_half
+        else angles.repeat_interleave(2, dim=-1)
+    )
     cos, sin = wide.cos().to(dtype), wide.sin().to(dtype)
     whole = request.rotary == request.head
-    formula = (split_half if request.split_half else interleaved) if whole else (partial_split_half if request.split_half else partial_interleaved)
+    formula = (
+        (split_half if request.split_half else interleaved)
+        if whole
+        else (partial_split_half if request.split_half else partial_interleaved)
+    )
     torch.compiler.reset()
     compiled = torch.compile(formula, dynamic=False)
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// extract_blocks PAGE.md PAGE.cpp NAME: makes a program of the C++ blocks of a page, so that a stale block fails the build or the test.
+// extract_blocks PAGE.md PAGE.cpp NAME: makes a program of the C++ blocks of a page, so that a
+// stale block fails the build or the test.
 //
-// Each block fenced as cpp becomes a function, and all of them run in order; compilers and failures name the page and its line. What a
-// block needs and the reader does not is in HTML comments, which no renderer shows:
+// Each block fenced as cpp becomes a function, and all of them run in order; compilers and failures
+// name the page and its line. What a block needs and the reader does not is in HTML comments, which
+// no renderer shows:
 //
 //   <!-- cpp page            lines up to -->, for the whole page: includes, using, declarations
 //   <!-- cpp before          lines up to -->, at the beginning of the next block's function
-//   <!-- cpp after           lines up to -->, at the end of the last block's function: checks, check(condition) among them
+//   <!-- cpp after           lines up to -->, at the end of the last block's function: checks,
+//                            check(condition) among them
 //   <!-- cpp declarations -->    the next block stands outside functions
 //
-// #include and #define go to the top, `int main() {` of a whole program becomes a function like any other. Not a parser of C++.
+// #include and #define go to the top, `int main() {` of a whole program becomes a function like any
+// other. Not a parser of C++.
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -37,7 +41,9 @@ struct Page {
   std::exit(2);
 }
 
-bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
+bool begins(const std::string& text, const std::string& with) {
+  return text.compare(0, with.size(), with) == 0;
+}
 
 /// Lines up to `end`, each in its place; what belongs at the top goes there.
 std::string code_until(Page& page, std::istream& in, int& line, const std::string& end, int from) {
@@ -105,11 +111,14 @@ int main(int argc, char** argv) {
   }
   const Page page = read(argv[1], argv[3]);
   std::ofstream out(argv[2]);
-  out << "// Made of " << page.name << " by extract_blocks.\n" << page.top << page.includes << "#include \"run_blocks.hpp\"\n\n";
+  out << "// Made of " << page.name << " by extract_blocks.\n"
+      << page.top << page.includes << "#include \"run_blocks.hpp\"\n\n";
   out << "namespace {\n\n" << page.declarations << '\n';
-  for (const Block& block : page.blocks) out << "void block_at_line_" << block.line << "() {\n" << block.code << "}\n\n";
+  for (const Block& block : page.blocks)
+    out << "void block_at_line_" << block.line << "() {\n" << block.code << "}\n\n";
   out << "}  // namespace\n\nint main() {\n  return run_blocks(\"" << page.name << "\", {\n";
-  for (const Block& block : page.blocks) out << "    {" << block.line << ", block_at_line_" << block.line << "},\n";
+  for (const Block& block : page.blocks)
+    out << "    {" << block.line << ", block_at_line_" << block.line << "},\n";
   out << "  });\n}\n";
   out.close();
   if (!out) {

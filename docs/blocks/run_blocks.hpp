@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the blocks of a page in order and says which failed. Blocks check what they show with check(condition).
+// Runs the blocks of a page in order and says which failed. Blocks check what they show with
+// check(condition).
 #pragma once
 
 #include <exception>
@@ -28,6 +29,7 @@ inline int run_blocks(const char* page, std::initializer_list<PageBlock> blocks)
       ++failed;
     }
   }
-  std::cout << page << ": " << blocks.size() - static_cast<std::size_t>(failed) << " blocks hold, " << failed << " do not\n";
+  std::cout << page << ": " << blocks.size() - static_cast<std::size_t>(failed) << " blocks hold, "
+            << failed << " do not\n";
   return failed == 0 ? 0 : 1;
 }

@@ -29,12 +29,17 @@ Errors errors_from(const eigen_rope::Frequencies& frequencies, std::int64_t firs
     for (eigen_rope::Index k = 0; k < pairs; ++k) {
       const auto rate = static_cast<double>(frequencies.rates()[static_cast<std::size_t>(k)]);
       const eigen_rope::Index entry = s * pairs + k;
-      const auto off = [&](double value) { return static_cast<double>(std::abs(static_cast<long double>(value) - exact.cos()[entry])); };
+      const auto off = [&](double value) {
+        return static_cast<double>(std::abs(static_cast<long double>(value) - exact.cos()[entry]));
+      };
       const float angle = static_cast<float>(first + s) * static_cast<float>(rate);
-      const auto position16 = static_cast<float>(static_cast<Eigen::bfloat16>(static_cast<float>(first + s)));
-      const auto rate16 = static_cast<float>(static_cast<Eigen::bfloat16>(static_cast<float>(rate)));
+      const auto position16 =
+          static_cast<float>(static_cast<Eigen::bfloat16>(static_cast<float>(first + s)));
+      const auto rate16 =
+          static_cast<float>(static_cast<Eigen::bfloat16>(static_cast<float>(rate)));
       const auto angle16 = static_cast<float>(static_cast<Eigen::bfloat16>(position16 * rate16));
-      worst.in_float = std::max(worst.in_float, off(static_cast<float>(std::cos(static_cast<double>(angle)))));
+      worst.in_float =
+          std::max(worst.in_float, off(static_cast<float>(std::cos(static_cast<double>(angle)))));
       worst.in_bfloat16 = std::max(worst.in_bfloat16, off(std::cos(static_cast<double>(angle16))));
       worst.library = std::max(worst.library, off(ours.cos()[entry]));
     }
@@ -45,7 +50,8 @@ Errors errors_from(const eigen_rope::Frequencies& frequencies, std::int64_t firs
 std::string by_position() {
   Svg svg(740, 400, "The worst cosine of a table by position");
   Plot plot(svg, {70, 40}, 560, 296, {10, 1e9, true, "position", decades(1, 9, 2)},
-            {1e-9, 10, true, "worst error of a cosine among 256 positions and 64 pairs", decades(-9, 1, 2)});
+            {1e-9, 10, true, "worst error of a cosine among 256 positions and 64 pairs",
+             decades(-9, 1, 2)});
   const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({128, 500000.0});
   std::vector<Point> in_float, in_bfloat16, library;
   for (double e = 1; e <= 9; e += 0.5) {

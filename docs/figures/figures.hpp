@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures of the pages, each as SVG text under its file's name. Everything drawn is computed by the library.
+// The figures of the pages, each as SVG text under its file's name. Everything drawn is computed by
+// the library.
 #pragma once
 
 #include <functional>

@@ -15,7 +15,8 @@ namespace figures {
 
 namespace {
 
-/// Which slots of a row of 12 belong together, read and written, for the four pairings with a window of 8 at offset 2.
+/// Which slots of a row of 12 belong together, read and written, for the four pairings with a
+/// window of 8 at offset 2.
 std::string pairings() {
   constexpr double cell = 44, left = 150, row = 104, top = 36;
   constexpr int window = 8, offset = 2, width = 12;
@@ -24,8 +25,10 @@ std::string pairings() {
        {"interleaved", eigen_rope::PairKind::interleaved},
        {"quarter", eigen_rope::PairKind::quarter},
        {"interleaved_to_split_half", eigen_rope::PairKind::interleaved_to_split_half}}};
-  Svg svg(left + width * cell + 16, top + 4 * row + 6, "Which elements form a pair, for each pairing");
-  svg.text({left + offset * cell, top - 14}, "the window: 8 rotary dims from offset 2", "quiet small");
+  Svg svg(left + width * cell + 16, top + 4 * row + 6,
+          "Which elements form a pair, for each pairing");
+  svg.text({left + offset * cell, top - 14}, "the window: 8 rotary dims from offset 2",
+           "quiet small");
   double y = top;
   for (const auto& [name, kind] : kinds) {
     const std::string words = name;
@@ -38,15 +41,18 @@ std::string pairings() {
     for (int out = 0; out < 2; ++out) {
       const double line = y + out * 42;
       svg.text({left - 10, line + 23}, out == 0 ? "x" : "y", "quiet right");
-      for (int slot = 0; slot < width; ++slot) svg.box({left + slot * cell + 1, line}, cell - 2, 34, "idle", 4);
+      for (int slot = 0; slot < width; ++slot)
+        svg.box({left + slot * cell + 1, line}, cell - 2, 34, "idle", 4);
       for (int k = 0; k < window / 2; ++k) {
         const eigen_rope::PairSlots slots = eigen_rope::pair_slots(kind, k, window);
-        const std::array<eigen_rope::Index, 2> places = out == 0 ? std::array{slots.a, slots.b} : std::array{slots.A, slots.B};
+        const std::array<eigen_rope::Index, 2> places =
+            out == 0 ? std::array{slots.a, slots.b} : std::array{slots.A, slots.B};
         for (std::size_t member = 0; member < 2; ++member) {
           const double x = left + (offset + static_cast<double>(places[member])) * cell;
           svg.box({x + 1, line}, cell - 2, 34, fmt::format("{}{}", member == 0 ? "f" : "p", k), 4);
           const char* letter = out == 0 ? (member == 0 ? "a" : "b") : (member == 0 ? "A" : "B");
-          svg.text({x + cell / 2, line + 22}, fmt::format("{}{}", letter, k), member == 0 ? "small middle on" : "small middle off");
+          svg.text({x + cell / 2, line + 22}, fmt::format("{}{}", letter, k),
+                   member == 0 ? "small middle on" : "small middle off");
         }
       }
     }
@@ -76,7 +82,8 @@ std::string turning() {
       const bool crowded = rate < 0.1 && position % 4 != 0;
       const double off = radius + 15;
       if (!crowded) {
-        svg.text({centre.x + off * std::cos(t), centre.y - off * std::sin(t) + 4}, std::to_string(position), "quiet small middle");
+        svg.text({centre.x + off * std::cos(t), centre.y - off * std::sin(t) + 4},
+                 std::to_string(position), "quiet small middle");
       }
     }
     svg.text({x, 250}, fmt::format("pair {}: {:.3g} radians a token", k, rate), "small middle");
@@ -91,11 +98,14 @@ std::string turning() {
 std::string table() {
   constexpr eigen_rope::Index pairs = 32, tokens = 40;
   constexpr double cell = 18, high = 9, left = 62, top = 34;
-  Svg svg(left + pairs * cell + 120, top + tokens * high + 46, "The cosines of a table by position and pair");
+  Svg svg(left + pairs * cell + 120, top + tokens * high + 46,
+          "The cosines of a table by position and pair");
   svg.raw(
-      "<style>.c0{fill:#b34a00}.c1{fill:#d07026}.c2{fill:#e39a5c}.c3{fill:#f0c193}.c4{fill:#f8e1cb}.c5{fill:#f4f4f4}.c6{fill:#d3e5f1}"
+      "<style>.c0{fill:#b34a00}.c1{fill:#d07026}.c2{fill:#e39a5c}.c3{fill:#f0c193}.c4{fill:#f8e1cb}"
+      ".c5{fill:#f4f4f4}.c6{fill:#d3e5f1}"
       ".c7{fill:#a3cbe4}.c8{fill:#66a9d2}.c9{fill:#2a86bd}.c10{fill:#00619e}</style>");
-  const eigen_rope::Cache<float> cache(eigen_rope::Frequencies::powers({2 * pairs}), eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::Cache<float> cache(eigen_rope::Frequencies::powers({2 * pairs}),
+                                       eigen_rope::Positions::range(0, tokens));
   std::array<std::string, 11> shades;
   for (int p = 0; p < tokens; ++p) {
     for (int k = 0; k < pairs; ++k) {
@@ -108,12 +118,17 @@ std::string table() {
     svg.raw(fmt::format("<path class=\"c{}\" d=\"{}\"/>", shade, shades[shade]));
     const double y = top + (10 - static_cast<double>(shade)) * 16;
     svg.box({left + pairs * cell + 26, y}, 18, 16, fmt::format("c{}", shade));
-    if (shade % 5 == 0) svg.text({left + pairs * cell + 50, y + 13}, fmt::format("{}", static_cast<int>(shade) / 5 - 1), "quiet small");
+    if (shade % 5 == 0)
+      svg.text({left + pairs * cell + 50, y + 13},
+               fmt::format("{}", static_cast<int>(shade) / 5 - 1), "quiet small");
   }
   svg.text({left + pairs * cell + 26, top - 12}, "cos", "quiet small");
   for (int p = 0; p <= tokens; p += 10)
-    svg.text({left - 8, top + p * high + (p == tokens ? 2 : 9)}, std::to_string(p), "quiet small right");
-  for (int k = 0; k < pairs; k += 8) svg.text({left + (k + 0.5) * cell, top + tokens * high + 18}, std::to_string(k), "quiet small middle");
+    svg.text({left - 8, top + p * high + (p == tokens ? 2 : 9)}, std::to_string(p),
+             "quiet small right");
+  for (int k = 0; k < pairs; k += 8)
+    svg.text({left + (k + 0.5) * cell, top + tokens * high + 18}, std::to_string(k),
+             "quiet small middle");
   svg.text({left + pairs * cell, top + tokens * high + 36}, "pair", "quiet small right");
   svg.text({8, top - 12}, "position", "quiet small");
   return svg.finish();
@@ -124,23 +139,32 @@ std::string distance() {
   constexpr eigen_rope::Index pairs = 32;
   constexpr int farthest = 100;
   Svg svg(740, 360, "The product of a rotated query and key depends on their distance only");
-  Plot plot(svg, {62, 40}, 640, 256,
-            {0, farthest, false, "tokens between query and key", {{0, "0"}, {20, "20"}, {40, "40"}, {60, "60"}, {80, "80"}, {100, "100"}}},
-            {-0.2, 1, false, "q · k, over its value at distance 0", {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
+  Plot plot(
+      svg, {62, 40}, 640, 256,
+      {0,
+       farthest,
+       false,
+       "tokens between query and key",
+       {{0, "0"}, {20, "20"}, {40, "40"}, {60, "60"}, {80, "80"}, {100, "100"}}},
+      {-0.2, 1, false, "q · k, over its value at distance 0", {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
   const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
   const auto product = [&](std::int64_t first, int apart) {
-    const eigen_rope::Cache<float> cache(frequencies, eigen_rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
+    const eigen_rope::Cache<float> cache(
+        frequencies, eigen_rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
     double sum = 0;  // q = k = (1, 1) in every pair
     for (int k = 0; k < pairs; ++k) {
-      const double c0 = cache.cos()[k], s0 = cache.sin()[k], c1 = cache.cos()[pairs + k], s1 = cache.sin()[pairs + k];
+      const double c0 = cache.cos()[k], s0 = cache.sin()[k], c1 = cache.cos()[pairs + k],
+                   s1 = cache.sin()[pairs + k];
       sum += (c0 - s0) * (c1 - s1) + (c0 + s0) * (c1 + s1);
     }
     return sum / (2 * pairs);
   };
   std::vector<Point> curve, thousand, million;
   for (int d = 0; d <= farthest; ++d) curve.push_back({static_cast<double>(d), product(0, d)});
-  for (int d = 0; d <= farthest; d += 5) thousand.push_back({static_cast<double>(d), product(1000, d)});
-  for (int d = 0; d <= farthest; d += 5) million.push_back({static_cast<double>(d), product(1000000000, d)});
+  for (int d = 0; d <= farthest; d += 5)
+    thousand.push_back({static_cast<double>(d), product(1000, d)});
+  for (int d = 0; d <= farthest; d += 5)
+    million.push_back({static_cast<double>(d), product(1000000000, d)});
   plot.curve(curve, "s0");
   plot.dots(thousand, 6, "s1 thin");
   plot.dots(million, 2.5, "f3");
@@ -156,7 +180,10 @@ std::string distance() {
 }  // namespace
 
 std::vector<Figure> idea() {
-  return {{"pairings.svg", pairings}, {"turning.svg", turning}, {"table.svg", table}, {"distance.svg", distance}};
+  return {{"pairings.svg", pairings},
+          {"turning.svg", turning},
+          {"table.svg", table},
+          {"distance.svg", distance}};
 }
 
 }  // namespace figures

@@ -41,10 +41,13 @@ std::string draw(const Wavelengths& figure) {
   Svg svg(740, 400, figure.title);
   const auto pairs = static_cast<double>(figure.before.pairs());
   Axis x{0, pairs, false, "pair", {}};
-  for (int k = 0; k <= static_cast<int>(pairs); k += static_cast<int>(pairs) / 4) x.ticks.emplace_back(k, std::to_string(k));
+  for (int k = 0; k <= static_cast<int>(pairs); k += static_cast<int>(pairs) / 4)
+    x.ticks.emplace_back(k, std::to_string(k));
   const double longest = by_pair(figure.before).back().y;
   const int last = static_cast<int>(std::ceil(std::log10(longest * 20)));
-  Plot plot(svg, {70, 40}, 640, 296, x, {5, std::pow(10.0, last), true, "wavelength: tokens in which a pair turns once", decades(1, last)});
+  Plot plot(svg, {70, 40}, 640, 296, x,
+            {5, std::pow(10.0, last), true, "wavelength: tokens in which a pair turns once",
+             decades(1, last)});
   plot.level(figure.original, fmt::format("original context, {:.0f} tokens", figure.original));
   plot.level(figure.longer, fmt::format("longer context, {:.0f} tokens", figure.longer));
   plot.curve(by_pair(figure.before), "line");
@@ -67,15 +70,20 @@ using eigen_rope::Frequencies;
 const eigen_rope::Powers<> powers{128, 10000.0};
 
 std::string linear() {
-  return draw(
-      {"Linear scaling", Frequencies::powers(powers), {{"linear, factor 4", Frequencies(powers, eigen_rope::Linear<>{4})}}, 4096, 16384});
+  return draw({"Linear scaling",
+               Frequencies::powers(powers),
+               {{"linear, factor 4", Frequencies(powers, eigen_rope::Linear<>{4})}},
+               4096,
+               16384});
 }
 
 std::string ntk() {
   return draw({"NTK-aware scaling",
                Frequencies::powers(powers),
-               {{"dynamic, factor 4, at 8192 tokens", Frequencies(powers, eigen_rope::DynamicNtkScaling<>{4.0, 4096}, 8192)},
-                {"dynamic, factor 4, at 16384 tokens", Frequencies(powers, eigen_rope::DynamicNtkScaling<>{4.0, 4096}, 16384)},
+               {{"dynamic, factor 4, at 8192 tokens",
+                 Frequencies(powers, eigen_rope::DynamicNtkScaling<>{4.0, 4096}, 8192)},
+                {"dynamic, factor 4, at 16384 tokens",
+                 Frequencies(powers, eigen_rope::DynamicNtkScaling<>{4.0, 4096}, 16384)},
                 {"fixed, factor 4", Frequencies(powers, eigen_rope::NtkScaling<>{4})}},
                4096,
                16384});
@@ -85,16 +93,21 @@ std::string yarn() {
   eigen_rope::Yarn<> stretched;
   stretched.factor = 4;
   stretched.original_context = 4096;
-  return draw({"YaRN", Frequencies::powers(powers), {{"YaRN, factor 4", Frequencies(powers, stretched)}}, 4096, 16384});
+  return draw({"YaRN",
+               Frequencies::powers(powers),
+               {{"YaRN, factor 4", Frequencies(powers, stretched)}},
+               4096,
+               16384});
 }
 
 std::string llama3() {
   const eigen_rope::Powers<> llama{128, 500000.0};
-  return draw({"Llama 3.1's scaling",
-               Frequencies::powers(llama),
-               {{"llama3, factor 8", Frequencies(llama, eigen_rope::Llama3<>{8.0, 1.0, 4.0, 8192})}},
-               8192,
-               131072});
+  return draw(
+      {"Llama 3.1's scaling",
+       Frequencies::powers(llama),
+       {{"llama3, factor 8", Frequencies(llama, eigen_rope::Llama3<>{8.0, 1.0, 4.0, 8192})}},
+       8192,
+       131072});
 }
 
 std::string longrope() {
@@ -105,19 +118,20 @@ std::string longrope() {
     lists.short_factor.push_back(1.0 + 0.02 * k);
     lists.long_factor.push_back(1.0 + 31.0 * std::pow(k / 63.0, 1.5));
   }
-  return draw(
-      {"LongRoPE",
-       Frequencies::powers(powers),
-       {{"short list, up to 4096 tokens", Frequencies(powers, lists, 4096)}, {"long list, beyond", Frequencies(powers, lists, 4097)}},
-       4096,
-       131072});
+  return draw({"LongRoPE",
+               Frequencies::powers(powers),
+               {{"short list, up to 4096 tokens", Frequencies(powers, lists, 4096)},
+                {"long list, beyond", Frequencies(powers, lists, 4097)}},
+               4096,
+               131072});
 }
 
 std::string proportional() {
   const eigen_rope::Powers<> gemma{256, 1000000.0};
   return draw({"Proportional scaling",
                Frequencies::powers(gemma),
-               {{"a quarter of the pairs turn, factor 8", Frequencies(gemma, eigen_rope::Proportional<>{8.0, 32})}},
+               {{"a quarter of the pairs turn, factor 8",
+                 Frequencies(gemma, eigen_rope::Proportional<>{8.0, 32})}},
                8192,
                131072});
 }
@@ -126,8 +140,16 @@ std::string proportional() {
 std::string xpos() {
   Svg svg(740, 360, "How much of a pair's share xPos leaves by distance");
   Plot plot(svg, {62, 40}, 600, 256,
-            {0, 2048, false, "tokens between query and key", {{0, "0"}, {512, "512"}, {1024, "1024"}, {2048, "2048"}}},
-            {0, 1.05, false, "share of q · k that is left, scale base 512", {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
+            {0,
+             2048,
+             false,
+             "tokens between query and key",
+             {{0, "0"}, {512, "512"}, {1024, "1024"}, {2048, "2048"}}},
+            {0,
+             1.05,
+             false,
+             "share of q · k that is left, scale base 512",
+             {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
   int series = 0;
   for (const int k : {0, 16, 32, 63}) {
     std::vector<Point> points;
@@ -135,8 +157,10 @@ std::string xpos() {
       const Frequencies still = Frequencies::explicit_rates(std::vector<double>(64, 0.0));
       const auto here = eigen_rope::Positions::ids(std::vector<int>{d});
       const auto there = eigen_rope::Positions::ids(std::vector<int>{0});
-      const auto of_q = eigen_rope::xpos_cache<double>(still, here, {512}, eigen_rope::XposSide::query);
-      const auto of_k = eigen_rope::xpos_cache<double>(still, there, {512}, eigen_rope::XposSide::key);
+      const auto of_q =
+          eigen_rope::xpos_cache<double>(still, here, {512}, eigen_rope::XposSide::query);
+      const auto of_k =
+          eigen_rope::xpos_cache<double>(still, there, {512}, eigen_rope::XposSide::key);
       points.push_back({static_cast<double>(d), of_q.cos()[k] * of_k.cos()[k]});
     }
     plot.curve(points, fmt::format("s{}", series++));
@@ -151,8 +175,9 @@ std::string xpos() {
 }  // namespace
 
 std::vector<Figure> scalings() {
-  return {{"scaling_linear.svg", linear}, {"scaling_ntk.svg", ntk},           {"scaling_yarn.svg", yarn},
-          {"scaling_llama3.svg", llama3}, {"scaling_longrope.svg", longrope}, {"scaling_proportional.svg", proportional},
+  return {{"scaling_linear.svg", linear},     {"scaling_ntk.svg", ntk},
+          {"scaling_yarn.svg", yarn},         {"scaling_llama3.svg", llama3},
+          {"scaling_longrope.svg", longrope}, {"scaling_proportional.svg", proportional},
           {"scaling_xpos.svg", xpos}};
 }
 

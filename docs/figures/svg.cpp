@@ -49,33 +49,39 @@ std::string number(double value) {
 }  // namespace
 
 Svg::Svg(double width, double height, const std::string& title)
-    : head_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\n"
+    : head_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+                        "viewBox=\"0 0 {0} {1}\" role=\"img\">\n"
                         "<title>{2}</title>\n",
                         number(width), number(height), escaped(title))) {
   head_ += style_sheet;
 }
 
 void Svg::line(Point from, Point to, const std::string& style) {
-  raw(fmt::format("<path class=\"{}\" d=\"M{} {}L{} {}\"/>", style, number(from.x), number(from.y), number(to.x), number(to.y)));
+  raw(fmt::format("<path class=\"{}\" d=\"M{} {}L{} {}\"/>", style, number(from.x), number(from.y),
+                  number(to.x), number(to.y)));
 }
 
 void Svg::path(const std::vector<Point>& points, const std::string& style) {
   std::string d;
-  for (const Point& p : points) d += fmt::format("{}{} {}", d.empty() ? "M" : "L", number(p.x), number(p.y));
+  for (const Point& p : points)
+    d += fmt::format("{}{} {}", d.empty() ? "M" : "L", number(p.x), number(p.y));
   raw(fmt::format("<path class=\"{}\" d=\"{}\"/>", style, d));
 }
 
 void Svg::circle(Point centre, double radius, const std::string& style) {
-  raw(fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", style, number(centre.x), number(centre.y), number(radius)));
+  raw(fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", style, number(centre.x),
+                  number(centre.y), number(radius)));
 }
 
 void Svg::box(Point corner, double width, double height, const std::string& style, double rounded) {
-  raw(fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>", style, number(corner.x), number(corner.y),
-                  number(width), number(height), number(rounded)));
+  raw(fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
+                  style, number(corner.x), number(corner.y), number(width), number(height),
+                  number(rounded)));
 }
 
 void Svg::text(Point at, const std::string& words, const std::string& style) {
-  raw(fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>", style, number(at.x), number(at.y), escaped(words)));
+  raw(fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>", style, number(at.x),
+                  number(at.y), escaped(words)));
 }
 
 double Axis::share(double value) const {
@@ -86,14 +92,20 @@ double Axis::share(double value) const {
 std::vector<std::pair<double, std::string>> decades(int first, int last, int step) {
   std::vector<std::pair<double, std::string>> ticks;
   for (int e = first; e <= last; e += step) {
-    const std::string plain = e >= 0 && e <= 4 ? fmt::format("{:.0f}", std::pow(10.0, e)) : fmt::format("1e{}", e);
+    const std::string plain =
+        e >= 0 && e <= 4 ? fmt::format("{:.0f}", std::pow(10.0, e)) : fmt::format("1e{}", e);
     ticks.emplace_back(std::pow(10.0, e), plain);
   }
   return ticks;
 }
 
 Plot::Plot(Svg& svg, Point corner, double width, double height, Axis x, Axis y)
-    : svg_(svg), corner_(corner), width_(width), height_(height), x_(std::move(x)), y_(std::move(y)) {
+    : svg_(svg),
+      corner_(corner),
+      width_(width),
+      height_(height),
+      x_(std::move(x)),
+      y_(std::move(y)) {
   for (const auto& [value, words] : y_.ticks) {
     const double here = at(x_.first, value).y;
     svg_.line({corner_.x, here}, {corner_.x + width_, here}, "grid");
@@ -104,12 +116,15 @@ Plot::Plot(Svg& svg, Point corner, double width, double height, Axis x, Axis y)
     svg_.line({here, corner_.y + height_}, {here, corner_.y + height_ + 5}, "line");
     svg_.text({here, corner_.y + height_ + 20}, words, "quiet small middle");
   }
-  svg_.path({corner_, {corner_.x, corner_.y + height_}, {corner_.x + width_, corner_.y + height_}}, "line");
+  svg_.path({corner_, {corner_.x, corner_.y + height_}, {corner_.x + width_, corner_.y + height_}},
+            "line");
   svg_.text({corner_.x + width_, corner_.y + height_ + 40}, x_.title, "quiet small right");
   svg_.text({corner_.x, corner_.y - 12}, y_.title, "quiet small");
 }
 
-Point Plot::at(double x, double y) const { return {corner_.x + width_ * x_.share(x), corner_.y + height_ * (1 - y_.share(y))}; }
+Point Plot::at(double x, double y) const {
+  return {corner_.x + width_ * x_.share(x), corner_.y + height_ * (1 - y_.share(y))};
+}
 
 void Plot::curve(const std::vector<Point>& points, const std::string& style) {
   std::vector<Point> placed;
@@ -128,6 +143,8 @@ void Plot::level(double y, const std::string& words) {
   svg_.text({corner_.x + 8, here - 6}, words, "quiet small");
 }
 
-void Plot::label(double x, double y, const std::string& words, const std::string& style) { svg_.text(at(x, y), words, style); }
+void Plot::label(double x, double y, const std::string& words, const std::string& style) {
+  svg_.text(at(x, y), words, style);
+}
 
 }  // namespace figures

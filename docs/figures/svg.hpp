@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A drawing as SVG text, in one style for all figures of the pages: legible on light and on dark ground (the file follows the reader's
-// preference), with colours that remain apart for the colour-blind. Classes: text, quiet, small, middle, right, line, grid, s0 to s3
-// (strokes of series), f0 to f3 (their fills), p0 to p3 (paler fills), none. Not a general plotting library.
+// A drawing as SVG text, in one style for all figures of the pages: legible on light and on dark
+// ground (the file follows the reader's preference), with colours that remain apart for the
+// colour-blind. Classes: text, quiet, small, middle, right, line, grid, s0 to s3 (strokes of
+// series), f0 to f3 (their fills), p0 to p3 (paler fills), none. Not a general plotting library.
 #pragma once
 
 #include <string>

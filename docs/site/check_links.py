@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether every link of a site leads somewhere: each href and src to a file that is there, each fragment to an id in it.
+"""Whether every link of a site leads somewhere: each href and src to a file that is there, each
+fragment to an id in it.
 
-usage: check_links.py SITE      exit code 1 with a line for each link that does not; the network is not asked, and links to it are refused
+usage: check_links.py SITE      exit code 1 with a line for each link that does not; the network is
+not asked, and links to it are refused
 """
+
 import html.parser
 import json
 import os
@@ -35,7 +38,7 @@ def main():
         if name.endswith('.html'):
             pages[name] = Page(open(os.path.join(site, name), encoding='utf-8').read())
     with open(os.path.join(site, 'names.js'), encoding='utf-8') as script:
-        names = json.loads(script.read()[len('const names = '):].rstrip(';\n'))
+        names = json.loads(script.read()[len('const names = ') :].rstrip(';\n'))
     pages['names.js'] = Page('')
     pages['names.js'].links = [(1, place) for _, place in names]
     broken = links = 0
@@ -58,7 +61,9 @@ def main():
                 broken += 1
                 print(f'{name}:{line}: {link} {why}')
     for name in sorted(set(pages) - reached - {'names.js'}):
-        if name.startswith('dir_'):  # the list of headers names their folders, but not the outermost one
+        if name.startswith(
+            'dir_'
+        ):  # the list of headers names their folders, but not the outermost one
             continue
         broken += 1
         print(f'{name}: no page links here')

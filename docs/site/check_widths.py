@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at every page of a site in headless Chromium at 1280 and 390 pixels: none may be wider than its window, no figure may be missing.
+"""Looks at every page of a site in headless Chromium at 1280 and 390 pixels: none may be wider than
+its window, no figure may be missing.
 
-usage: check_widths.py SITE PICTURES     exit code 1 with a line for each page that is; pictures of the main pages go to PICTURES
+usage: check_widths.py SITE PICTURES     exit code 1 with a line for each page that is; pictures of
+the main pages go to PICTURES
 
 All pages are loaded into a frame of that width by a page of its own, which is removed afterwards.
 """
+
 import os
 import re
 import shutil
@@ -14,7 +17,18 @@ import sys
 import tempfile
 
 WIDTHS = (1280, 390)
-PICTURES = ('index', 'getting_started', 'idea', 'cookbook', 'scalings', 'operators', 'tool', 'annotated', 'namespaceeigen__rope', 'rotate_8hpp')
+PICTURES = (
+    'index',
+    'getting_started',
+    'idea',
+    'cookbook',
+    'scalings',
+    'operators',
+    'tool',
+    'annotated',
+    'namespaceeigen__rope',
+    'rotate_8hpp',
+)
 LOOK = '''<!DOCTYPE html><meta charset="utf-8"><body><script>
 const pages = %s, widths = %s;
 async function look() {
@@ -35,10 +49,25 @@ look();
 
 
 def chromium(profile, *arguments):
-    command = ['chromium', '--headless', '--disable-gpu', '--hide-scrollbars', '--allow-file-access-from-files', f'--user-data-dir={profile}', *arguments]
+    command = [
+        'chromium',
+        '--headless',
+        '--disable-gpu',
+        '--hide-scrollbars',
+        '--allow-file-access-from-files',
+        f'--user-data-dir={profile}',
+        *arguments,
+    ]
     if os.geteuid() == 0:
         command.insert(1, '--no-sandbox')
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
+    return subprocess.run(
+        command,
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=300,
+    ).stdout
 
 
 def main():
@@ -50,7 +79,9 @@ def main():
         pages = sorted(name for name in os.listdir(site) if name.endswith('.html'))
         with open(looking, 'w', encoding='utf-8') as file:
             file.write(LOOK % (pages, list(WIDTHS)))
-        result = chromium(profile, '--virtual-time-budget=600000', '--dump-dom', 'file://' + looking)
+        result = chromium(
+            profile, '--virtual-time-budget=600000', '--dump-dom', 'file://' + looking
+        )
         match = re.search(r'<pre id="result">looked at\n(.*)done</pre>', result, re.S)
         if not match:
             raise SystemExit('Chromium did not finish')
@@ -58,10 +89,21 @@ def main():
         for page in PICTURES:
             for width in WIDTHS:
                 for scheme in ('light', 'dark'):
-                    dark = ['--blink-settings=preferredColorScheme=0', '--force-dark-mode'] if scheme == 'dark' else []
-                    chromium(profile, f'--window-size={width},1600', f'--screenshot={pictures}/{page}_{width}_{scheme}.png', *dark,
-                             f'file://{site}/{page}.html')
-        print(f'{len(pages)} pages at {WIDTHS[0]} and {WIDTHS[1]} pixels, {match.group(1).count(chr(10))} findings')
+                    dark = (
+                        ['--blink-settings=preferredColorScheme=0', '--force-dark-mode']
+                        if scheme == 'dark'
+                        else []
+                    )
+                    chromium(
+                        profile,
+                        f'--window-size={width},1600',
+                        f'--screenshot={pictures}/{page}_{width}_{scheme}.png',
+                        *dark,
+                        f'file://{site}/{page}.html',
+                    )
+        print(
+            f'{len(pages)} pages at {WIDTHS[0]} and {WIDTHS[1]} pixels, {match.group(1).count(chr(10))} findings'
+        )
         return 1 if match.group(1) else 0
     finally:
         if os.path.exists(looking):

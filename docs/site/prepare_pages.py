@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the Markdown pages into a folder as Doxygen wants them, and makes the header with the site's contents.
+"""Copies the Markdown pages into a folder as Doxygen wants them, and makes the header with the
+site's contents.
 
-usage: prepare_pages.py OUT      in the repository's folder; the pages are those of docs/site/contents.txt and all files they link to
+usage: prepare_pages.py OUT      in the repository's folder; the pages are those of
+docs/site/contents.txt and all files they link to
 
-Doxygen names pages and headings by labels, links by them, and reads less Markdown than the pages are written in. So headings get labels,
-links to pages, headers and other files of the repository are turned into references, indented code is fenced, and files that are linked
-without being pages (examples, data) become pages that show them. A link to a file that is not there is an error.
+Doxygen names pages and headings by labels, links by them, and reads less Markdown than the pages
+are written in. So headings get labels, links to pages, headers and other files of the repository
+are turned into references, indented code is fenced, and files that are linked without being pages
+(examples, data) become pages that show them. A link to a file that is not there is an error.
 """
+
 import html
 import os
 import re
@@ -23,7 +27,7 @@ def label_of(path):
     if path in known:
         return known[path]
     if path.startswith('docs/'):
-        return path[len('docs/'):-len('.md')]
+        return path[len('docs/') : -len('.md')]
     return re.sub(r'[^A-Za-z0-9]+', '_', path).strip('_').lower()
 
 
@@ -52,7 +56,7 @@ def target(path, link):
     if not os.path.isfile(there):
         raise SystemExit(f'{path}: the link to {link} leads nowhere')
     if there.startswith('include/'):
-        return '@ref ' + there[len('include/eigen_rope/'):]
+        return '@ref ' + there[len('include/eigen_rope/') :]
     label = page(there)
     return '@ref ' + (label + '_' + fragment.replace('-', '_') if fragment else label)
 
@@ -123,7 +127,9 @@ def convert(path):
             if headings >= 4 and path not in ('README.md', 'CHANGELOG.md'):
                 out += ['[TOC]', '']
         elif re.match(r'#+ ', line):
-            out.append(f'{prose(path, line).replace("`", "")} {{#{PAGES[path]}_{slug(line.lstrip("# "))}}}')
+            out.append(
+                f'{prose(path, line).replace("`", "")} {{#{PAGES[path]}_{slug(line.lstrip("# "))}}}'
+            )
         else:
             out.append(prose(path, line))
         blank = not line.strip()
@@ -190,7 +196,9 @@ def main():
         with open(os.path.join(out, name), 'w', encoding='utf-8') as file:
             file.write(text)
     with open(os.path.join(out, 'examples.md'), 'w', encoding='utf-8') as file:
-        file.write('# Examples {#examples}\n\nSmall programs, one subject each; every one checks what it shows and is run by the tests.\n\n')
+        file.write(
+            '# Examples {#examples}\n\nSmall programs, one subject each; every one checks what it shows and is run by the tests.\n\n'
+        )
         file.write('| program | what it shows |\n| --- | --- |\n')
         for path in examples:
             words = first_words(path).replace('|', '&#124;')

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AdamW (Loshchilov and Hutter 2017) with warm-up, cosine decay and clipping of the gradient's norm.
+// AdamW (Loshchilov and Hutter 2017) with warm-up, cosine decay and clipping of the gradient's
+// norm.
 //
 //   g *= min(1, clip / |g|)
 //   m = b1 m + (1 - b1) g         v = b2 v + (1 - b2) g^2
-//   w -= rate(step) (m' / (sqrt(v') + eps) + decay w)           m' = m / (1 - b1^t), v' = v / (1 - b2^t), t = step + 1
+//   w -= rate(step) (m' / (sqrt(v') + eps) + decay w)       m' = m / (1 - b1^t), v' = v / (1 -
+//                                                           b2^t), t = step + 1
 //
-// Gains of the norms and log rates are not decayed; log rates have a rate of their own. The state is m, v and the step: nothing is
-// accumulated elsewhere, so these three resume exactly.
+// Gains of the norms and log rates are not decayed; log rates have a rate of their own. The state
+// is m, v and the step: nothing is accumulated elsewhere, so these three resume exactly.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +29,8 @@ struct AdamConfig {
   double epsilon = 1e-8;
   double decay = 0.1;
   double clip = 1.0;
-  double rates_factor = 5.0;  ///< log rates move at this times the learning rate, or they would hardly leave their start
+  double rates_factor = 5.0;  ///< log rates move at this times the learning rate, or they would
+                              ///< hardly leave their start
 };
 
 /// The learning rate of a step, 0 <= step < steps.
@@ -37,7 +40,8 @@ inline double learning_rate(const AdamConfig& config, std::int64_t step, std::in
   const auto now = static_cast<double>(step);
   if (now + 1 < warm) return config.peak_rate * (now + 1) / warm;
   const double progress = (now + 1 - warm) / std::max(1.0, static_cast<double>(steps) - warm);
-  return config.peak_rate * (config.final_rate_ratio + (1 - config.final_rate_ratio) * 0.5 * (1 + std::cos(pi * progress)));
+  return config.peak_rate * (config.final_rate_ratio +
+                             (1 - config.final_rate_ratio) * 0.5 * (1 + std::cos(pi * progress)));
 }
 
 template <class S>
@@ -47,8 +51,8 @@ struct AdamMoments {
 };
 
 template <class S>
-void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std::int64_t steps, Parameters<S>& gradient,
-               AdamMoments<S>& moments, Parameters<S>& weights) {
+void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std::int64_t steps,
+               Parameters<S>& gradient, AdamMoments<S>& moments, Parameters<S>& weights) {
   const Eigen::TensorFixedSize<S, Eigen::Sizes<>> squared = gradient.flat().square().sum();
   const double norm = std::sqrt(static_cast<double>(squared()));
   const S shrink = static_cast<S>(norm > config.clip ? config.clip / norm : 1.0);
@@ -67,11 +71,14 @@ void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std:
   for (std::size_t i = 0; i < weights.layout().slots.size(); ++i) {
     const SlotKind kind = weights.slot(i).kind;
     const S decay = kind == SlotKind::matrix ? static_cast<S>(config.decay) : S(0);
-    const S slot_rate = kind == SlotKind::log_rates ? rate * static_cast<S>(config.rates_factor) : rate;
+    const S slot_rate =
+        kind == SlotKind::log_rates ? rate * static_cast<S>(config.rates_factor) : rate;
     VectorMap<S> w = weights.vector(i);
     const VectorMap<S> mi = moments.m.vector(i);
     const VectorMap<S> vi = moments.v.vector(i);
-    w.device(device) = w - (mi * m_scale / ((vi * v_scale).sqrt() + static_cast<S>(config.epsilon)) + w * decay) * slot_rate;
+    w.device(device) =
+        w - (mi * m_scale / ((vi * v_scale).sqrt() + static_cast<S>(config.epsilon)) + w * decay) *
+                slot_rate;
   }
 }
 

@@ -22,7 +22,9 @@ double bigram_bits(const Corpus& corpus) {
   const auto vocabulary = static_cast<std::size_t>(corpus.vocabulary.size());
   std::vector<double> counts(vocabulary * vocabulary, 1.0);
   std::vector<double> totals(vocabulary, static_cast<double>(vocabulary));
-  const auto code = [](const std::vector<int>& text, std::size_t i) { return static_cast<std::size_t>(text[i]); };
+  const auto code = [](const std::vector<int>& text, std::size_t i) {
+    return static_cast<std::size_t>(text[i]);
+  };
   for (std::size_t i = 1; i < corpus.train.size(); ++i) {
     const std::size_t before = code(corpus.train, i - 1);
     counts[before * vocabulary + code(corpus.train, i)] += 1.0;

@@ -52,11 +52,14 @@ json to_json(const RunConfig& c) {
 
 template <class T>
 T within(const char* key, const Limits<T>& limits, T value) {
-  if (!limits.hold(value)) throw Error(fmt::format("its {} must be from {} to {}, got {}", key, limits.least, limits.most, value));
+  if (!limits.hold(value))
+    throw Error(
+        fmt::format("its {} must be from {} to {}, got {}", key, limits.least, limits.most, value));
   return value;
 }
 
-void get_within(const json& j, const char* key, const Limits<std::int64_t>& limits, std::int64_t& value) {
+void get_within(const json& j, const char* key, const Limits<std::int64_t>& limits,
+                std::int64_t& value) {
   value = within(key, limits, integer<std::int64_t>(j.at(key)));
 }
 
@@ -91,7 +94,8 @@ RunConfig from_json(const json& j) {
   adam.at("clip").get_to(c.adam.clip);
   // Checkpoints made before rates could be learned do not have these.
   c.model.rates = j.value("learn_frequencies", false) ? Rates::learned : Rates::fixed;
-  if (adam.contains("rates_factor")) get_within(adam, "rates_factor", rates_factor_limits, c.adam.rates_factor);
+  if (adam.contains("rates_factor"))
+    get_within(adam, "rates_factor", rates_factor_limits, c.adam.rates_factor);
   if (c.model.dim % c.model.heads != 0) throw Error("its config describes no model");
   if (c.model.rates == Rates::learned && (!c.rope.rotates() || c.model.head_dim() % 2 != 0)) {
     throw Error("its config learns the rates of no rotation");
@@ -105,14 +109,16 @@ std::vector<std::ptrdiff_t> stored_shape(const Slot& slot) {
   return {slot.cols, slot.rows};
 }
 
-void add_parameters(Safetensors& file, const std::string& prefix, const Parameters<float>& parameters) {
+void add_parameters(Safetensors& file, const std::string& prefix,
+                    const Parameters<float>& parameters) {
   for (std::size_t i = 0; i < parameters.layout().slots.size(); ++i) {
     const Slot& slot = parameters.slot(i);
     file.add(prefix + slot.name, stored_shape(slot), parameters.data(i));
   }
 }
 
-void get_parameters(const Safetensors& file, const std::string& prefix, Parameters<float>& parameters) {
+void get_parameters(const Safetensors& file, const std::string& prefix,
+                    Parameters<float>& parameters) {
   for (std::size_t i = 0; i < parameters.layout().slots.size(); ++i) {
     const Slot& slot = parameters.slot(i);
     file.get(prefix + slot.name, stored_shape(slot), parameters.data(i));
@@ -128,7 +134,8 @@ void get_curves(const Safetensors& file, RunState& state) {
   file.get("curve.validation", shape, values.data());
   for (std::size_t i = 0; i < values.size(); i += 2) {
     const auto now = static_cast<double>(state.step);
-    if (!(values[i] >= 0 && values[i] <= now)) throw Error(fmt::format("its validation curve has a step {} of {}", values[i], now));
+    if (!(values[i] >= 0 && values[i] <= now))
+      throw Error(fmt::format("its validation curve has a step {} of {}", values[i], now));
     state.validation.push_back({static_cast<std::int64_t>(values[i]), values[i + 1]});
   }
 }
@@ -142,15 +149,19 @@ const std::string& metadata(const Safetensors& file, const std::string& key) {
 Checkpoint decode_checkpoint(const std::string& bytes) {
   const Safetensors file = decode(bytes);
   if (metadata(file, "format") != format_name) {
-    throw Error(fmt::format("its format is {}, expected {}", metadata(file, "format"), format_name));
+    throw Error(
+        fmt::format("its format is {}, expected {}", metadata(file, "format"), format_name));
   }
   const RunConfig config = from_json(json::parse(metadata(file, "config")));
   // Before memory is reserved for what a config claims.
   const ParameterLayout layout(config.model);
-  if (static_cast<std::size_t>(layout.size) > bytes.size() / sizeof(float)) throw Error("its config describes a larger model");
+  if (static_cast<std::size_t>(layout.size) > bytes.size() / sizeof(float))
+    throw Error("its config describes a larger model");
   RunState state(config);
-  state.step = within("step", Limits<std::int64_t>{0, config.steps}, integer<std::int64_t>(json::parse(metadata(file, "step"))));
-  state.threads = static_cast<int>(within("threads", threads_limits, integer<std::int64_t>(json::parse(metadata(file, "threads")))));
+  state.step = within("step", Limits<std::int64_t>{0, config.steps},
+                      integer<std::int64_t>(json::parse(metadata(file, "step"))));
+  state.threads = static_cast<int>(within(
+      "threads", threads_limits, integer<std::int64_t>(json::parse(metadata(file, "threads")))));
   get_parameters(file, "model.", state.weights);
   get_parameters(file, "adam.m.", state.moments.m);
   get_parameters(file, "adam.v.", state.moments.v);
@@ -165,7 +176,9 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 File open_checkpoint(const std::filesystem::path& path) {
   File file(std::fopen(path.c_str(), "rbe"));
-  if (!file) throw Error(fmt::format("cannot open the checkpoint {}: {}", path.string(), std::strerror(errno)));
+  if (!file)
+    throw Error(
+        fmt::format("cannot open the checkpoint {}: {}", path.string(), std::strerror(errno)));
   return file;
 }
 
@@ -178,13 +191,16 @@ std::string read_all(std::FILE* file) {
     got = std::fread(bytes.data() + size, 1, block, file);
     size += got;
   } while (got == block);
-  if (std::ferror(file) != 0) throw Error(fmt::format("it cannot be read: {}", std::strerror(errno)));
+  if (std::ferror(file) != 0)
+    throw Error(fmt::format("it cannot be read: {}", std::strerror(errno)));
   bytes.resize(size);
   return bytes;
 }
 
 Checkpoint read_checkpoint(const File& file, const std::filesystem::path& path) {
-  const auto unusable = [&](const char* why) { return Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), why)); };
+  const auto unusable = [&](const char* why) {
+    return Error(fmt::format("cannot use the checkpoint {}: {}", path.string(), why));
+  };
   try {
     return decode_checkpoint(read_all(file.get()));
   } catch (const Error& e) {
@@ -203,9 +219,12 @@ std::filesystem::path checkpoint_before(const std::filesystem::path& path) {
   return before.replace_extension(".before.safetensors");
 }
 
-bool checkpoint_exists(const std::filesystem::path& path) { return is_there(path) || is_there(checkpoint_before(path)); }
+bool checkpoint_exists(const std::filesystem::path& path) {
+  return is_there(path) || is_there(checkpoint_before(path));
+}
 
-void save_checkpoint(const std::filesystem::path& path, const RunConfig& config, const RunState& state) {
+void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
+                     const RunState& state) {
   Safetensors file;
   file.metadata = {{"format", format_name},
                    {"config", to_json(config).dump(-1, ' ', false, json::error_handler_t::replace)},
@@ -215,17 +234,21 @@ void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
   add_parameters(file, "model.", state.weights);
   add_parameters(file, "adam.m.", state.moments.m);
   add_parameters(file, "adam.v.", state.moments.v);
-  file.add("curve.train", {static_cast<std::ptrdiff_t>(state.train_bits.size())}, state.train_bits.data());
+  file.add("curve.train", {static_cast<std::ptrdiff_t>(state.train_bits.size())},
+           state.train_bits.data());
   std::vector<double> validation;
   for (const ValidationPoint& point : state.validation) {
     validation.push_back(static_cast<double>(point.step));
     validation.push_back(point.bits);
   }
-  file.add("curve.validation", {static_cast<std::ptrdiff_t>(state.validation.size()), 2}, validation.data());
+  file.add("curve.validation", {static_cast<std::ptrdiff_t>(state.validation.size()), 2},
+           validation.data());
   write_atomically_keeping(path, checkpoint_before(path), encode(file));
 }
 
-Checkpoint load_checkpoint(const std::filesystem::path& path) { return read_checkpoint(open_checkpoint(path), path); }
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  return read_checkpoint(open_checkpoint(path), path);
+}
 
 StoredCheckpoint load_newest_checkpoint(const std::filesystem::path& path) {
   const std::filesystem::path before = checkpoint_before(path);
@@ -247,12 +270,14 @@ StoredCheckpoint load_newest_checkpoint(const std::filesystem::path& path) {
 }
 
 std::string difference(const RunConfig& wanted, const RunConfig& stored) {
-  if (wanted.text_checksum != stored.text_checksum) return "the text is another one than the checkpoint's";
+  if (wanted.text_checksum != stored.text_checksum)
+    return "the text is another one than the checkpoint's";
   const json a = to_json(wanted).flatten();
   const json b = to_json(stored).flatten();
   for (const auto& [key, value] : a.items()) {
     if (key == "/text" || key == "/comparison" || value == b.at(key)) continue;
-    return fmt::format("{} is {}, the checkpoint has {}", key.substr(1), value.dump(), b.at(key).dump());
+    return fmt::format("{} is {}, the checkpoint has {}", key.substr(1), value.dump(),
+                       b.at(key).dump());
   }
   return {};
 }

@@ -15,13 +15,17 @@ constexpr Index tokens_per_batch = 2048;
 }  // namespace
 
 template <class Visit>
-void Evaluator::for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
-                                   const std::vector<Index>& starts, Index length, const Visit& visit) {
+void Evaluator::for_each_character(const Parameters<float>& weights,
+                                   const LayerFrequencies& frequencies,
+                                   const std::vector<int>& text, const std::vector<Index>& starts,
+                                   Index length, const Visit& visit) {
   const Rotations<float> rotations(frequencies, eigen_rope::Positions::range(0, length));
-  const std::size_t windows = static_cast<std::size_t>(std::max<Index>(1, tokens_per_batch / length));
+  const std::size_t windows =
+      static_cast<std::size_t>(std::max<Index>(1, tokens_per_batch / length));
   for (std::size_t first = 0; first < starts.size(); first += windows) {
-    const std::vector<Index> some(starts.begin() + static_cast<Index>(first),
-                                  starts.begin() + static_cast<Index>(std::min(starts.size(), first + windows)));
+    const std::vector<Index> some(
+        starts.begin() + static_cast<Index>(first),
+        starts.begin() + static_cast<Index>(std::min(starts.size(), first + windows)));
     const Batch batch = make_batch(text, some, length);
     model_.forward(weights, batch, rotations);
     const std::vector<double> losses = model_.losses(batch);
@@ -32,7 +36,8 @@ void Evaluator::for_each_character(const Parameters<float>& weights, const Layer
   }
 }
 
-double Evaluator::validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
+double Evaluator::validation_bits(const Parameters<float>& weights,
+                                  const LayerFrequencies& frequencies, const std::vector<int>& text,
                                   Index context) {
   const auto targets = static_cast<Index>(text.size()) - 1;
   std::vector<Index> starts;
@@ -40,25 +45,33 @@ double Evaluator::validation_bits(const Parameters<float>& weights, const LayerF
   const Index counted = static_cast<Index>(starts.size()) * context;
   if (counted < targets) starts.push_back(targets - context);
   double sum = 0;
-  for_each_character(weights, frequencies, text, starts, context, [&](Index start, Index position, double bits) {
-    if (start % context == 0 || start + position >= counted) sum += bits;
-  });
+  for_each_character(weights, frequencies, text, starts, context,
+                     [&](Index start, Index position, double bits) {
+                       if (start % context == 0 || start + position >= counted) sum += bits;
+                     });
   return sum / static_cast<double>(targets);
 }
 
-std::vector<double> Evaluator::bits_by_position(const Parameters<float>& weights, const LayerFrequencies& frequencies,
-                                                const std::vector<int>& text, Index length, Index stride) {
+std::vector<double> Evaluator::bits_by_position(const Parameters<float>& weights,
+                                                const LayerFrequencies& frequencies,
+                                                const std::vector<int>& text, Index length,
+                                                Index stride) {
   std::vector<Index> starts;
-  for (Index i = 0; i < window_count(text.size(), length, stride); ++i) starts.push_back(i * stride);
+  for (Index i = 0; i < window_count(text.size(), length, stride); ++i)
+    starts.push_back(i * stride);
   std::vector<double> sums(static_cast<std::size_t>(length), 0.0);
   for_each_character(weights, frequencies, text, starts, length,
-                     [&](Index, Index position, double bits) { sums[static_cast<std::size_t>(position)] += bits; });
+                     [&](Index, Index position, double bits) {
+                       sums[static_cast<std::size_t>(position)] += bits;
+                     });
   for (double& sum : sums) sum /= static_cast<double>(starts.size());
   return sums;
 }
 
-std::vector<int> Evaluator::sample(const Parameters<float>& weights, const LayerFrequencies& frequencies, std::vector<int> prompt,
-                                   Index count, Index context, double temperature, std::uint64_t seed) {
+std::vector<int> Evaluator::sample(const Parameters<float>& weights,
+                                   const LayerFrequencies& frequencies, std::vector<int> prompt,
+                                   Index count, Index context, double temperature,
+                                   std::uint64_t seed) {
   const std::size_t prompt_size = prompt.size();
   for (Index i = 0; i < count; ++i) {
     const Index tokens = std::min<Index>(context, static_cast<Index>(prompt.size()));
@@ -68,9 +81,11 @@ std::vector<int> Evaluator::sample(const Parameters<float>& weights, const Layer
     batch.inputs.assign(prompt.end() - tokens, prompt.end());
     const Rotations<float> rotations(frequencies, eigen_rope::Positions::range(0, tokens));
     model_.forward(weights, batch, rotations);
-    const Eigen::Map<const Eigen::ArrayXf> logits(&model_.logits()(0, tokens - 1), config_.vocabulary);
+    const Eigen::Map<const Eigen::ArrayXf> logits(&model_.logits()(0, tokens - 1),
+                                                  config_.vocabulary);
     const Eigen::ArrayXd odds = ((logits - logits.maxCoeff()).cast<double>() / temperature).exp();
-    double left = to_uniform(random_bits(seed, Stream::sampling, static_cast<std::uint64_t>(i))) * odds.sum();
+    double left =
+        to_uniform(random_bits(seed, Stream::sampling, static_cast<std::uint64_t>(i))) * odds.sum();
     int code = 0;
     while (code + 1 < config_.vocabulary && left >= odds(code)) left -= odds(code++);
     prompt.push_back(code);

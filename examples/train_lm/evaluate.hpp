@@ -2,10 +2,14 @@
 //
 // What a trained model is worth on a text it has not seen, and what it writes.
 //
-//   validation_bits    mean over every target of the text but the first, in windows side by side; the last window overlaps the one
-//                      before it and only its new targets count, so the targets are those of the baselines (baselines.hpp)
-//   bits_by_position   mean per position in windows of a given length, started every `stride` characters
-//   sample             characters drawn from softmax(logits / temperature), the context sliding along
+//   validation_bits    mean over every target of the text but the first, in windows side by side;
+//                      the last window overlaps the one
+//                      before it and only its new targets count, so the targets are those of the
+//       baselines (baselines.hpp)
+//   bits_by_position   mean per position in windows of a given length, started every `stride`
+//                      characters
+//   sample             characters drawn from softmax(logits / temperature), the context sliding
+//                      along
 //
 // All figures are bits per character. Nothing is fine-tuned here: weights are read only.
 #pragma once
@@ -24,22 +28,26 @@ class Evaluator {
  public:
   Evaluator(const ModelConfig& config, Device& device) : config_(config), model_(config, device) {}
 
-  double validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
-                         Index context);
+  double validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies,
+                         const std::vector<int>& text, Index context);
 
   /// One mean per position, `length` of them. text.size() > length.
-  std::vector<double> bits_by_position(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
-                                       Index length, Index stride);
+  std::vector<double> bits_by_position(const Parameters<float>& weights,
+                                       const LayerFrequencies& frequencies,
+                                       const std::vector<int>& text, Index length, Index stride);
 
-  /// `count` codes that follow `prompt` (not empty); the model sees at most `context` of what came before each.
-  std::vector<int> sample(const Parameters<float>& weights, const LayerFrequencies& frequencies, std::vector<int> prompt, Index count,
-                          Index context, double temperature, std::uint64_t seed);
+  /// `count` codes that follow `prompt` (not empty); the model sees at most `context` of what came
+  /// before each.
+  std::vector<int> sample(const Parameters<float>& weights, const LayerFrequencies& frequencies,
+                          std::vector<int> prompt, Index count, Index context, double temperature,
+                          std::uint64_t seed);
 
  private:
   /// Calls visit(start, position, bits) for every character of every window.
   template <class Visit>
-  void for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies, const std::vector<int>& text,
-                          const std::vector<Index>& starts, Index length, const Visit& visit);
+  void for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies,
+                          const std::vector<int>& text, const std::vector<Index>& starts,
+                          Index length, const Visit& visit);
 
   ModelConfig config_;
   Transformer<float> model_;

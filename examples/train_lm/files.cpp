@@ -26,7 +26,8 @@ std::string temporary_name(const std::filesystem::path& path) { return path.stri
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::filesystem::path path) : path_(std::move(path)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    descriptor_ =
+        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail("create", path_, errno);
   }
   TemporaryFile(const TemporaryFile&) = delete;
@@ -81,7 +82,8 @@ void keep(const std::filesystem::path& path, const std::filesystem::path& earlie
   if (std::filesystem::is_directory(path, ignored)) fail("replace", path, EISDIR);
   if (::unlink(earlier.c_str()) != 0 && errno != ENOENT) fail("replace", earlier, errno);
   if (::link(path.c_str(), earlier.c_str()) == 0) return;
-  // No hard links on this file system: until the new file has its name, only the earlier one has one.
+  // No hard links on this file system: until the new file has its name, only the earlier one has
+  // one.
   if (::rename(path.c_str(), earlier.c_str()) != 0) fail("rename", path, errno);
 }
 
@@ -94,7 +96,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
   flush_folder_of(path);
 }
 
-void write_atomically_keeping(const std::filesystem::path& path, const std::filesystem::path& earlier, std::string_view bytes) {
+void write_atomically_keeping(const std::filesystem::path& path,
+                              const std::filesystem::path& earlier, std::string_view bytes) {
   TemporaryFile file(temporary_name(path));
   file.write(bytes);
   keep(path, earlier);
@@ -118,8 +121,10 @@ void publish(const std::filesystem::path& temporary, const std::filesystem::path
 void make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (!error && !std::filesystem::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
-  if (error) throw Error(fmt::format("cannot make the folder {}: {}", path.string(), error.message()));
+  if (!error && !std::filesystem::is_directory(path))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error)
+    throw Error(fmt::format("cannot make the folder {}: {}", path.string(), error.message()));
 }
 
 bool is_there(const std::filesystem::path& path) {
@@ -135,7 +140,8 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
   if (descriptor_ < 0) fail("open the folder", folder, errno);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
-    throw Error(fmt::format("another train_lm is writing to {}; choose another --out or wait for it", folder.string()));
+    throw Error(fmt::format(
+        "another train_lm is writing to {}; choose another --out or wait for it", folder.string()));
   }
 }
 

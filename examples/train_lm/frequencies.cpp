@@ -5,19 +5,24 @@
 
 namespace train_lm {
 
-LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float>& weights, Scaling scaling, double length_factor) {
+LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float>& weights,
+                                 Scaling scaling, double length_factor) {
   if (!config.rope.rotates()) return {};
-  const RopeParameters trained = training_rope(config.rope, config.model.head_dim(), config.context);
-  const eigen_rope::Frequencies wanted = stretched(trained, scaling, length_factor, config.context).frequencies();
+  const RopeParameters trained =
+      training_rope(config.rope, config.model.head_dim(), config.context);
+  const eigen_rope::Frequencies wanted =
+      stretched(trained, scaling, length_factor, config.context).frequencies();
   if (config.model.rates == Rates::fixed) return {wanted};
   const std::vector<double> first = trained.rates();
   LayerFrequencies layers;
   for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer) {
     std::vector<double> rates = weights.rates(layer);
     if (scaling != Scaling::none) {
-      for (std::size_t k = 0; k < rates.size(); ++k) rates[k] *= static_cast<double>(wanted.rates()[k]) / first[k];
+      for (std::size_t k = 0; k < rates.size(); ++k)
+        rates[k] *= static_cast<double>(wanted.rates()[k]) / first[k];
     }
-    layers.push_back(eigen_rope::Frequencies::explicit_rates(rates, static_cast<double>(wanted.attention_factor())));
+    layers.push_back(eigen_rope::Frequencies::explicit_rates(
+        rates, static_cast<double>(wanted.attention_factor())));
   }
   return layers;
 }

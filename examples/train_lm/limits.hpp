@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run may be, said once: for the options, which people type, and for checkpoints, which are files and may say anything.
+// What a run may be, said once: for the options, which people type, and for checkpoints, which are
+// files and may say anything.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// train_lm: a character-level transformer with RoPE in its attention, forward and backward through eigen-rope.
+// train_lm: a character-level transformer with RoPE in its attention, forward and backward through
+// eigen-rope.
 //
-// Reads a text, trains the model with and without RoPE under the same seed, and leaves in --out: one checkpoint per model, losses.csv and
-// .png, positions.csv and .png, sample.txt, report.txt, with --learn-frequencies also rates.csv and .png. See --help. Exit codes: 0 done, 1
-// refused or failed (the reason on stderr), 128 + signal interrupted (saved; --resume continues). It is a demonstration and a test in
-// earnest, not a training framework.
+// Reads a text, trains the model with and without RoPE under the same seed, and leaves in --out:
+// one checkpoint per model, losses.csv and .png, positions.csv and .png, sample.txt, report.txt,
+// with --learn-frequencies also rates.csv and .png. See --help. Exit codes: 0 done, 1 refused or
+// failed (the reason on stderr), 128 + signal interrupted (saved; --resume continues). It is a
+// demonstration and a test in earnest, not a training framework.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,8 +39,11 @@ constexpr std::size_t prompt_characters = 64;
 constexpr int interrupted = 128;
 
 int stopped(const Options& options) {
-  fmt::print("stopped; everything is saved. Continue with: train_lm --resume --out {}\n", options.out);
-  return eigen_rope::tool::interrupt_signal() == 0 ? 0 : interrupted + eigen_rope::tool::interrupt_signal();
+  fmt::print("stopped; everything is saved. Continue with: train_lm --resume --out {}\n",
+             options.out);
+  return eigen_rope::tool::interrupt_signal() == 0
+             ? 0
+             : interrupted + eigen_rope::tool::interrupt_signal();
 }
 
 const char* heading(const RunConfig& config) {
@@ -46,9 +51,12 @@ const char* heading(const RunConfig& config) {
   return config.model.rates == Rates::learned ? "with RoPE, learned rates" : "with RoPE";
 }
 
-bool has_learned_rates(const std::vector<SessionRun>& runs) { return runs.front().config.model.rates == Rates::learned; }
+bool has_learned_rates(const std::vector<SessionRun>& runs) {
+  return runs.front().config.model.rates == Rates::learned;
+}
 
-std::string samples(const Options& options, const std::vector<SessionRun>& runs, const Corpus& corpus, Device& device) {
+std::string samples(const Options& options, const std::vector<SessionRun>& runs,
+                    const Corpus& corpus, Device& device) {
   const auto decode = [&corpus](const std::vector<int>& codes) {
     std::string text;
     for (const int code : codes) text.push_back(corpus.vocabulary.decode(code));
@@ -59,30 +67,38 @@ std::string samples(const Options& options, const std::vector<SessionRun>& runs,
   std::string text;
   for (const SessionRun& run : runs) {
     Evaluator evaluator(run.config.model, device);
-    const std::vector<int> codes = evaluator.sample(run.state.weights, run_frequencies(run.config, run.state.weights), prompt,
-                                                    options.sample, run.config.context, sample_temperature, run.config.seed);
-    text += fmt::format("--- {} (prompt, then | and the model's text at temperature {}) ---\n{}|{}\n\n", heading(run.config),
-                        sample_temperature, decode(prompt), decode(codes));
+    const std::vector<int> codes =
+        evaluator.sample(run.state.weights, run_frequencies(run.config, run.state.weights), prompt,
+                         options.sample, run.config.context, sample_temperature, run.config.seed);
+    text +=
+        fmt::format("--- {} (prompt, then | and the model's text at temperature {}) ---\n{}|{}\n\n",
+                    heading(run.config), sample_temperature, decode(prompt), decode(codes));
   }
   return text;
 }
 
 /// False if there is no gnuplot.
-bool draw_pictures(const Options& options, const std::vector<SessionRun>& runs, const Baselines& baselines,
-                   const std::vector<PositionCurve>& curves) {
-  Drawn drawn = draw(options.out, "losses", losses_script(runs, baselines.unigram, baselines.bigram));
+bool draw_pictures(const Options& options, const std::vector<SessionRun>& runs,
+                   const Baselines& baselines, const std::vector<PositionCurve>& curves) {
+  Drawn drawn =
+      draw(options.out, "losses", losses_script(runs, baselines.unigram, baselines.bigram));
   if (drawn == Drawn::yes && !curves.empty()) {
     drawn = draw(options.out, "positions", positions_script(curves, runs.front().config.context));
   }
-  if (drawn == Drawn::yes && has_learned_rates(runs)) drawn = draw(options.out, "rates", rates_script(runs.front()));
-  if (drawn == Drawn::no_gnuplot) fmt::print(stderr, "train_lm: gnuplot is not installed: no pictures (the CSV files have the numbers)\n");
+  if (drawn == Drawn::yes && has_learned_rates(runs))
+    drawn = draw(options.out, "rates", rates_script(runs.front()));
+  if (drawn == Drawn::no_gnuplot)
+    fmt::print(
+        stderr,
+        "train_lm: gnuplot is not installed: no pictures (the CSV files have the numbers)\n");
   if (drawn == Drawn::failed && eigen_rope::tool::interrupt_signal() == 0) {
     throw Error(fmt::format("gnuplot could not draw the pictures in {} (disk full?)", options.out));
   }
   return drawn == Drawn::yes;
 }
 
-void close_session(const Options& options, const std::vector<SessionRun>& runs, const Corpus& corpus, Device& device) {
+void close_session(const Options& options, const std::vector<SessionRun>& runs,
+                   const Corpus& corpus, Device& device) {
   const std::filesystem::path out = options.out;
   write_atomically(out / "losses.csv", losses_csv(runs));
   const Baselines baselines{unigram_bits(corpus), bigram_bits(corpus)};
@@ -97,9 +113,11 @@ void close_session(const Options& options, const std::vector<SessionRun>& runs, 
   fmt::print("\n{}{}\n", printable(sample), text);
   std::fflush(stdout);
   const bool pictures = draw_pictures(options, runs, baselines, curves);
-  fmt::print("Written to {}: report.txt, losses.csv, positions.csv, sample.txt{}, checkpoints{}{}\n", options.out,
-             has_learned_rates(runs) ? ", rates.csv" : "", pictures ? ", losses.png, positions.png" : "",
-             pictures && has_learned_rates(runs) ? ", rates.png" : "");
+  fmt::print(
+      "Written to {}: report.txt, losses.csv, positions.csv, sample.txt{}, checkpoints{}{}\n",
+      options.out, has_learned_rates(runs) ? ", rates.csv" : "",
+      pictures ? ", losses.png, positions.png" : "",
+      pictures && has_learned_rates(runs) ? ", rates.png" : "");
 }
 
 int run(const Options& given) {
@@ -112,14 +130,21 @@ int run(const Options& given) {
   std::vector<SessionRun> runs = make_runs(options, corpus);
   set_aside_old_checkpoints(runs);
 
-  const int threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = options.threads > 0
+                          ? options.threads
+                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Eigen::ThreadPool pool(threads);
   Device device(&pool, threads);
   for (SessionRun& one : runs) {
-    if (one.state.threads != 0 && one.state.threads != threads && one.state.step < one.config.steps) {
-      fmt::print("note: this run began with {} threads; with {} the losses may differ in the last digits\n", one.state.threads, threads);
+    if (one.state.threads != 0 && one.state.threads != threads &&
+        one.state.step < one.config.steps) {
+      fmt::print(
+          "note: this run began with {} threads; with {} the losses may differ in the last "
+          "digits\n",
+          one.state.threads, threads);
     }
-    const TrainingPlan plan{one.checkpoint, options.save_every, options.validate_every, options.stop_at, threads};
+    const TrainingPlan plan{one.checkpoint, options.save_every, options.validate_every,
+                            options.stop_at, threads};
     if (!train(one.config, one.state, corpus, device, plan)) return stopped(options);
   }
   close_session(options, runs, corpus, device);
@@ -130,7 +155,8 @@ int main_checked(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
   eigen_rope::tool::catch_interrupts({SIGINT, SIGTERM});
   const int exit_code = parsed.options ? run(*parsed.options) : parsed.exit_code;
-  if (!std::cout.flush() || std::fflush(stdout) != 0) throw Error("cannot write to the standard output");
+  if (!std::cout.flush() || std::fflush(stdout) != 0)
+    throw Error("cannot write to the standard output");
   return exit_code;
 }
 

@@ -2,11 +2,12 @@
 //
 // Root-mean-square normalisation of every token (Zhang and Sennrich 2019), forward and backward.
 //
-//   r = 1 / sqrt(mean(x^2) + 1e-5)     u = r x     y = g u          x, u, y [dim, n]; r [n]; g [dim]
+//   r = 1 / sqrt(mean(x^2) + 1e-5)   u = r x   y = g u   x, u, y [dim, n]; r [n]; g [dim]
 //   dg = sum_n dy u
 //   dx = r (g dy - u mean(g dy u))
 //
-// No mean is subtracted and no bias added. The unit vectors u and the factors r are kept for the backward pass.
+// No mean is subtracted and no bias added. The unit vectors u and the factors r are kept for the
+// backward pass.
 #pragma once
 
 #include <cmath>
@@ -40,7 +41,8 @@ class RmsNorm {
   }
 
   /// Sets dg and adds to dx.
-  void backward(Device& device, const Matrix<S>& dy, const S* gain, VectorMap<S> dg, Matrix<S>& dx) {
+  void backward(Device& device, const Matrix<S>& dy, const S* gain, VectorMap<S> dg,
+                Matrix<S>& dx) {
     const Index dim = dy.dimension(0);
     dg.device(device) = (dy * unit_).sum(Eigen::array<Index, 1>{1});
     parallel_for(device, dy.dimension(1), 6.0 * static_cast<double>(dim), [&](Index n) {

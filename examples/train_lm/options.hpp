@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command line says. Values that were not given have the demo's defaults; --resume takes them from the checkpoint instead, so it
-// must be known which were given.
+// What the command line says. Values that were not given have the demo's defaults; --resume takes
+// them from the checkpoint instead, so it must be known which were given.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,8 @@ struct Options {
   std::set<std::string> given;
 };
 
-/// The options, or the exit code if there is nothing left to do (--help, --version, a wrong option; a message has been printed).
+/// The options, or the exit code if there is nothing left to do (--help, --version, a wrong option;
+/// a message has been printed).
 struct ParsedOptions {
   std::optional<Options> options;
   int exit_code = 0;

@@ -10,14 +10,16 @@
 //   layers.<i>.mlp.down.weight            [4 dim, dim]
 //   norm.weight                           [dim]
 //   head.weight                           [dim, vocabulary]
-//   layers.<i>.attention.log_rates        [dim / heads / 2]          only where the rates are learned
+//   layers.<i>.attention.log_rates        [dim / heads / 2]   only where the rates are learned
 //
-// Shapes are ColMajor [in, out], which is a RowMajor [out, in] in a checkpoint, as PyTorch has it. Weights, gradients and Adam's moments
-// all have this layout. There is no table of positions: the rotation is the only thing that tells the model where a token stands.
+// Shapes are ColMajor [in, out], which is a RowMajor [out, in] in a checkpoint, as PyTorch has it.
+// Weights, gradients and Adam's moments all have this layout. There is no table of positions: the
+// rotation is the only thing that tells the model where a token stands.
 //
-// Rates are learned as logarithms, since they span four powers of ten and Adam moves every number about as far in a step; so they also
-// stay positive. Each layer has its own: layers look at different distances, and a table of a layer costs next to nothing. They come last,
-// so that every other tensor starts from the same numbers as in a model whose rates are fixed.
+// Rates are learned as logarithms, since they span four powers of ten and Adam moves every number
+// about as far in a step; so they also stay positive. Each layer has its own: layers look at
+// different distances, and a table of a layer costs next to nothing. They come last, so that every
+// other tensor starts from the same numbers as in a model whose rates are fixed.
 #pragma once
 
 #include <array>
@@ -89,7 +91,8 @@ struct ParameterLayout {
     head = matrix("head.weight", c.dim, c.vocabulary, 0.5 * in_dim);
     if (c.rates == Rates::fixed) return;
     for (Index i = 0; i < c.layers; ++i) {
-      log_rates.push_back(vector("layers." + std::to_string(i) + ".attention.log_rates", c.head_dim() / 2, SlotKind::log_rates));
+      log_rates.push_back(vector("layers." + std::to_string(i) + ".attention.log_rates",
+                                 c.head_dim() / 2, SlotKind::log_rates));
     }
   }
 
@@ -108,7 +111,9 @@ struct ParameterLayout {
     size += rows * cols;
     return slots.size() - 1;
   }
-  std::size_t gain(const std::string& name, Index rows) { return vector(name, rows, SlotKind::gain); }
+  std::size_t gain(const std::string& name, Index rows) {
+    return vector(name, rows, SlotKind::gain);
+  }
   std::size_t vector(const std::string& name, Index rows, SlotKind kind) {
     slots.push_back({name, rows, 1, size, kind, 0});
     size += rows;
@@ -120,7 +125,9 @@ struct ParameterLayout {
 template <class S>
 class Parameters {
  public:
-  explicit Parameters(const ModelConfig& config) : layout_(config), flat_(layout_.size) { flat_.setZero(); }
+  explicit Parameters(const ModelConfig& config) : layout_(config), flat_(layout_.size) {
+    flat_.setZero();
+  }
 
   const ParameterLayout& layout() const { return layout_; }
   const Slot& slot(std::size_t i) const { return layout_.slots[i]; }
@@ -145,15 +152,19 @@ class Parameters {
   /// rates: positive, one per pair.
   void set_rates(std::size_t layer, const std::vector<double>& rates) {
     VectorMap<S> logs = vector(layout_.log_rates[layer]);
-    for (std::size_t k = 0; k < rates.size(); ++k) logs(static_cast<Index>(k)) = static_cast<S>(std::log(rates[k]));
+    for (std::size_t k = 0; k < rates.size(); ++k)
+      logs(static_cast<Index>(k)) = static_cast<S>(std::log(rates[k]));
   }
 
   /// The state training starts from, but for rates.
   void initialise(std::uint64_t seed) {
     for (std::size_t i = 0; i < layout_.slots.size(); ++i) {
       for (Index j = 0; j < slot(i).size(); ++j) {
-        const auto normal = [&] { return random_normal(seed, Stream::weights, i, static_cast<std::uint64_t>(j)); };
-        data(i)[j] = slot(i).kind == SlotKind::matrix ? static_cast<S>(slot(i).spread * normal()) : S(1);
+        const auto normal = [&] {
+          return random_normal(seed, Stream::weights, i, static_cast<std::uint64_t>(j));
+        };
+        data(i)[j] =
+            slot(i).kind == SlotKind::matrix ? static_cast<S>(slot(i).spread * normal()) : S(1);
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a run is: a line that is rewritten in place on a terminal, about twenty plain lines otherwise (a file, a pipe, CI).
+// How far a run is: a line that is rewritten in place on a terminal, about twenty plain lines
+// otherwise (a file, a pipe, CI).
 //
 //   default: step 135/450  30%  31.2k tokens/s  loss 2.41 bits  0:42 left
 //
@@ -22,7 +23,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// After each step: how many are done, and the loss in bits per character (smoothed here for display).
+  /// After each step: how many are done, and the loss in bits per character (smoothed here for
+  /// display).
   void update(std::int64_t done, double bits);
 
   /// Says that this many steps are in the checkpoint, on a line of its own.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers as a function of a key: (seed, stream, counter) -> 64 bits, by the finaliser of SplitMix64 (Steele et al. 2014).
+// Random numbers as a function of a key: (seed, stream, counter) -> 64 bits, by the finaliser of
+// SplitMix64 (Steele et al. 2014).
 //
-// Nothing is carried from one draw to the next, so the state of the generator is the seed and the step: a resumed run draws what the
-// unbroken run would have drawn. The normal and uniform maps are written out because the standard library's differ between systems.
-// Not for cryptography.
+// Nothing is carried from one draw to the next, so the state of the generator is the seed and the
+// step: a resumed run draws what the unbroken run would have drawn. The normal and uniform maps are
+// written out because the standard library's differ between systems. Not for cryptography.
 #pragma once
 
 #include <cmath>
@@ -22,7 +23,8 @@ inline std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-inline std::uint64_t random_bits(std::uint64_t seed, Stream stream, std::uint64_t a, std::uint64_t b = 0) {
+inline std::uint64_t random_bits(std::uint64_t seed, Stream stream, std::uint64_t a,
+                                 std::uint64_t b = 0) {
   return mix(mix(mix(mix(seed) ^ static_cast<std::uint64_t>(stream)) ^ a) ^ b);
 }
 

@@ -26,11 +26,13 @@ eigen_rope::Frequencies RopeParameters::frequencies() const {
 std::vector<double> RopeParameters::rates() const {
   const eigen_rope::Frequencies all = frequencies();
   std::vector<double> rates;
-  for (const eigen_rope::DoubleDouble& rate : all.rates()) rates.push_back(static_cast<double>(rate));
+  for (const eigen_rope::DoubleDouble& rate : all.rates())
+    rates.push_back(static_cast<double>(rate));
   return rates;
 }
 
-RopeParameters training_rope(const RopeChoice& choice, eigen_rope::Index head_dim, eigen_rope::Index context) {
+RopeParameters training_rope(const RopeChoice& choice, eigen_rope::Index head_dim,
+                             eigen_rope::Index context) {
   RopeParameters plain;
   plain.powers.rotary_dims = head_dim;
   plain.powers.base = choice.base;
@@ -38,18 +40,24 @@ RopeParameters training_rope(const RopeChoice& choice, eigen_rope::Index head_di
   if (choice.kind == "linear") return stretched(plain, Scaling::linear, choice.factor, context);
   if (choice.kind == "ntk") return stretched(plain, Scaling::ntk, choice.factor, context);
   if (choice.kind == "yarn") {
-    const auto original = static_cast<eigen_rope::Index>(std::round(static_cast<double>(context) / choice.factor));
+    const auto original =
+        static_cast<eigen_rope::Index>(std::round(static_cast<double>(context) / choice.factor));
     return stretched(plain, Scaling::yarn, choice.factor, original);
   }
-  throw Error(fmt::format("--rope must be none, default, linear, ntk or yarn, got {}", choice.kind));
+  throw Error(
+      fmt::format("--rope must be none, default, linear, ntk or yarn, got {}", choice.kind));
 }
 
-RopeParameters stretched(const RopeParameters& trained, Scaling scaling, double factor, eigen_rope::Index context) {
+RopeParameters stretched(const RopeParameters& trained, Scaling scaling, double factor,
+                         eigen_rope::Index context) {
   RopeParameters result = trained;
   switch (scaling) {
     case Scaling::none: break;
     case Scaling::linear: result.powers.linear_scale /= factor; break;
-    case Scaling::ntk: result.powers.base = eigen_rope::ntk_base(result.powers.rotary_dims, result.powers.base, factor); break;
+    case Scaling::ntk:
+      result.powers.base =
+          eigen_rope::ntk_base(result.powers.rotary_dims, result.powers.base, factor);
+      break;
     case Scaling::yarn:
       result.powers.linear_scale /= factor;
       if (!result.yarn) {

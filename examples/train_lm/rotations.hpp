@@ -24,8 +24,10 @@ template <class S>
 class Rotations {
  public:
   Rotations() = default;
-  Rotations(const LayerFrequencies& frequencies, const eigen_rope::Positions& positions) : positions_(positions) {
-    for (const eigen_rope::Frequencies& of_layer : frequencies) tables_.emplace_back(of_layer, positions);
+  Rotations(const LayerFrequencies& frequencies, const eigen_rope::Positions& positions)
+      : positions_(positions) {
+    for (const eigen_rope::Frequencies& of_layer : frequencies)
+      tables_.emplace_back(of_layer, positions);
   }
 
   /// Null for a model without RoPE.

@@ -2,9 +2,10 @@
 //
 // One training run: what defines it, and where it stands.
 //
-// Two runs with equal RunConfig and the same number of threads give the same losses bit for bit, interrupted or not: weights, moments,
-// step and seed are the whole state, since random numbers are a function of seed and step (random.hpp). The lists of losses are kept so
-// that the curves of a resumed run are whole.
+// Two runs with equal RunConfig and the same number of threads give the same losses bit for bit,
+// interrupted or not: weights, moments, step and seed are the whole state, since random numbers are
+// a function of seed and step (random.hpp). The lists of losses are kept so that the curves of a
+// resumed run are whole.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ struct RunConfig {
   std::int64_t steps = 450;
   std::uint64_t seed = 1;
   std::uint64_t text_checksum = 0;
-  /// Where the text was, and whether the session trains a model without RoPE beside this one: for resuming, no part of what defines a run.
+  /// Where the text was, and whether the session trains a model without RoPE beside this one: for
+  /// resuming, no part of what defines a run.
   std::string text;
   bool comparison = true;
 
@@ -47,8 +49,10 @@ struct RunState {
   explicit RunState(const RunConfig& config) : weights(config.model), moments(config.model) {
     weights.initialise(config.seed);
     if (config.model.rates == Rates::fixed) return;
-    const std::vector<double> rates = training_rope(config.rope, config.model.head_dim(), config.context).rates();
-    for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer) weights.set_rates(layer, rates);
+    const std::vector<double> rates =
+        training_rope(config.rope, config.model.head_dim(), config.context).rates();
+    for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer)
+      weights.set_rates(layer, rates);
   }
 
   Parameters<float> weights;

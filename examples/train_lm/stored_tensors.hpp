@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The safetensors file format (huggingface/safetensors): 8 bytes little-endian size of the header, a JSON header, the data.
+// The safetensors file format (huggingface/safetensors): 8 bytes little-endian size of the header,
+// a JSON header, the data.
 //
-//   {"__metadata__": {"key": "text", ...}, "name": {"dtype": "F32", "shape": [out, in], "data_offsets": [begin, end]}, ...}
+//   {"__metadata__": {"key": "text", ...}, "name": {"dtype": "F32", "shape": [out, in],
+//       "data_offsets": [begin, end]}, ...}
 //
-// Shapes are RowMajor, so a ColMajor tensor [in, out] is written with its extents reversed. Types F32 and F64 only. Beyond the format,
-// the metadata holds a `checksum` over the header (with the sixteen digits of the checksum itself taken as zeros) and the data, so that
-// any changed byte is noticed. Any safetensors reader can read the files; files without a checksum are refused here.
+// Shapes are RowMajor, so a ColMajor tensor [in, out] is written with its extents reversed. Types
+// F32 and F64 only. Beyond the format, the metadata holds a `checksum` over the header (with the
+// sixteen digits of the checksum itself taken as zeros) and the data, so that any changed byte is
+// noticed. Any safetensors reader can read the files; files without a checksum are refused here.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +36,8 @@ struct Safetensors {
   template <class S>
   void add(std::string name, std::vector<std::ptrdiff_t> shape, const S* data);
 
-  /// Copies a tensor into data; throws train_lm::Error if it is missing or differs in type or shape.
+  /// Copies a tensor into data; throws train_lm::Error if it is missing or differs in type or
+  /// shape.
   template <class S>
   void get(const std::string& name, const std::vector<std::ptrdiff_t>& shape, S* data) const;
 
@@ -44,7 +48,8 @@ struct Safetensors {
 /// The bytes of a file.
 std::string encode(const Safetensors& content);
 
-/// The content of a file. Throws train_lm::Error for bytes that are no such file, are cut short or have changed.
+/// The content of a file. Throws train_lm::Error for bytes that are no such file, are cut short or
+/// have changed.
 Safetensors decode(std::string_view file);
 
 }  // namespace train_lm

@@ -6,8 +6,8 @@
 //   project_back      dx[in, n]  = sum_out w[in, out] dy[out, n]
 //   weight_gradient   dw[in, out] = sum_n  x[in, n] dy[out, n]
 //
-// Every tensor is ColMajor with the feature axis first; n runs over the tokens of all windows of a batch. Not a tensor library: only
-// names for Eigen's own types and for contractions over one axis.
+// Every tensor is ColMajor with the feature axis first; n runs over the tokens of all windows of a
+// batch. Not a tensor library: only names for Eigen's own types and for contractions over one axis.
 #pragma once
 
 #ifndef EIGEN_USE_THREADS
@@ -42,13 +42,15 @@ MatrixMap<const S> map(const Matrix<S>& x) {
   return {x.data(), x.dimensions()};
 }
 
-/// out = sum of a b over one axis of each; compiled once, for float and double, as Eigen's contraction is the most there is to compile
-/// here. out must not overlap a or b.
+/// out = sum of a b over one axis of each; compiled once, for float and double, as Eigen's
+/// contraction is the most there is to compile here. out must not overlap a or b.
 template <class S>
-void contract(Device& device, MatrixMap<const S> a, Index axis_of_a, MatrixMap<const S> b, Index axis_of_b, MatrixMap<S> out);
+void contract(Device& device, MatrixMap<const S> a, Index axis_of_a, MatrixMap<const S> b,
+              Index axis_of_b, MatrixMap<S> out);
 /// The same, added to out.
 template <class S>
-void add_contraction(Device& device, MatrixMap<const S> a, Index axis_of_a, MatrixMap<const S> b, Index axis_of_b, MatrixMap<S> out);
+void add_contraction(Device& device, MatrixMap<const S> a, Index axis_of_a, MatrixMap<const S> b,
+                     Index axis_of_b, MatrixMap<S> out);
 
 /// y = w^T x.
 template <class S>
@@ -74,8 +76,8 @@ void weight_gradient(Device& device, const Matrix<S>& x, const Matrix<S>& dy, Ma
   contract<S>(device, map(x), 1, map(dy), 1, dw);
 }
 
-/// Calls body(i) for 0 <= i < count on the device's threads; every i does about `cycles` of work and writes only what belongs to i, so
-/// the result does not depend on the number of threads.
+/// Calls body(i) for 0 <= i < count on the device's threads; every i does about `cycles` of work
+/// and writes only what belongs to i, so the result does not depend on the number of threads.
 template <class Body>
 void parallel_for(Device& device, Index count, double cycles, const Body& body) {
   device.parallelFor(count, Eigen::TensorOpCost(0, 0, cycles), [&body](Index first, Index last) {

@@ -31,7 +31,8 @@ std::vector<fs::path> sorted_files(const fs::path& folder) {
   for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     if (!it->is_symlink() && it->is_regular_file()) files.push_back(it->path());
   }
-  if (error) throw Error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
+  if (error)
+    throw Error(fmt::format("cannot read the folder {}: {}", folder.string(), error.message()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -55,7 +56,8 @@ std::vector<int> Vocabulary::encode(std::string_view text) const {
   for (const char c : text) {
     const int code = codes_[static_cast<unsigned char>(c)];
     if (code < 0)
-      throw Error(fmt::format("byte {} does not occur in the text the vocabulary was made from", static_cast<unsigned char>(c)));
+      throw Error(fmt::format("byte {} does not occur in the text the vocabulary was made from",
+                              static_cast<unsigned char>(c)));
     codes.push_back(code);
   }
   return codes;
@@ -64,11 +66,14 @@ std::vector<int> Vocabulary::encode(std::string_view text) const {
 std::string read_text(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw Error(fmt::format("the text {} does not exist; name a file or a folder with --text", path.string()));
+  if (!fs::exists(status))
+    throw Error(fmt::format("the text {} does not exist; name a file or a folder with --text",
+                            path.string()));
   std::string text;
   if (fs::is_directory(status)) {
     const std::vector<fs::path> files = sorted_files(path);
-    if (files.empty()) throw Error(fmt::format("the folder {} has no files (symlinks are skipped)", path.string()));
+    if (files.empty())
+      throw Error(fmt::format("the folder {} has no files (symlinks are skipped)", path.string()));
     for (const fs::path& file : files) text += read_file(file);
   } else {
     text = read_file(path);
@@ -77,11 +82,14 @@ std::string read_text(const fs::path& path) {
   return text;
 }
 
-Corpus::Corpus(const std::string& text, double validation_share) : vocabulary(text), checksum(fnv1a(text.data(), text.size())) {
+Corpus::Corpus(const std::string& text, double validation_share)
+    : vocabulary(text), checksum(fnv1a(text.data(), text.size())) {
   if (text.empty()) throw Error("the text is empty");
-  if (vocabulary.size() < 2) throw Error("the text has only one kind of character: nothing to learn");
+  if (vocabulary.size() < 2)
+    throw Error("the text has only one kind of character: nothing to learn");
   const std::vector<int> codes = vocabulary.encode(text);
-  const auto tail = static_cast<std::ptrdiff_t>(validation_share * static_cast<double>(codes.size()));
+  const auto tail =
+      static_cast<std::ptrdiff_t>(validation_share * static_cast<double>(codes.size()));
   train.assign(codes.begin(), codes.end() - tail);
   validation.assign(codes.end() - tail, codes.end());
 }
@@ -90,7 +98,8 @@ void require_context_fits(const Corpus& corpus, std::ptrdiff_t context) {
   const auto check = [context](const char* name, std::size_t characters) {
     if (static_cast<std::ptrdiff_t>(characters) > context) return;
     throw Error(
-        fmt::format("a context of {} characters does not fit: the {} split has {} characters and needs {}; use a longer text or a "
+        fmt::format("a context of {} characters does not fit: the {} split has {} characters and "
+                    "needs {}; use a longer text or a "
                     "smaller --context",
                     context, name, characters, context + 1));
   };

@@ -2,9 +2,11 @@
 //
 // The text: read, coded, split.
 //
-// A file, or all regular files below a folder, sorted by path and concatenated. Symlinks are skipped, so that a text with two names
-// (GPL and GPL-3 in /usr/share/common-licenses) does not come twice. A character is a byte; the vocabulary is the bytes that occur, in
-// ascending order. The validation split is the tail of the concatenation. Not a tokenizer, and encodings are not looked at.
+// A file, or all regular files below a folder, sorted by path and concatenated. Symlinks are
+// skipped, so that a text with two names (GPL and GPL-3 in /usr/share/common-licenses) does not
+// come twice. A character is a byte; the vocabulary is the bytes that occur, in ascending order.
+// The validation split is the tail of the concatenation. Not a tokenizer, and encodings are not
+// looked at.
 #pragma once
 
 #include <array>
@@ -32,13 +34,14 @@ class Vocabulary {
   std::array<int, 256> codes_{};
 };
 
-/// The bytes of a file, or of the files of a folder as described above. Throws train_lm::Error if there is nothing to read.
+/// The bytes of a file, or of the files of a folder as described above. Throws train_lm::Error if
+/// there is nothing to read.
 std::string read_text(const std::filesystem::path& path);
 
 /// A text with its vocabulary, cut in two.
 struct Corpus {
-  /// `validation_share` of the characters, rounded down, are the tail. Throws train_lm::Error for an empty text or one with a single
-  /// kind of character.
+  /// `validation_share` of the characters, rounded down, are the tail. Throws train_lm::Error for
+  /// an empty text or one with a single kind of character.
   explicit Corpus(const std::string& text, double validation_share = 0.1);
 
   Vocabulary vocabulary;
@@ -48,7 +51,8 @@ struct Corpus {
   std::uint64_t checksum = 0;
 };
 
-/// Throws train_lm::Error unless both splits hold a window of `context` characters and the one after it.
+/// Throws train_lm::Error unless both splits hold a window of `context` characters and the one
+/// after it.
 void require_context_fits(const Corpus& corpus, std::ptrdiff_t context);
 
 }  // namespace train_lm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes a run from where it stands to its end, or to an interruption, saving checkpoints on the way.
+// Takes a run from where it stands to its end, or to an interruption, saving checkpoints on the
+// way.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,9 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// One step: loss, gradient, AdamW. Returns bits per character of the batch before the step and appends it to the curve. Throws
-  /// train_lm::Error if the loss is not finite; the weights are then those before the step.
+  /// One step: loss, gradient, AdamW. Returns bits per character of the batch before the step and
+  /// appends it to the curve. Throws train_lm::Error if the loss is not finite; the weights are
+  /// then those before the step.
   double step(RunState& state);
 
   /// Measures the validation loss and appends it to the curve.
@@ -42,7 +44,9 @@ struct TrainingPlan {
   int threads = 1;
 };
 
-/// Steps the run to its end. False if it was interrupted (interrupt.hpp) or stopped before; the checkpoint is then up to date.
-bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device, const TrainingPlan& plan);
+/// Steps the run to its end. False if it was interrupted (interrupt.hpp) or stopped before; the
+/// checkpoint is then up to date.
+bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device,
+           const TrainingPlan& plan);
 
 }  // namespace train_lm

@@ -2,7 +2,8 @@
 //
 // Windows of a text as batches: drawn at random for training, in order for evaluation.
 //
-// Window b of a batch starts at starts[b]; its inputs are text[start .. start + tokens), its targets the same moved on by one.
+// Window b of a batch starts at starts[b]; its inputs are text[start .. start + tokens), its
+// targets the same moved on by one.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace train_lm {
 
-inline Batch make_batch(const std::vector<int>& text, const std::vector<Index>& starts, Index tokens) {
+inline Batch make_batch(const std::vector<int>& text, const std::vector<Index>& starts,
+                        Index tokens) {
   Batch batch;
   batch.tokens = tokens;
   batch.windows = static_cast<Index>(starts.size());
@@ -26,11 +28,13 @@ inline Batch make_batch(const std::vector<int>& text, const std::vector<Index>& 
 }
 
 /// The batch of a training step: a function of seed and step alone. text.size() > tokens.
-inline Batch random_batch(const std::vector<int>& text, Index tokens, Index windows, std::uint64_t seed, std::int64_t step) {
+inline Batch random_batch(const std::vector<int>& text, Index tokens, Index windows,
+                          std::uint64_t seed, std::int64_t step) {
   const auto choices = static_cast<std::uint64_t>(text.size()) - static_cast<std::uint64_t>(tokens);
   std::vector<Index> starts;
   for (Index b = 0; b < windows; ++b) {
-    const std::uint64_t bits = random_bits(seed, Stream::windows, static_cast<std::uint64_t>(step), static_cast<std::uint64_t>(b));
+    const std::uint64_t bits = random_bits(seed, Stream::windows, static_cast<std::uint64_t>(step),
+                                           static_cast<std::uint64_t>(b));
     starts.push_back(static_cast<Index>(bits % choices));
   }
   return make_batch(text, starts, tokens);

@@ -6,8 +6,8 @@
 //   eigen_rope::Cache<float> cache(f, eigen_rope::Positions::range(0, tokens));
 //   y = eigen_rope::rotate(q, cache, eigen_rope::split_half);
 //
-// Frequencies say how fast each pair turns, positions where each token stands, and the pairing which
-// elements form a pair.
+// Frequencies say how fast each pair turns, positions where each token stands, and the pairing
+// which elements form a pair.
 //
 // Each header can also be included alone.
 #pragma once

@@ -2,17 +2,21 @@
 """Records how transformers rotates, asked of every model type's own classes.
 
     python -m venv env && env/bin/pip install transformers==5.23.0 torch
-    env/bin/python scripts/record_models/hugging_face.py --out tests/data/models/recorded/hugging_face.json
+    env/bin/python scripts/record_models/hugging_face.py --out
+        tests/data/models/recorded/hugging_face.json
 
-For each model type a small random model is built from its configuration class and run on a few tokens. Whatever applies a rotation is
-wrapped, so that q and k are seen before and after it, layer by layer; the angles between them say which elements pair, where they are
-written, how wide the window is, which way it turns, and which layers are not rotated. Rates and magnitude are those of the type's own
-rotary modules, for the configuration as the class saves it and for the variants below. A type that cannot be built is recorded with the
-reason. The file has one line per type and one per list of rates, so that another version of transformers is a readable difference.
+For each model type a small random model is built from its configuration class and run on a few
+tokens. Whatever applies a rotation is wrapped, so that q and k are seen before and after it, layer
+by layer; the angles between them say which elements pair, where they are written, how wide the
+window is, which way it turns, and which layers are not rotated. Rates and magnitude are those of
+the type's own rotary modules, for the configuration as the class saves it and for the variants
+below. A type that cannot be built is recorded with the reason. The file has one line per type and
+one per list of rates, so that another version of transformers is a readable difference.
 
-A type's record: "config" is the small config.json all variants change (the keys of a variant replace those of "config", null removes one),
-"answers" gives for each variant a list of [layer type, index of the rates, magnitude] or the error; "layers" gives for a variant one
-character per layer, the index into that variant's answer, or "-" where nothing rotates.
+A type's record: "config" is the small config.json all variants change (the keys of a variant
+replace those of "config", null removes one), "answers" gives for each variant a list of [layer
+type, index of the rates, magnitude] or the error; "layers" gives for a variant one character per
+layer, the index into that variant's answer, or "-" where nothing rotates.
 """
 
 import argparse
@@ -67,7 +71,8 @@ SIZES = {
     "embedding_size": 64, "embed_dim": 64, "dim": 64, "hidden_dim": 64, "type_vocab_size": 2, "expert_ffn_hidden_size": 32,
     "zero_expert_num": 1, "rotary_dim": 8, "num_shared_experts": 1, "block_ff_dim": 48, "lru_width": 64, "attention_window_size": 64,
 }  # fmt: skip
-# What single types need besides: their classes have no default, or one that does not suit a small model.
+# What single types need besides: their classes have no default, or one that does not suit a small
+# model.
 OWN = {
     "ernie4_5_vl_moe_text": {"rope_parameters": {"rope_type": "default", "rope_theta": 500000.0, "mrope_section": [3, 3, 2]}},
     "glm5_next_text": {"qk_rope_head_dim": 0, "num_key_value_heads": 4, "index_kpool": 2},
@@ -88,13 +93,27 @@ OWN = {
 # What single types' models must be called with, of shape [1, 1, hidden_size].
 OWN_INPUTS = {"voxtral_realtime_text": ["t_cond"]}
 # What some classes leave empty and their models need.
-FILLED = ("head_dim", "num_experts", "n_routed_experts", "num_local_experts", "moe_intermediate_size", "num_experts_per_tok", "top_k_experts", "n_shared_experts", "n_group", "topk_group")
-# What of a configuration can concern the rotation; the rest is left out of the record where that changes no answer.
+FILLED = (
+    "head_dim",
+    "num_experts",
+    "n_routed_experts",
+    "num_local_experts",
+    "moe_intermediate_size",
+    "num_experts_per_tok",
+    "top_k_experts",
+    "n_shared_experts",
+    "n_group",
+    "topk_group",
+)
+# What of a configuration can concern the rotation; the rest is left out of the record where that
+# changes no answer.
 KEPT = re.compile(
     r"rope|rotary|theta|nope|head|hidden_size|n_embd|n_layer|d_model|dim$|layer|position|pattern|interval|window|kv_|interleav|alibi|"
     r"original|context|model_type|block_types|scal"
 )
-DROPPED = re.compile(r"drop|norm|id2label|initializer|scale_|_scale$|_eps|layerdrop|embedding_multiplier|token|^vocab|loss|_heads_")
+DROPPED = re.compile(
+    r"drop|norm|id2label|initializer|scale_|_scale$|_eps|layerdrop|embedding_multiplier|token|^vocab|loss|_heads_"
+)
 
 
 def configuration_classes():
@@ -122,9 +141,13 @@ def text_class(config):
     name = modeling_auto.MODEL_MAPPING_NAMES.get(config.model_type)
     names = [name] if isinstance(name, str) else list(name or ())
     try:
-        module = importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+        module = importlib.import_module(
+            type(config).__module__.replace(".configuration_", ".modeling_")
+        )
     except ModuleNotFoundError:
-        return getattr(transformers, names[0]) if names else None  # a type that another's model serves
+        return (
+            getattr(transformers, names[0]) if names else None
+        )  # a type that another's model serves
     for candidate in names:
         if hasattr(module, candidate):
             return getattr(module, candidate)
@@ -153,12 +176,24 @@ def small_kwargs(cls):
     if "vocab_size" in have:
         kwargs["vocab_size"] = SIZES["vocab_size"]
     wide, narrow = have.get("head_dim"), have.get("qk_rope_head_dim")
-    if "head_dim" in kwargs and isinstance(narrow, int) and narrow > 0 and wide > narrow and wide % narrow == 0:
+    if (
+        "head_dim" in kwargs
+        and isinstance(narrow, int)
+        and narrow > 0
+        and wide > narrow
+        and wide % narrow == 0
+    ):
         nope = have.get("qk_nope_head_dim") or 0
-        kwargs["head_dim"] = SIZES["qk_nope_head_dim"] + HEAD if wide == nope + narrow else HEAD * (wide // narrow)
-    parts = [v for v in (have.get("rope_parameters") or {}).values() if isinstance(v, dict)] or [have.get("rope_parameters") or {}]
+        kwargs["head_dim"] = (
+            SIZES["qk_nope_head_dim"] + HEAD if wide == nope + narrow else HEAD * (wide // narrow)
+        )
+    parts = [v for v in (have.get("rope_parameters") or {}).values() if isinstance(v, dict)] or [
+        have.get("rope_parameters") or {}
+    ]
     shares = [part["partial_rotary_factor"] for part in parts if part.get("partial_rotary_factor")]
-    if kwargs.get("head_dim") == HEAD and any(int(HEAD * share) % 2 or int(HEAD * share) < 2 for share in shares):
+    if kwargs.get("head_dim") == HEAD and any(
+        int(HEAD * share) % 2 or int(HEAD * share) < 2 for share in shares
+    ):
         kwargs["head_dim"] = 3 * HEAD
     for key in ("num_key_value_heads", "num_kv_heads"):
         if have.get(key) is not None:
@@ -183,11 +218,16 @@ def patched(content, patch):
 def plain(content):
     """As a JSON file holds it, without entries in which there are infinities, which are no JSON."""
     texts = {key: json.dumps(value, default=str) for key, value in content.items()}
-    return {key: json.loads(text) for key, text in texts.items() if "Infinity" not in text and "NaN" not in text}
+    return {
+        key: json.loads(text)
+        for key, text in texts.items()
+        if "Infinity" not in text and "NaN" not in text
+    }
 
 
 class Watch:
-    """Records what goes into and comes out of everything that applies a rotation in some modules."""
+    """Records what goes into and comes out of everything that applies a rotation in some
+    modules."""
 
     def __init__(self):
         self.stack = []
@@ -200,18 +240,42 @@ class Watch:
         def call(*args, **kwargs):
             self.depth += 1
             try:
-                before = [(value, value.detach().clone()) for value in list(args) + list(kwargs.values()) if isinstance(value, torch.Tensor)]
+                before = [
+                    (value, value.detach().clone())
+                    for value in list(args) + list(kwargs.values())
+                    if isinstance(value, torch.Tensor)
+                ]
                 result = function(*args, **kwargs)
             finally:
                 self.depth -= 1
             if self.depth == 0:
-                outputs = [value for value in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(value, torch.Tensor)]
-                inputs = [pair for pair in before if pair[1].is_floating_point() and pair[1].dim() >= 3]
-                while inputs and outputs and inputs[0][1].numel() != outputs[0].numel():  # cos and sin stand first in a few
+                outputs = [
+                    value
+                    for value in (result if isinstance(result, (tuple, list)) else [result])
+                    if isinstance(value, torch.Tensor)
+                ]
+                inputs = [
+                    pair for pair in before if pair[1].is_floating_point() and pair[1].dim() >= 3
+                ]
+                while (
+                    inputs and outputs and inputs[0][1].numel() != outputs[0].numel()
+                ):  # cos and sin stand first in a few
                     inputs.pop(0)
                 for index, output in enumerate(outputs):
-                    if index < len(inputs) and inputs[index][1].numel() == output.numel() and inputs[index][1].shape[-1] == output.shape[-1]:
-                        self.calls.append((list(self.stack), name, inputs[index][0], inputs[index][1], output.detach().clone()))
+                    if (
+                        index < len(inputs)
+                        and inputs[index][1].numel() == output.numel()
+                        and inputs[index][1].shape[-1] == output.shape[-1]
+                    ):
+                        self.calls.append(
+                            (
+                                list(self.stack),
+                                name,
+                                inputs[index][0],
+                                inputs[index][1],
+                                output.detach().clone(),
+                            )
+                        )
             return result
 
         return call
@@ -222,7 +286,9 @@ class Watch:
             self.linears.append((path, result.detach().clone()))
 
     def enter(self, model, modules):
-        pattern = re.compile(r"^_?(apply|.*_apply)_.*(rotary|rope)|^rotate_queries_or_keys$|^apply_multidimensional_rope$")
+        pattern = re.compile(
+            r"^_?(apply|.*_apply)_.*(rotary|rope)|^rotate_queries_or_keys$|^apply_multidimensional_rope$"
+        )
         seen = {}
         for module in modules:
             for name, value in list(vars(module).items()):
@@ -236,23 +302,41 @@ class Watch:
                         if inspect.isfunction(inner) and pattern.search(method):
                             made = self.wrapped(method, inner)
                             self.undo.append((value, method, raw))
-                            setattr(value, method, staticmethod(made) if isinstance(raw, staticmethod) else made)
+                            setattr(
+                                value,
+                                method,
+                                staticmethod(made) if isinstance(raw, staticmethod) else made,
+                            )
         for path, part in model.named_modules():
-            part.register_forward_pre_hook(lambda m, a, k, path=path: self.stack.append((path, m)), with_kwargs=True)
-            part.register_forward_hook(lambda m, a, k, r: (self.stack.pop(), None)[1], with_kwargs=True, always_call=True)
+            part.register_forward_pre_hook(
+                lambda m, a, k, path=path: self.stack.append((path, m)), with_kwargs=True
+            )
+            part.register_forward_hook(
+                lambda m, a, k, r: (self.stack.pop(), None)[1], with_kwargs=True, always_call=True
+            )
             if isinstance(part, torch.nn.Linear):
                 part.register_forward_hook(
                     lambda m, a, k, r, path=path: self.linear(path, r),
                     with_kwargs=True,
                 )
             if "rotary" in type(part).__name__.lower():
+
                 def seen_module(m, args, kwargs, result):
                     if isinstance(result, tuple) and len(args) >= 2 and all(
                         isinstance(a, torch.Tensor) and isinstance(r, torch.Tensor) and a.shape == r.shape and a.is_floating_point()
                         for a, r in zip(args[:2], result[:2])
                     ):  # fmt: skip
                         for a, r in zip(args[:2], result[:2]):
-                            self.calls.append((list(self.stack), type(m).__name__, a, a.detach().clone(), r.detach().clone()))
+                            self.calls.append(
+                                (
+                                    list(self.stack),
+                                    type(m).__name__,
+                                    a,
+                                    a.detach().clone(),
+                                    r.detach().clone(),
+                                )
+                            )
+
                 part.register_forward_hook(seen_module, with_kwargs=True)
 
     def leave(self):
@@ -279,7 +363,8 @@ def slots(kind, k, dims):
 
 
 def fit(view, before, after):
-    """Which rule turns `before` into `after`: the kind, the window and the angles of all tokens, alike in all heads."""
+    """Which rule turns `before` into `after`: the kind, the window and the angles of all tokens,
+    alike in all heads."""
     if before.dim() == 3:
         before, after = before.unsqueeze(1), after.reshape(before.shape).unsqueeze(1)
     after = after.reshape(before.shape) if after.shape != before.shape else after
@@ -312,8 +397,19 @@ def fit(view, before, after):
                 mean = turn.sum(1) / size.sum(1)
                 error = max(error, float((turn - mean[:, None] * size).abs().max() / size.max()))
                 angles.append(mean)
-            if error < 1e-4 and (best is None or error < best["error"] * 0.01 or dims < best["dims"] and error < best["error"] * 10):
-                best = {"kind": kind, "start": start, "dims": dims, "error": error, "mean": torch.stack(angles, 1)}
+            if error < 1e-4 and (
+                best is None
+                or error < best["error"] * 0.01
+                or dims < best["dims"]
+                and error < best["error"] * 10
+            ):
+                best = {
+                    "kind": kind,
+                    "start": start,
+                    "dims": dims,
+                    "error": error,
+                    "mean": torch.stack(angles, 1),
+                }
     if best is None:
         return {"kind": "unknown"}
     best["magnitude"] = float(best["mean"].abs().mean())
@@ -323,14 +419,19 @@ def fit(view, before, after):
     strides = sorted(s for s, n in zip(view.stride()[:-1], view.shape[:-1]) if n > 1)
     row = strides[0] if strides else width
     best["row"] = row if row >= width and row < 8 * width + 64 else width
-    best["offset"] = view.storage_offset() % row + best["start"] if view._is_view() and best["row"] == row else best["start"]
+    best["offset"] = (
+        view.storage_offset() % row + best["start"]
+        if view._is_view() and best["row"] == row
+        else best["start"]
+    )
     if best["offset"] and best["offset"] + best["dims"] != best["row"]:
         best["offset"], best["row"] = best["start"], width
     return best
 
 
 def fused_order(calls, linears):
-    """Where the rows of q and k lie in the output of one projection: grouped by head, concatenated, or not in one."""
+    """Where the rows of q and k lie in the output of one projection: grouped by head, concatenated,
+    or not in one."""
     first = layer_of(calls[0][0]) if calls else None
     rows = []
     for stack, _, _, before, _ in calls:
@@ -349,7 +450,9 @@ def fused_order(calls, linears):
 
         def place(row):
             found = (line == row[0]).nonzero().flatten().tolist()
-            return next((f for f in found if f + 1 < len(line) and bool(torch.isin(row[1], line))), None)
+            return next(
+                (f for f in found if f + 1 < len(line) and bool(torch.isin(row[1], line))), None
+            )
 
         queries, keys = [place(row) for row in rows[0]], [place(row) for row in rows[1]]
         if None in queries or None in keys:
@@ -359,11 +462,19 @@ def fused_order(calls, linears):
         step, group = queries[1] - queries[0], len(queries) // len(keys)
         if keys[0] - queries[0] == len(queries) * step and max(queries) < min(keys):
             return "concatenated"
-        if group == 1 and step == 3 * (keys[0] - queries[0]) or group > 1 and keys[0] - queries[0] == group * step:
+        if (
+            group == 1
+            and step == 3 * (keys[0] - queries[0])
+            or group > 1
+            and keys[0] - queries[0] == group * step
+        ):
             return "grouped"
         return "unknown"
     alone = any(
-        row[0] in result.reshape(-1, result.shape[-1])[1] for row in rows[0][:1] for _, result in linears if TOKENS in result.shape[:-1]
+        row[0] in result.reshape(-1, result.shape[-1])[1]
+        for row in rows[0][:1]
+        for _, result in linears
+        if TOKENS in result.shape[:-1]
     )
     return "none" if alone else "unknown"
 
@@ -371,8 +482,16 @@ def fused_order(calls, linears):
 def text_modules(model):
     found = []
     for _, part in model.named_modules():
-        buffers = [name for name, _ in part.named_buffers(recurse=False) if name.endswith("inv_freq") and not name.endswith("original_inv_freq")]
-        if buffers and "config" in inspect.signature(type(part).__init__).parameters and not any(type(part) is type(f) for f in found):
+        buffers = [
+            name
+            for name, _ in part.named_buffers(recurse=False)
+            if name.endswith("inv_freq") and not name.endswith("original_inv_freq")
+        ]
+        if (
+            buffers
+            and "config" in inspect.signature(type(part).__init__).parameters
+            and not any(type(part) is type(f) for f in found)
+        ):
             found.append(part)
     return found
 
@@ -384,8 +503,16 @@ def rates_of(module):
         if not name.endswith("inv_freq") or name.endswith("original_inv_freq"):
             continue
         prefix = name[: -len("inv_freq")]
-        magnitude = getattr(module, prefix + "attention_scaling", getattr(module, "attention_scaling", 1.0))
-        result.append([prefix.rstrip("_"), [float(f"{v:.8g}") for v in buffer.flatten().tolist()], float(magnitude)])
+        magnitude = getattr(
+            module, prefix + "attention_scaling", getattr(module, "attention_scaling", 1.0)
+        )
+        result.append(
+            [
+                prefix.rstrip("_"),
+                [float(f"{v:.8g}") for v in buffer.flatten().tolist()],
+                float(magnitude),
+            ]
+        )
     return result
 
 
@@ -420,7 +547,11 @@ class Type:
     def run(self, model, sections=False):
         """The calls of one forward pass over a few tokens."""
         watch = Watch()
-        names = {type(part).__module__ for part in model.modules() if type(part).__module__.startswith("transformers.models.")}
+        names = {
+            type(part).__module__
+            for part in model.modules()
+            if type(part).__module__.startswith("transformers.models.")
+        }
         modules = [importlib.import_module(name) for name in sorted(names)]
         watch.enter(model, modules)
         ids = torch.arange(3, 3 + TOKENS)[None]
@@ -430,12 +561,17 @@ class Type:
         width = getattr(model.config, "hidden_size", None)
         if isinstance(width, int):
             attempts.append({"inputs_embeds": torch.randn(1, TOKENS, width)})
-            attempts.append({"inputs_embeds": torch.randn(1, TOKENS, width), "position_ids": position})
+            attempts.append(
+                {"inputs_embeds": torch.randn(1, TOKENS, width), "position_ids": position}
+            )
         attempts.append({"input_ids": ids, "decoder_input_ids": ids})
         own = {key: torch.randn(1, 1, width) for key in OWN_INPUTS.get(self.name, [])}
         if sections:
             spread = torch.stack([position, position * 0 + 3, position * 0 + 5])
-            attempts = [{"input_ids": ids, "position_ids": spread}, {"inputs_embeds": torch.randn(1, TOKENS, width or 64), "position_ids": spread}]
+            attempts = [
+                {"input_ids": ids, "position_ids": spread},
+                {"inputs_embeds": torch.randn(1, TOKENS, width or 64), "position_ids": spread},
+            ]
         try:
             for attempt in attempts:
                 watch.calls.clear()
@@ -444,7 +580,15 @@ class Type:
                 watch.depth = 0
                 try:
                     with torch.no_grad():
-                        model(**attempt, **own, **({"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}))
+                        model(
+                            **attempt,
+                            **own,
+                            **(
+                                {"use_cache": False}
+                                if "use_cache" in inspect.signature(model.forward).parameters
+                                else {}
+                            ),
+                        )
                     self.linears = watch.linears
                     return watch.calls
                 except Exception as error:  # noqa: BLE001
@@ -462,7 +606,10 @@ class Type:
         fits = []
         for stack, name, view, before, after in calls:
             layer = layer_of(stack)
-            holder = next((part for path, part in reversed(stack) if "ttention" in type(part).__name__), stack[-1][1] if stack else None)
+            holder = next(
+                (part for path, part in reversed(stack) if "ttention" in type(part).__name__),
+                stack[-1][1] if stack else None,
+            )
             made = fit(view, before, after)
             if made is None:
                 continue
@@ -479,7 +626,24 @@ def sample(values):
     if isinstance(values, dict) or len(values) <= 16:
         return values
     n = len(values)
-    at = sorted({0, 1, 2, 3, n // 8, n // 4, 3 * n // 8, n // 2 - 1, n // 2, 5 * n // 8, 3 * n // 4, 7 * n // 8, n - 2, n - 1})
+    at = sorted(
+        {
+            0,
+            1,
+            2,
+            3,
+            n // 8,
+            n // 4,
+            3 * n // 8,
+            n // 2 - 1,
+            n // 2,
+            5 * n // 8,
+            3 * n // 4,
+            7 * n // 8,
+            n - 2,
+            n - 1,
+        }
+    )
     return {"n": n, "at": {str(i): values[i] for i in at}}
 
 
@@ -487,7 +651,12 @@ def variants(n, has_types):
     """What is changed in a configuration, for models of n pairs."""
     old = {"rope_parameters": None, "rope_theta": 54321.0}
     yarn = {"factor": 4.0, "original_max_position_embeddings": 1024}
-    llama3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 1024}
+    llama3 = {
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 1024,
+    }
     longrope = {
         "factor": 4.0, "original_max_position_embeddings": 1024,
         "short_factor": [1 + k / 8 for k in range(n)], "long_factor": [2 + k / 4 for k in range(n)],
@@ -500,40 +669,95 @@ def variants(n, has_types):
     result = {"saved": {}, "no_parameters": {"rope_parameters": None}, "old_base": old}
     for name, values in scaled.items():
         result["old_" + name] = {**old, **context, "rope_scaling": {"type": name, **values}}
-        result["new_" + name] = {**context, "rope_parameters": {"rope_type": name, "rope_theta": 54321.0, **values}}
+        result["new_" + name] = {
+            **context,
+            "rope_parameters": {"rope_type": name, "rope_theta": 54321.0, **values},
+        }
     result["new_base"] = {"rope_parameters": {"rope_type": "default", "rope_theta": 54321.0}}
     result["new_without_base"] = {"rope_parameters": {"rope_type": "default"}}
-    result["old_rope_type_linear"] = {**old, **context, "rope_scaling": {"rope_type": "linear", "factor": 4.0}}
-    result["old_linear_without_base"] = {"rope_parameters": None, **context, "rope_scaling": {"type": "linear", "factor": 4.0}}
-    result["old_yarn_exact"] = {**old, **context, "rope_scaling": {"type": "yarn", **yarn, "truncate": False}}
-    result["old_yarn_mscale"] = {**old, "max_position_embeddings": 40960, "rope_scaling": {"type": "yarn", **yarn, **mla, "factor": 40.0}}
+    result["old_rope_type_linear"] = {
+        **old,
+        **context,
+        "rope_scaling": {"rope_type": "linear", "factor": 4.0},
+    }
+    result["old_linear_without_base"] = {
+        "rope_parameters": None,
+        **context,
+        "rope_scaling": {"type": "linear", "factor": 4.0},
+    }
+    result["old_yarn_exact"] = {
+        **old,
+        **context,
+        "rope_scaling": {"type": "yarn", **yarn, "truncate": False},
+    }
+    result["old_yarn_mscale"] = {
+        **old,
+        "max_position_embeddings": 40960,
+        "rope_scaling": {"type": "yarn", **yarn, **mla, "factor": 40.0},
+    }
     result["new_yarn_mscale"] = {
         "max_position_embeddings": 40960, "rope_parameters": {"rope_type": "yarn", "rope_theta": 54321.0, **yarn, **mla, "factor": 40.0},
     }  # fmt: skip
-    result["old_yarn_attention_factor"] = {**old, **context, "rope_scaling": {"type": "yarn", **yarn, "attention_factor": 1.5}}
-    result["new_proportional"] = {"rope_parameters": {"rope_type": "proportional", "rope_theta": 54321.0, "partial_rotary_factor": 0.5}}
+    result["old_yarn_attention_factor"] = {
+        **old,
+        **context,
+        "rope_scaling": {"type": "yarn", **yarn, "attention_factor": 1.5},
+    }
+    result["new_proportional"] = {
+        "rope_parameters": {
+            "rope_type": "proportional",
+            "rope_theta": 54321.0,
+            "partial_rotary_factor": 0.5,
+        }
+    }
     result["old_original_outside"] = {
         **old, **context, "original_max_position_embeddings": 1024, "rope_scaling": {"type": "yarn", "factor": 4.0},
     }  # fmt: skip
     result["partial_outside"] = {**old, "partial_rotary_factor": 0.5}
-    result["partial_inside"] = {"rope_parameters": {"rope_type": "default", "rope_theta": 54321.0, "partial_rotary_factor": 0.5}}
+    result["partial_inside"] = {
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": 54321.0,
+            "partial_rotary_factor": 0.5,
+        }
+    }
     result["partial_outside_linear"] = {
         **old, **context, "partial_rotary_factor": 0.5, "rope_scaling": {"type": "linear", "factor": 4.0},
     }  # fmt: skip
     result["no_head_dim"] = {"head_dim": None}
     result["rotary_pct"] = {**old, "rotary_pct": 0.5}
     result["rotary_emb_base"] = {"rope_parameters": None, "rotary_emb_base": 54321.0}
-    result["mrope"] = {**old, "rope_scaling": {"type": "mrope", "mrope_section": [n - 2 * (3 * n // 8), 3 * n // 8, 3 * n // 8]}}
+    result["mrope"] = {
+        **old,
+        "rope_scaling": {
+            "type": "mrope",
+            "mrope_section": [n - 2 * (3 * n // 8), 3 * n // 8, 3 * n // 8],
+        },
+    }
     if has_types:
-        nested = lambda **more: {t: {"rope_type": "default", "rope_theta": 54321.0 + i, **more} for i, t in enumerate(has_types)}  # noqa: E731
+        nested = lambda **more: {
+            t: {"rope_type": "default", "rope_theta": 54321.0 + i, **more}
+            for i, t in enumerate(has_types)
+        }  # noqa: E731
         result["nested"] = {"rope_parameters": nested()}
-        result["nested_linear"] = {**context, "rope_parameters": nested(rope_type="linear", factor=4.0)}
+        result["nested_linear"] = {
+            **context,
+            "rope_parameters": nested(rope_type="linear", factor=4.0),
+        }
         result["nested_yarn"] = {**context, "rope_parameters": nested(rope_type="yarn", **yarn)}
         result["nested_partial"] = {"rope_parameters": nested(partial_rotary_factor=0.5)}
-        result["nested_one_null"] = {"rope_parameters": {t: v if i == 0 else None for i, (t, v) in enumerate(nested().items())}}
+        result["nested_one_null"] = {
+            "rope_parameters": {
+                t: v if i == 0 else None for i, (t, v) in enumerate(nested().items())
+            }
+        }
         result["nested_and_base"] = {"rope_parameters": nested(), "rope_theta": 99.0}
         result["old_local_base"] = {**old, "rope_local_base_freq": 777.0}
-        result["old_global_local"] = {"rope_parameters": None, "global_rope_theta": 54321.0, "local_rope_theta": 777.0}
+        result["old_global_local"] = {
+            "rope_parameters": None,
+            "global_rope_theta": 54321.0,
+            "local_rope_theta": 777.0,
+        }
         result["old_swa_base"] = {**old, "swa_rope_theta": 777.0}
     return result
 
@@ -555,7 +779,11 @@ def layer_variants(content):
             result[key] = {key: [int(i % 3 != 1) for i in range(count)]}
             result[key + "_missing"] = {key: None}
     for key in content:
-        if re.search(r"(pattern|interval|_every_n|_period|_offset|freq)$", key) and isinstance(content[key], int) and key != "rope_theta":
+        if (
+            re.search(r"(pattern|interval|_every_n|_period|_offset|freq)$", key)
+            and isinstance(content[key], int)
+            and key != "rope_theta"
+        ):
             changed = {key: 3}
             if "layer_types" in content:
                 result[key] = {**changed, "layer_types": None}
@@ -565,13 +793,29 @@ def layer_variants(content):
     for key in content:
         if isinstance(content[key], bool) and re.search(r"rope|nope|rotary|sliding|alibi", key):
             result[key + "_turned"] = {key: not content[key]}
-        if isinstance(content[key], list) and re.search(r"attn_layer|cross_attention_layers|rope_theta", key) and isinstance(count, int):
+        if (
+            isinstance(content[key], list)
+            and re.search(r"attn_layer|cross_attention_layers|rope_theta", key)
+            and isinstance(count, int)
+        ):
             numbers = all(isinstance(v, (int, float)) for v in content[key])
             if numbers and len(content[key]) != count:
                 result[key] = {key: [1, 4]}
     if "hunyuan" in content["model_type"]:  # the one kind of family that reads alpha
-        alpha = {"type": "dynamic", "alpha": 1000.0, "factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0}
-        result["dynamic_alpha"] = {"rope_parameters": None, "rope_theta": 54321.0, "rope_scaling": alpha}
+        alpha = {
+            "type": "dynamic",
+            "alpha": 1000.0,
+            "factor": 1.0,
+            "beta_fast": 32,
+            "beta_slow": 1,
+            "mscale": 1.0,
+            "mscale_all_dim": 1.0,
+        }
+        result["dynamic_alpha"] = {
+            "rope_parameters": None,
+            "rope_theta": 54321.0,
+            "rope_scaling": alpha,
+        }
     if content.get("sliding_window"):
         result["no_window"] = {"sliding_window": None}
     for value in ("absolute", "rope", "rotary", "rope_gptj", "relative_key", "nope"):
@@ -598,19 +842,36 @@ class Recorder:
         """The small configuration as a file holds it."""
         kwargs = small_kwargs(self.cls)
         last = None
-        drops = [(), ("head_dim",), ("num_key_value_heads",), ("first_k_dense_replace",), ("hidden_size",), tuple(SIZES)]
+        drops = [
+            (),
+            ("head_dim",),
+            ("num_key_value_heads",),
+            ("first_k_dense_replace",),
+            ("hidden_size",),
+            tuple(SIZES),
+        ]
         for dropped in drops:
             try:
-                config = self.cls(**{**{k: v for k, v in kwargs.items() if k not in dropped}, **OWN.get(self.name, {})})
+                config = self.cls(
+                    **{
+                        **{k: v for k, v in kwargs.items() if k not in dropped},
+                        **OWN.get(self.name, {}),
+                    }
+                )
                 content = {**plain(config.to_dict()), **OWN.get(self.name, {})}
                 rope = content.get("rope_parameters")
-                return {k: v for k, v in content.items() if v is not None and k not in ("transformers_version", "architectures")}, rope
+                return {
+                    k: v
+                    for k, v in content.items()
+                    if v is not None and k not in ("transformers_version", "architectures")
+                }, rope
             except Exception as error:  # noqa: BLE001
                 last = error
         raise last
 
     def ask(self, content, part=None):
-        """The answers of the type's own rotary modules to a file, from the classes found in the small model."""
+        """The answers of the type's own rotary modules to a file, from the classes found in the
+        small model."""
         config = self.type.config(content)
         result = []
         for cls in self.rotary:
@@ -623,10 +884,22 @@ class Recorder:
         """One character per layer: which entry of the answer turns it."""
         config = self.type.config(content)
         model, layers, _ = self.type.measured(config)
-        # Where a class counts two attentions a layer, the file counts layers; where it counts each pass of a stack, the stack's layers repeat.
-        count = content.get("num_layers", config.num_hidden_layers) if "num_hidden_layers" not in content else config.num_hidden_layers
+        # Where a class counts two attentions a layer, the file counts layers; where it counts each
+        # pass of a stack, the stack's layers repeat.
+        count = (
+            content.get("num_layers", config.num_hidden_layers)
+            if "num_hidden_layers" not in content
+            else config.num_hidden_layers
+        )
         count = content.get("num_layers_per_stack", count)
-        self.pairing_seen = next((made["kind"] for _, made in sorted(layers.items()) if made["kind"] not in ("none", "unknown")), None)
+        self.pairing_seen = next(
+            (
+                made["kind"]
+                for _, made in sorted(layers.items())
+                if made["kind"] not in ("none", "unknown")
+            ),
+            None,
+        )
         types = getattr(config, "layer_types", None)
         text = ""
         for index in range(count):
@@ -643,7 +916,13 @@ class Recorder:
                 wanted = torch.tensor(rates, dtype=torch.float64)
                 if len(rates) != made["dims"] // 2:
                     continue
-                error = float((torch.remainder(wanted.abs() + math.pi, 2 * math.pi) - math.pi).abs().sub(angles).abs().max())
+                error = float(
+                    (torch.remainder(wanted.abs() + math.pi, 2 * math.pi) - math.pi)
+                    .abs()
+                    .sub(angles)
+                    .abs()
+                    .max()
+                )
                 if error < 1e-4:
                     named = types is not None and index < len(types) and types[index] == kind
                     scores.append((not named, error, place))
@@ -673,18 +952,31 @@ class Recorder:
         try:
             content, (model, layers, fits) = self.first_that_runs(content)
             config = self.type.config(content)
-            for switched in ({"position_embedding_type": "rotary"}, {"position_embedding_type": "rope"}, {"attn_layer_indices": [2, 5]}):
+            for switched in (
+                {"position_embedding_type": "rotary"},
+                {"position_embedding_type": "rope"},
+                {"attn_layer_indices": [2, 5]},
+            ):
                 if fits or not hasattr(config, next(iter(switched))):
                     continue
                 made = {**content, **switched}
-                types = ["full_attention" if kind == "attention" else kind for kind in made.get("layer_types") or []]
-                if "position_embedding_type" in switched and types and not {"full_attention", "attention"} & set(types):
+                types = [
+                    "full_attention" if kind == "attention" else kind
+                    for kind in made.get("layer_types") or []
+                ]
+                if (
+                    "position_embedding_type" in switched
+                    and types
+                    and not {"full_attention", "attention"} & set(types)
+                ):
                     made["layer_types"] = (["mamba", "attention"] * len(types))[: len(types)]
                 with contextlib.suppress(RuntimeError):
                     found = self.type.measured(self.type.config(made))
                     if found[2]:
                         content, config, (model, layers, fits) = made, self.type.config(made), found
-                        result["only_with"] = {k: v for k, v in made.items() if k in switched or k == "layer_types"}
+                        result["only_with"] = {
+                            k: v for k, v in made.items() if k in switched or k == "layer_types"
+                        }
         except Exception as error:  # noqa: BLE001
             reason = first_line(error)
             entry = {"not_recorded": reason}
@@ -701,18 +993,30 @@ class Recorder:
         if not fits:
             modules = text_modules(model)
             if modules:
-                return {**result, "not_recorded": "it has a rotary module, and nothing that applies it was seen"}
+                return {
+                    **result,
+                    "not_recorded": "it has a rotary module, and nothing that applies it was seen",
+                }
             return {**result, "rotates": False}
         if not turned:
-            return {**result, "rotates": False} if all(m["kind"] == "none" for _, m in fits) else {**result, "not_recorded": "no known rule turns its rows"}
+            return (
+                {**result, "rotates": False}
+                if all(m["kind"] == "none" for _, m in fits)
+                else {**result, "not_recorded": "no known rule turns its rows"}
+            )
         result["rotates"] = True
-        main = next((layers[i] for i in sorted(layers) if layers[i]["kind"] not in ("none", "unknown")), turned[0])
+        main = next(
+            (layers[i] for i in sorted(layers) if layers[i]["kind"] not in ("none", "unknown")),
+            turned[0],
+        )
         result["pairing"] = self.kind_for_axes = main["kind"]
         result["window"] = [main["offset"], main["dims"]]
         signs = torch.sign(main["angles"][1][main["angles"][1].abs() > 1e-6])
         if len(signs) and float(signs.mean()) < 0:
             result["turns"] = "backwards"
-        others = sorted({(m["holder"], m["kind"]) for _, m in fits if m["kind"] not in ("none", main["kind"])})
+        others = sorted(
+            {(m["holder"], m["kind"]) for _, m in fits if m["kind"] not in ("none", main["kind"])}
+        )
         if others:
             result["others"] = [list(o) for o in others]
         result["fused"] = self.fused_of(content)
@@ -728,14 +1032,23 @@ class Recorder:
             kept = {**content, "model_type": name}
         kept = {k: v for k, v in kept.items() if k not in ("id2label", "label2id")}
         result["config"] = kept
-        default_file = {k: v for k, v in plain(self.cls().to_dict()).items() if v is not None and KEPT.search(k) and not DROPPED.search(k)}
+        default_file = {
+            k: v
+            for k, v in plain(self.cls().to_dict()).items()
+            if v is not None and KEPT.search(k) and not DROPPED.search(k)
+        }
         default_file["model_type"] = name
         result["default_theta"] = getattr(self.cls, "default_theta", None)
         result["default_config"] = default_file
         if not self.rotary:
             angles = main["angles"][1].abs().tolist()
             result["measured_rates"] = [float(f"{v:.4g}") for v in angles]
-            result["layers"] = {"saved": "".join("-" if layers.get(i, {"kind": "none"})["kind"] == "none" else "0" for i in range(getattr(config, "num_hidden_layers", 0)))}
+            result["layers"] = {
+                "saved": "".join(
+                    "-" if layers.get(i, {"kind": "none"})["kind"] == "none" else "0"
+                    for i in range(getattr(config, "num_hidden_layers", 0))
+                )
+            }
             return result
         pairs = main["dims"] // 2
         result["pairs"] = pairs
@@ -750,7 +1063,16 @@ class Recorder:
         for label, patch in todo.items():
             if label.startswith("nested"):
                 result.setdefault("patches", {})[label] = patch
-            self.answer(label, kept, content, patch, answers, per_layer, run=label in ("saved", "no_parameters", "old_base", "new_base", "nested", "nested_one_null"))
+            self.answer(
+                label,
+                kept,
+                content,
+                patch,
+                answers,
+                per_layer,
+                run=label
+                in ("saved", "no_parameters", "old_base", "new_base", "nested", "nested_one_null"),
+            )
         for label, patch in layer_variants(kept).items():
             result.setdefault("patches", {})[label] = patch
             self.answer(label, kept, content, patch, answers, per_layer, run=True)
@@ -765,19 +1087,32 @@ class Recorder:
         return result
 
     def first_that_runs(self, content):
-        """The small configuration, with what its class leaves empty or what does not suit a small head filled in until a model runs."""
+        """The small configuration, with what its class leaves empty or what does not suit a small
+        head filled in until a model runs."""
         default = self.cls()
-        filled = {key: SIZES[key] for key in FILLED if content.get(key) is None and hasattr(default, key)}
+        filled = {
+            key: SIZES[key] for key in FILLED if content.get(key) is None and hasattr(default, key)
+        }
         if content.get("num_key_value_heads") is None and hasattr(default, "num_key_value_heads"):
             filled["num_key_value_heads"] = 4
         count = content.get("num_hidden_layers", LAYERS)
-        lists = {"mlp_layer_types": ["dense"] * count} if hasattr(default, "mlp_layer_types") and not content.get("mlp_layer_types") else {}
+        lists = (
+            {"mlp_layer_types": ["dense"] * count}
+            if hasattr(default, "mlp_layer_types") and not content.get("mlp_layer_types")
+            else {}
+        )
         shared = {"num_kv_shared_layers": 0} if content.get("num_kv_shared_layers") else {}
         rope = {k: v for k, v in (content.get("rope_parameters") or {}).items()}
         types = content.get("layer_types") or []
-        nested = {"rope_parameters": {t: {"rope_type": "default", "rope_theta": 10000.0} for t in types}} if types else {}
+        nested = (
+            {"rope_parameters": {t: {"rope_type": "default", "rope_theta": 10000.0} for t in types}}
+            if types
+            else {}
+        )
         patches = [{}, {**lists, **shared}, {**filled, **lists, **shared}]
-        patches += [{"rope_parameters": {**rope, "mrope_section": s}} for s in ([2, 3, 3], [1, 1, 2])]
+        patches += [
+            {"rope_parameters": {**rope, "mrope_section": s}} for s in ([2, 3, 3], [1, 1, 2])
+        ]
         if hasattr(default, "layer_types") and not types:
             kinds = ["full_attention"]
             patches.append({**filled, **lists, **shared, "layer_types": kinds * count})
@@ -798,7 +1133,11 @@ class Recorder:
     def fused_of(self, content):
         """The order of fused weights, "varies" where a switch of the configuration changes it."""
         orders = set()
-        patches = [{}] + [{k: not v} for k, v in content.items() if isinstance(v, bool) and re.search(r"multi_query|decoder_arch|kv_head", k)]
+        patches = [{}] + [
+            {k: not v}
+            for k, v in content.items()
+            if isinstance(v, bool) and re.search(r"multi_query|decoder_arch|kv_head", k)
+        ]
         for patch in patches:
             try:
                 self.type.measured(self.type.config(patched(content, patch)))
@@ -808,7 +1147,8 @@ class Recorder:
         return orders.pop() if len(orders) == 1 else "varies"
 
     def answer(self, label, kept, content, patch, answers, per_layer, run):
-        """`kept` is what the record holds, `content` the same with the sizes a small model needs."""
+        """`kept` is what the record holds, `content` the same with the sizes a small model
+        needs."""
         try:
             answers[label] = self.ask(patched(kept, patch))
         except Exception as error:  # noqa: BLE001
@@ -823,23 +1163,42 @@ class Recorder:
                 per_layer[label] = "error " + first_line(error)
 
     def softmax(self, content, pairs):
-        """What mscale_all_dim multiplies the logits by: the ratio of the attentions' scale with and without it."""
-        plain_yarn = {"rope_type": "yarn", "rope_theta": 54321.0, "factor": 40.0, "original_max_position_embeddings": 1024}
+        """What mscale_all_dim multiplies the logits by: the ratio of the attentions' scale with and
+        without it."""
+        plain_yarn = {
+            "rope_type": "yarn",
+            "rope_theta": 54321.0,
+            "factor": 40.0,
+            "original_max_position_embeddings": 1024,
+        }
         with_all = {**plain_yarn, "mscale": 0.707, "mscale_all_dim": 0.707}
         scales = []
         for parameters in (plain_yarn, with_all):
             try:
-                made = self.type.build(self.type.config(patched(content, {"rope_parameters": parameters, "max_position_embeddings": 40960})))
+                made = self.type.build(
+                    self.type.config(
+                        patched(
+                            content,
+                            {"rope_parameters": parameters, "max_position_embeddings": 40960},
+                        )
+                    )
+                )
             except Exception as error:  # noqa: BLE001
                 return first_line(error)
             scales.append(
                 {
                     f"{path}.{key}": value
-                    for path, part in made.named_modules() if "ttention" in type(part).__name__
-                    for key, value in vars(part).items() if isinstance(value, float) and value
+                    for path, part in made.named_modules()
+                    if "ttention" in type(part).__name__
+                    for key, value in vars(part).items()
+                    if isinstance(value, float) and value
                 }  # fmt: skip
             )
-        ratios = {round(scales[1][key] / value, 9) for key, value in scales[0].items() if key in scales[1] and scales[1][key] != value}
+        ratios = {
+            round(scales[1][key] / value, 9)
+            for key, value in scales[0].items()
+            if key in scales[1] and scales[1][key] != value
+        }
         return sorted(ratios)[-1] if ratios else 1.0
 
     def sections(self, result, content, pairs):
@@ -854,10 +1213,15 @@ class Recorder:
             model, layers, _ = self.type.measured(config, sections=True)
         except Exception:  # noqa: BLE001
             return
-        made = next((layers[i] for i in sorted(layers) if layers[i]["kind"] not in ("none", "unknown")), None)
+        made = next(
+            (layers[i] for i in sorted(layers) if layers[i]["kind"] not in ("none", "unknown")),
+            None,
+        )
         if made is None:
             if layers and all(layers[i]["kind"] == "unknown" for i in layers):
-                result["section_axes"] = "split"  # a pair's two elements have different axes: no rotation
+                result["section_axes"] = (
+                    "split"  # a pair's two elements have different axes: no rotation
+                )
             return
         angles = made["angles"]
         axes = ""
@@ -882,7 +1246,11 @@ class Recorder:
         fresh = self.cls()
         for cls in self.rotary:
             with contextlib.suppress(Exception):
-                made = cls(config=self.type.config({k: v for k, v in plain(fresh.to_dict()).items() if k != "rope_parameters"}))
+                made = cls(
+                    config=self.type.config(
+                        {k: v for k, v in plain(fresh.to_dict()).items() if k != "rope_parameters"}
+                    )
+                )
                 found = getattr(made, "mrope_section", None)
                 if found is not None:
                     result["default_sections"] = list(found)
@@ -893,11 +1261,18 @@ class Recorder:
         position = torch.zeros(3, 1, TOKENS, dtype=torch.long)
         position[axis, 0] = torch.arange(TOKENS)
         watch = Watch()
-        names = {type(part).__module__ for part in model.modules() if type(part).__module__.startswith("transformers.models.")}
+        names = {
+            type(part).__module__
+            for part in model.modules()
+            if type(part).__module__.startswith("transformers.models.")
+        }
         watch.enter(model, [importlib.import_module(n) for n in sorted(names)])
         width = getattr(config, "hidden_size", 64)
         try:
-            for attempt in ({"input_ids": torch.arange(3, 3 + TOKENS)[None]}, {"inputs_embeds": torch.randn(1, TOKENS, width)}):
+            for attempt in (
+                {"input_ids": torch.arange(3, 3 + TOKENS)[None]},
+                {"inputs_embeds": torch.randn(1, TOKENS, width)},
+            ):
                 watch.calls.clear()
                 watch.stack.clear()
                 try:
@@ -920,7 +1295,12 @@ def fit_pairs(before, after, kind):
     """Which pairs of a row move at all from token to token."""
     axes = [axis for axis in range(before.dim() - 1) if before.shape[axis] == TOKENS]
     x = before.movedim(axes[-1], 0).reshape(TOKENS, -1, before.shape[-1]).double()
-    y = after.reshape(before.shape).movedim(axes[-1], 0).reshape(TOKENS, -1, before.shape[-1]).double()
+    y = (
+        after.reshape(before.shape)
+        .movedim(axes[-1], 0)
+        .reshape(TOKENS, -1, before.shape[-1])
+        .double()
+    )
     dims = x.shape[-1]
     result = []
     for k in range(dims // 2):
@@ -974,7 +1354,11 @@ def apart(names, workers):
             if not reader.poll() and not late:
                 continue
             try:
-                records[name] = {"not_recorded": f"it took more than {SECONDS} seconds"} if late else reader.recv()
+                records[name] = (
+                    {"not_recorded": f"it took more than {SECONDS} seconds"}
+                    if late
+                    else reader.recv()
+                )
             except EOFError:
                 records[name] = {"not_recorded": "the process that built it ended"}
             if late:
@@ -982,7 +1366,12 @@ def apart(names, workers):
             process.join()
             del running[name]
             if "TIMES" in os.environ:
-                print(name, f"{time.monotonic() - started:.1f}", records[name].get("not_recorded", list(records[name])[:2]), flush=True)
+                print(
+                    name,
+                    f"{time.monotonic() - started:.1f}",
+                    records[name].get("not_recorded", list(records[name])[:2]),
+                    flush=True,
+                )
     return records
 
 
@@ -998,7 +1387,14 @@ def main():
     options = parser.parse_args()
     CLASSES.update(configuration_classes())
     names = [name for name in options.only or CLASSES if name in CLASSES]
-    for common in ("llama", "bert", "qwen2_vl", "mixtral", "gemma3", "clip"):  # what most modules import is shared by all processes
+    for common in (
+        "llama",
+        "bert",
+        "qwen2_vl",
+        "mixtral",
+        "gemma3",
+        "clip",
+    ):  # what most modules import is shared by all processes
         importlib.import_module(f"transformers.models.{common}.modeling_{common}")
     records = kept_records(options.keep, names) if options.keep else {}
     records.update(apart(names, options.workers))
@@ -1013,7 +1409,9 @@ def kept_records(path, names):
     for record in kept.values():
         for label, answer in record.get("answers", {}).items():
             if isinstance(answer, list):
-                record["answers"][label] = [[kind, recorded["rates"][place], magnitude] for kind, place, magnitude in answer]
+                record["answers"][label] = [
+                    [kind, recorded["rates"][place], magnitude] for kind, place, magnitude in answer
+                ]
     return kept
 
 
@@ -1033,21 +1431,40 @@ def write(path, records):
     for name, record in records.items():
         for label, answer in record.get("answers", {}).items():
             if isinstance(answer, list):
-                record["answers"][label] = [[kind, number(values), magnitude] for kind, values, magnitude in answer]
+                record["answers"][label] = [
+                    [kind, number(values), magnitude] for kind, values, magnitude in answer
+                ]
         lines.append(json.dumps(name) + ":" + json.dumps(record, separators=(",", ":")))
     head = {
         "transformers": transformers.__version__, "torch": torch.__version__.split("+")[0],
         "date": datetime.date.today().isoformat(),
     }  # fmt: skip
-    shared = ",\n".join(f'"{n}":' + json.dumps(variants(n, []), separators=(",", ":")) for n in counts)
-    text = "{\n" + json.dumps(head)[1:-1] + ',\n"variants":{\n' + shared + '\n},\n"rates":[\n' + ",\n".join(rates)
+    shared = ",\n".join(
+        f'"{n}":' + json.dumps(variants(n, []), separators=(",", ":")) for n in counts
+    )
+    text = (
+        "{\n"
+        + json.dumps(head)[1:-1]
+        + ',\n"variants":{\n'
+        + shared
+        + '\n},\n"rates":[\n'
+        + ",\n".join(rates)
+    )
     text += '\n],\n"types":{\n' + ",\n".join(lines) + "\n}\n}\n"
     json.loads(text)
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     summary = collections.Counter(
-        "not recorded" if "not_recorded" in r else "composite" if "text" in r else "tower" if len(r) == 1 and "input" in r else "rotates" if r.get("rotates") else "does not rotate"
+        "not recorded"
+        if "not_recorded" in r
+        else "composite"
+        if "text" in r
+        else "tower"
+        if len(r) == 1 and "input" in r
+        else "rotates"
+        if r.get("rotates")
+        else "does not rotate"
         for r in records.values()
     )
     print(dict(summary), len(text), "bytes")

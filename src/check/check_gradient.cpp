@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of a gradient check, on flat arrays (detail/gradient_problem.hpp). Slopes of f along directions are numeric_slope.cpp.
+// The arithmetic of a gradient check, on flat arrays (detail/gradient_problem.hpp). Slopes of f
+// along directions are numeric_slope.cpp.
 #include "eigen_rope/check/detail/gradient_problem.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +42,13 @@ struct Claimed {
 
 class GradientCheck {
  public:
-  GradientCheck(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind)
-      : problem_(problem), options_(options), kind_(kind), slopes_(problem, options, kind), random_(options.seed) {
+  GradientCheck(const GradientProblem& problem, const GradientCheckOptions& options,
+                ProblemKind kind)
+      : problem_(problem),
+        options_(options),
+        kind_(kind),
+        slopes_(problem, options, kind),
+        random_(options.seed) {
     inputs_ = static_cast<Index>(problem.x.size());
     outputs_ = problem.output.size();
   }
@@ -50,7 +56,8 @@ class GradientCheck {
   GradientReport run() {
     report_.coverage = options_.coverage;
     if (report_.coverage == Coverage::automatic) {
-      report_.coverage = inputs_ + outputs_ <= options_.every_entry_limit ? Coverage::every_entry : Coverage::projections;
+      report_.coverage = inputs_ + outputs_ <= options_.every_entry_limit ? Coverage::every_entry
+                                                                          : Coverage::projections;
     }
     report_.method = kind_ == ProblemKind::linear ? NumericMethod::linear_map : options_.method;
     if (inputs_ > 0 && outputs_ > 0) {
@@ -58,7 +65,8 @@ class GradientCheck {
       note_outputs_that_are_not_finite();
       if (kind_ != ProblemKind::linear) claim_noise_ = slopes_.noise_of_claim(random_);
       if (report_.coverage == Coverage::every_entry) check_entries();
-      if (report_.coverage == Coverage::projections || kind_ == ProblemKind::linear) check_projections();
+      if (report_.coverage == Coverage::projections || kind_ == ProblemKind::linear)
+        check_projections();
     }
     report_.evaluations = slopes_.evaluations();
     report_.gradient_evaluations = slopes_.claims();
@@ -74,14 +82,18 @@ class GradientCheck {
     if (kind_ == ProblemKind::linear) return;
     const bool possible = static_cast<bool>(problem_.directional);
     if (report_.method == NumericMethod::complex_step && !possible) {
-      fail("the complex step needs an f that takes and returns tensors of std::complex<double>, and Precision::widest");
+      fail(
+          "the complex step needs an f that takes and returns tensors of std::complex<double>, and "
+          "Precision::widest");
     }
     slopes_.measure_value_noise(random_);
     if (report_.method == NumericMethod::automatic) {
       report_.method = possible ? NumericMethod::complex_step : NumericMethod::central_differences;
       if (possible && !slopes_.complex_step_agrees(random_)) {
         report_.method = NumericMethod::central_differences;
-        report_.note = "f takes complex tensors but is not analytic there: central differences instead of the complex step";
+        report_.note =
+            "f takes complex tensors but is not analytic there: central differences instead of the "
+            "complex step";
       }
     }
     slopes_.use(report_.method, random_);
@@ -117,14 +129,15 @@ class GradientCheck {
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const Index end = begin + problem_.arguments[a].size();
       FlatValues largest;
-      for (const FlatValues& row : rows) largest.push_back(row.empty() ? 0 : largest_finite(row, begin, end));
+      for (const FlatValues& row : rows)
+        largest.push_back(row.empty() ? 0 : largest_finite(row, begin, end));
       for (Index j = begin; j < end; ++j) check_column(a, begin, j, rows, largest, ones);
       begin = end;
     }
   }
 
-  void check_column(std::size_t a, Index begin, Index j, const std::vector<FlatValues>& rows, const FlatValues& largest,
-                    const FlatValues& ones) {
+  void check_column(std::size_t a, Index begin, Index j, const std::vector<FlatValues>& rows,
+                    const FlatValues& largest, const FlatValues& ones) {
     Looks looks(slopes_, InputDirection{j, j + 1, a, {1.0}}, slopes_.step() * slopes_.scale(j));
     for (Index i = 0; i < outputs_; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -133,15 +146,18 @@ class GradientCheck {
       claimed.value = rows[at][static_cast<std::size_t>(j)];
       claimed.error = entry_error(i, j, claimed.value, largest[at]);
       claimed.natural = slopes_.largest_value() / slopes_.scale(j);
-      record(entry_at(a, begin, j, i, i + 1), judge(looks, ones, i, i + 1, claimed, {claimed.value}), claimed.value);
+      record(entry_at(a, begin, j, i, i + 1),
+             judge(looks, ones, i, i + 1, claimed, {claimed.value}), claimed.value);
     }
   }
 
   double entry_error(Index i, Index j, double claimed, double largest) const {
     const double epsilon = problem_.claimed_epsilon;
     if (kind_ == ProblemKind::linear) return 8 * epsilon * largest;
-    const double natural = std::abs(slopes_.value_at_x()[static_cast<std::size_t>(i)]) / slopes_.scale(j);
-    return 8 * claim_noise_[static_cast<std::size_t>(j)] + 4 * epsilon * (std::abs(claimed) + largest + natural);
+    const double natural =
+        std::abs(slopes_.value_at_x()[static_cast<std::size_t>(i)]) / slopes_.scale(j);
+    return 8 * claim_noise_[static_cast<std::size_t>(j)] +
+           4 * epsilon * (std::abs(claimed) + largest + natural);
   }
 
   // ---- projections
@@ -173,7 +189,8 @@ class GradientCheck {
     }
   }
 
-  void drop_what_is_not_finite(InputDirection& direction, FlatValues& g, std::size_t a, Index begin) {
+  void drop_what_is_not_finite(InputDirection& direction, FlatValues& g, std::size_t a,
+                               Index begin) {
     for (Index j = direction.first; j < direction.last; ++j) {
       double& value = g[static_cast<std::size_t>(j)];
       if (std::isfinite(value)) continue;
@@ -211,17 +228,22 @@ class GradientCheck {
     } else {
       claimed.natural = slopes_.norm_of_value() * std::sqrt(scaled_squares);
       const double largest = largest_finite(g, direction.first, direction.last);
-      claimed.error = 8 * noise + 4 * epsilon * (terms + std::sqrt(squares) * largest + claimed.natural);
+      claimed.error =
+          8 * noise + 4 * epsilon * (terms + std::sqrt(squares) * largest + claimed.natural);
     }
     return claimed;
   }
 
-  /// Finds one entry behind a projection that disagrees: halves of the argument, then halves of the result.
-  void search(std::size_t a, Index begin, InputDirection direction, const FlatValues& w, const FlatValues& g, double difference) {
+  /// Finds one entry behind a projection that disagrees: halves of the argument, then halves of the
+  /// result.
+  void search(std::size_t a, Index begin, InputDirection direction, const FlatValues& w,
+              const FlatValues& g, double difference) {
     while (direction.last - direction.first > 1) {
       const Index middle = direction.first + (direction.last - direction.first) / 2;
       InputDirection low = direction.between(direction.first, middle);
-      const double in_low = slopes_.estimate(slopes_.along(low, slopes_.step()), w, 0, outputs_).value - projected(low, g).value;
+      const double in_low =
+          slopes_.estimate(slopes_.along(low, slopes_.step()), w, 0, outputs_).value -
+          projected(low, g).value;
       const bool go_low = std::abs(in_low) >= std::abs(difference - in_low);
       difference = go_low ? in_low : difference - in_low;
       direction = go_low ? std::move(low) : direction.between(middle, direction.last);
@@ -236,7 +258,8 @@ class GradientCheck {
       const Index middle = first + (last - first) / 2;
       FlatValues part_of_w(w.size(), 0.0);
       std::copy(w.begin() + first, w.begin() + middle, part_of_w.begin() + first);
-      const double in_low = slopes_.estimate(looks.first(), w, first, middle).value - slopes_.claimed(part_of_w)[at];
+      const double in_low =
+          slopes_.estimate(looks.first(), w, first, middle).value - slopes_.claimed(part_of_w)[at];
       const bool go_low = std::abs(in_low) >= std::abs(difference - in_low);
       difference = go_low ? in_low : difference - in_low;
       (go_low ? last : first) = middle;
@@ -246,10 +269,13 @@ class GradientCheck {
     const FlatValues row = slopes_.claimed(unit);
     Claimed claimed;
     claimed.value = row[at];
-    claimed.error = entry_error(first, j, claimed.value, largest_finite(row, begin, begin + problem_.arguments[a].size()));
+    claimed.error = entry_error(first, j, claimed.value,
+                                largest_finite(row, begin, begin + problem_.arguments[a].size()));
     claimed.natural = slopes_.largest_value() / slopes_.scale(j);
     const Judgement judgement = judge(looks, unit, first, last, claimed, {claimed.value});
-    if (judgement.fate == Fate::disagrees) propose(completed(entry_at(a, begin, j, first, last), judgement, claimed.value), judgement.fate);
+    if (judgement.fate == Fate::disagrees)
+      propose(completed(entry_at(a, begin, j, first, last), judgement, claimed.value),
+              judgement.fate);
   }
 
   // ---- comparing
@@ -257,7 +283,8 @@ class GradientCheck {
   /// A slope along one direction, and the same seen more finely, made when asked for.
   class Looks {
    public:
-    Looks(Slopes& slopes, InputDirection direction, double h) : slopes_(slopes), direction_(std::move(direction)), h_(h) {
+    Looks(Slopes& slopes, InputDirection direction, double h)
+        : slopes_(slopes), direction_(std::move(direction)), h_(h) {
       coarse_ = slopes_.along(direction_, h_);
     }
     const Slope& first() const { return coarse_; }
@@ -275,27 +302,34 @@ class GradientCheck {
     std::optional<Slope> finer_;
   };
 
-  Judgement judge(Looks& looks, const FlatValues& w, Index first, Index last, const Claimed& claimed, const FlatValues& g) {
+  Judgement judge(Looks& looks, const FlatValues& w, Index first, Index last,
+                  const Claimed& claimed, const FlatValues& g) {
     const auto look = [&](const Slope& slope) {
       Estimate estimate = slopes_.estimate(slope, w, first, last);
-      for (std::size_t k = 0; k < slope.direction_error.size(); ++k) estimate.error += slope.direction_error[k] * std::abs(g[k]);
+      for (std::size_t k = 0; k < slope.direction_error.size(); ++k)
+        estimate.error += slope.direction_error[k] * std::abs(g[k]);
       estimate.finite = estimate.finite && std::isfinite(estimate.error);
       return estimate;
     };
     const auto tolerance = [&](const Estimate& estimate) {
-      return options_.absolute + options_.relative * std::max(std::abs(estimate.value), std::abs(claimed.value));
+      return options_.absolute +
+             options_.relative * std::max(std::abs(estimate.value), std::abs(claimed.value));
     };
     const auto is_coarse = [&](const Estimate& estimate) {
       if (kind_ == ProblemKind::linear) return false;
       const double error = estimate.error + claimed.error;
-      return error > coarse * std::max({claimed.natural, std::abs(estimate.value), std::abs(claimed.value)}) && error > tolerance(estimate);
+      return error > coarse * std::max({claimed.natural, std::abs(estimate.value),
+                                        std::abs(claimed.value)}) &&
+             error > tolerance(estimate);
     };
     const auto disagrees = [&](const Estimate& estimate) {
-      return !(std::abs(estimate.value - claimed.value) <= estimate.error + claimed.error + tolerance(estimate));
+      return !(std::abs(estimate.value - claimed.value) <=
+               estimate.error + claimed.error + tolerance(estimate));
     };
 
     if (!std::isfinite(claimed.value))
-      return {Fate::non_finite, looks.first().exact ? 0 : slopes_.estimate(looks.first(), w, first, last).value, 0};
+      return {Fate::non_finite,
+              looks.first().exact ? 0 : slopes_.estimate(looks.first(), w, first, last).value, 0};
     Estimate estimate = look(looks.first());
     bool usable = estimate.finite;
     bool converges = false;
@@ -305,11 +339,13 @@ class GradientCheck {
         converges = estimate.finite && finer.error < estimate.error / 4;
         usable = true;
         estimate = finer;
-      } else if (finer.finite && std::abs(finer.value - estimate.value) > finer.error + estimate.error) {
+      } else if (finer.finite &&
+                 std::abs(finer.value - estimate.value) > finer.error + estimate.error) {
         usable = false;  // no derivative: a jump
       }
     }
-    Judgement judgement{Fate::agrees, estimate.value, estimate.error + claimed.error + tolerance(estimate)};
+    Judgement judgement{Fate::agrees, estimate.value,
+                        estimate.error + claimed.error + tolerance(estimate)};
     if (!usable && looks.first().exact) {
       judgement.fate = Fate::non_finite;
     } else if (!usable || (!disagrees(estimate) && is_coarse(estimate) && !converges)) {
@@ -355,10 +391,14 @@ class GradientCheck {
     propose(completed(std::move(entry), judgement, claimed), judgement.fate);
   }
 
-  /// Keeps the worst entry: by its fate, then what is wrong at a place before a projection, then by its share of the bound.
+  /// Keeps the worst entry: by its fate, then what is wrong at a place before a projection, then by
+  /// its share of the bound.
   void propose(GradientEntry entry, Fate fate) {
-    const double ratio = entry.bound > 0 ? entry.difference / entry.bound : entry.difference > 0 ? HUGE_VAL : 0;
-    const Rank rank{static_cast<int>(fate), fate != Fate::agrees && entry.place.has_value(), std::isnan(ratio) ? HUGE_VAL : ratio};
+    const double ratio = entry.bound > 0        ? entry.difference / entry.bound
+                         : entry.difference > 0 ? HUGE_VAL
+                                                : 0;
+    const Rank rank{static_cast<int>(fate), fate != Fate::agrees && entry.place.has_value(),
+                    std::isnan(ratio) ? HUGE_VAL : ratio};
     if (report_.worst && !(rank > worst_rank_)) return;
     report_.worst = std::move(entry);
     worst_rank_ = rank;
@@ -379,10 +419,13 @@ class GradientCheck {
   FlatValues claim_noise_;
 };
 
-std::string extents_text(const std::vector<Index>& extents) { return fmt::format("[{}]", fmt::join(extents, ", ")); }
+std::string extents_text(const std::vector<Index>& extents) {
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
 
 void require_tolerance(std::string_view name, double value) {
-  if (!(value >= 0) || !std::isfinite(value)) fail(fmt::format("{} must be finite and not negative", name), value);
+  if (!(value >= 0) || !std::isfinite(value))
+    fail(fmt::format("{} must be finite and not negative", name), value);
 }
 
 }  // namespace
@@ -403,8 +446,10 @@ std::vector<Index> FlatArray::place_of(Index element) const {
   return place;
 }
 
-void require_extents(std::string_view what, const std::vector<Index>& expected, const std::vector<Index>& got) {
-  if (expected != got) fail(fmt::format("{} must have shape {}", what, extents_text(expected)), extents_text(got));
+void require_extents(std::string_view what, const std::vector<Index>& expected,
+                     const std::vector<Index>& got) {
+  if (expected != got)
+    fail(fmt::format("{} must have shape {}", what, extents_text(expected)), extents_text(got));
 }
 
 std::vector<std::string> argument_names(const std::vector<std::string>& given, std::size_t count) {
@@ -414,17 +459,21 @@ std::vector<std::string> argument_names(const std::vector<std::string>& given, s
     for (std::size_t k = 0; k < count; ++k) names.push_back(fmt::format("x{}", k));
   }
   if (names.size() != count) {
-    fail(fmt::format("there must be one name for each of the {} arguments", count), static_cast<std::int64_t>(names.size()));
+    fail(fmt::format("there must be one name for each of the {} arguments", count),
+         static_cast<std::int64_t>(names.size()));
   }
   return names;
 }
 
-GradientReport run_gradient_check(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind) {
+GradientReport run_gradient_check(const GradientProblem& problem,
+                                  const GradientCheckOptions& options, ProblemKind kind) {
   require_tolerance("the absolute tolerance", options.absolute);
   require_tolerance("the relative tolerance", options.relative);
   if (options.step != 0) require_positive("the step of central differences", options.step);
   require_positive("typical_x", options.typical_x);
-  if (options.projections < 1) fail("the number of projections must be at least 1", static_cast<std::int64_t>(options.projections));
+  if (options.projections < 1)
+    fail("the number of projections must be at least 1",
+         static_cast<std::int64_t>(options.projections));
   if (kind == ProblemKind::differentiable && options.method == NumericMethod::linear_map)
     fail("a linear map is checked by check_adjoint()");
   return GradientCheck(problem, options, kind).run();

@@ -9,14 +9,16 @@ namespace eigen_rope::detail {
 namespace {
 
 constexpr int grid_points = 20;
-/// A jump between two points of the grid reaches 4 of its 16 fourth differences, a kink 3; the largest 4 are left out, and what that takes
-/// from the variance of normally distributed ones is made up for.
+/// A jump between two points of the grid reaches 4 of its 16 fourth differences, a kink 3; the
+/// largest 4 are left out, and what that takes from the variance of normally distributed ones is
+/// made up for.
 constexpr std::size_t left_out = 4;
 constexpr double variance_of_the_rest = 0.3685;
-/// A coarse grid shows rounding that changes slowly, a fine one has next to no truncation, and what one random direction hides another
-/// shows.
+/// A coarse grid shows rounding that changes slowly, a fine one has next to no truncation, and what
+/// one random direction hides another shows.
 constexpr double grid_refinements[] = {256, 32, 4};
-/// From grid to grid truncation grows by 8^4, rounding hardly; what grows by more than the square root of that is not rounding.
+/// From grid to grid truncation grows by 8^4, rounding hardly; what grows by more than the square
+/// root of that is not rounding.
 constexpr double most_by_rounding = 64;
 constexpr double float_epsilon = static_cast<double>(std::numeric_limits<float>::epsilon());
 constexpr double double_epsilon = std::numeric_limits<double>::epsilon();
@@ -27,7 +29,9 @@ double chosen_step(double epsilon) { return std::exp2(std::round(std::log2(epsil
 /// The smallest power of 2 that is not less than magnitude.
 double power_of_2(double magnitude) { return std::exp2(std::ceil(std::log2(magnitude))); }
 
-double rounded(double value, double epsilon) { return epsilon >= float_epsilon ? static_cast<double>(static_cast<float>(value)) : value; }
+double rounded(double value, double epsilon) {
+  return epsilon >= float_epsilon ? static_cast<double>(static_cast<float>(value)) : value;
+}
 
 }  // namespace
 
@@ -65,17 +69,24 @@ double Noise::along(const FlatValues& w, Index first, Index last, double most_gr
     const double scale = sizes[static_cast<std::size_t>(kept) - 1];
     if (scale == 0) continue;
     double squares = 0;
-    std::for_each(sizes.begin(), sizes.begin() + kept, [&](double size) { squares += size / scale * (size / scale); });
-    const double deviation = scale * std::sqrt(squares / (70 * variance_of_the_rest * static_cast<double>(kept)));
+    std::for_each(sizes.begin(), sizes.begin() + kept,
+                  [&](double size) { squares += size / scale * (size / scale); });
+    const double deviation =
+        scale * std::sqrt(squares / (70 * variance_of_the_rest * static_cast<double>(kept)));
     if (result == 0 || deviation <= most_growth * result) result = std::max(result, deviation);
   }
   return result;
 }
 
-Slopes::Slopes(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind)
-    : problem_(problem), kind_(kind), step_(options.step != 0 ? options.step : chosen_step(problem.value_epsilon)), point_(problem.x) {
+Slopes::Slopes(const GradientProblem& problem, const GradientCheckOptions& options,
+               ProblemKind kind)
+    : problem_(problem),
+      kind_(kind),
+      step_(options.step != 0 ? options.step : chosen_step(problem.value_epsilon)),
+      point_(problem.x) {
   for (const double x : problem.x)
-    scale_.push_back(power_of_2(std::isfinite(x) ? std::max(options.typical_x, std::abs(x)) : options.typical_x));
+    scale_.push_back(power_of_2(std::isfinite(x) ? std::max(options.typical_x, std::abs(x))
+                                                 : options.typical_x));
   if (kind == ProblemKind::linear) {
     method_ = NumericMethod::linear_map;
     return;
@@ -135,7 +146,8 @@ Noise Slopes::noise_of(double step, std::mt19937_64& random, const Sample& sampl
 }
 
 void Slopes::measure_value_noise(std::mt19937_64& random) {
-  value_noise_ = noise_of(step_, random, [&](const FlatValues& x, double, bool) { return value(x); });
+  value_noise_ =
+      noise_of(step_, random, [&](const FlatValues& x, double, bool) { return value(x); });
 }
 
 void Slopes::use(NumericMethod method, std::mt19937_64& random) {
@@ -145,33 +157,37 @@ void Slopes::use(NumericMethod method, std::mt19937_64& random) {
   for (const FlatArray& argument : problem_.arguments) {
     const Index end = begin + argument.size();
     FlatValues v(problem_.x.size(), 0.0);
-    derivative_noise_.push_back(noise_of(chosen_step(double_epsilon), random, [&](const FlatValues& x, double, bool first_of_grid) {
-      if (first_of_grid) {
-        const FlatValues part = random_values(random, static_cast<std::size_t>(end - begin));
-        std::copy(part.begin(), part.end(), v.begin() + begin);
-      }
-      return directional(x, v);
-    }));
+    derivative_noise_.push_back(noise_of(
+        chosen_step(double_epsilon), random, [&](const FlatValues& x, double, bool first_of_grid) {
+          if (first_of_grid) {
+            const FlatValues part = random_values(random, static_cast<std::size_t>(end - begin));
+            std::copy(part.begin(), part.end(), v.begin() + begin);
+          }
+          return directional(x, v);
+        }));
     begin = end;
   }
 }
 
 FlatValues Slopes::noise_of_claim(std::mt19937_64& random) {
   FlatValues w, direction;
-  const Noise noise = noise_of(chosen_step(problem_.claimed_epsilon), random, [&](const FlatValues& x, double t, bool first_of_grid) {
-    if (first_of_grid) {
-      w = random_values(random, value_.size());
-      direction = random_signs(random, value_.size());
-    }
-    // w moves too: the gradient of a linear f depends on nothing else.
-    FlatValues moved = w;
-    for (std::size_t i = 0; i < w.size(); ++i) moved[i] += t * direction[i];
-    ++claims_;
-    return problem_.claimed(x, moved);
-  });
+  const Noise noise = noise_of(chosen_step(problem_.claimed_epsilon), random,
+                               [&](const FlatValues& x, double t, bool first_of_grid) {
+                                 if (first_of_grid) {
+                                   w = random_values(random, value_.size());
+                                   direction = random_signs(random, value_.size());
+                                 }
+                                 // w moves too: the gradient of a linear f depends on nothing else.
+                                 FlatValues moved = w;
+                                 for (std::size_t i = 0; i < w.size(); ++i)
+                                   moved[i] += t * direction[i];
+                                 ++claims_;
+                                 return problem_.claimed(x, moved);
+                               });
   const FlatValues ones(problem_.x.size(), 1.0);
   FlatValues result;
-  for (Index j = 0; j < static_cast<Index>(problem_.x.size()); ++j) result.push_back(noise.along(ones, j, j + 1));
+  for (Index j = 0; j < static_cast<Index>(problem_.x.size()); ++j)
+    result.push_back(noise.along(ones, j, j + 1));
   return result;
 }
 
@@ -180,9 +196,12 @@ FlatValues Slopes::random_cotangent(std::mt19937_64& random) const {
   return kind_ == ProblemKind::linear ? random_values(random, size) : random_signs(random, size);
 }
 
-InputDirection Slopes::random_direction(std::mt19937_64& random, Index first, Index last, std::size_t argument) const {
+InputDirection Slopes::random_direction(std::mt19937_64& random, Index first, Index last,
+                                        std::size_t argument) const {
   const auto size = static_cast<std::size_t>(last - first);
-  InputDirection direction{first, last, argument, kind_ == ProblemKind::linear ? random_values(random, size) : random_signs(random, size)};
+  InputDirection direction{
+      first, last, argument,
+      kind_ == ProblemKind::linear ? random_values(random, size) : random_signs(random, size)};
   for (Index j = first; j < last && method_ == NumericMethod::central_differences; ++j) {
     direction.v[static_cast<std::size_t>(j - first)] *= scale(j);
   }
@@ -214,7 +233,8 @@ Slope Slopes::central(const InputDirection& direction, double h) {
     return rounded(problem_.x[static_cast<std::size_t>(j)] + t * v, problem_.value_epsilon);
   };
   const auto at = [&](double t) {
-    for (Index j = direction.first; j < direction.last; ++j) point_[static_cast<std::size_t>(j)] = point(j, t);
+    for (Index j = direction.first; j < direction.last; ++j)
+      point_[static_cast<std::size_t>(j)] = point(j, t);
     return value(point_);
   };
   slope.minus2 = at(-2 * h);
@@ -227,7 +247,8 @@ Slope Slopes::central(const InputDirection& direction, double h) {
     const double error2 = std::abs((point(j, 2 * h) - point(j, -2 * h)) / (4 * h) - v);
     slope.direction_error.push_back((4 * error1 + error2) / 3);
   }
-  std::copy(problem_.x.begin() + direction.first, problem_.x.begin() + direction.last, point_.begin() + direction.first);
+  std::copy(problem_.x.begin() + direction.first, problem_.x.begin() + direction.last,
+            point_.begin() + direction.first);
   return slope;
 }
 
@@ -237,7 +258,8 @@ Estimate Slopes::estimate(const Slope& slope, const FlatValues& w, Index first, 
   if (slope.exact) {
     long double sum = 0;
     double terms = 0, largest = 0, squares = 0;
-    for (const double d : slope.derivative) largest = std::isfinite(d) ? std::max(largest, std::abs(d)) : largest;
+    for (const double d : slope.derivative)
+      largest = std::isfinite(d) ? std::max(largest, std::abs(d)) : largest;
     for (Index i = first; i < last; ++i) {
       const auto at = static_cast<std::size_t>(i);
       if (w[at] == 0) continue;
@@ -250,7 +272,8 @@ Estimate Slopes::estimate(const Slope& slope, const FlatValues& w, Index first, 
       const auto size = static_cast<double>(problem_.x.size() + slope.derivative.size());
       result.error = slope.single ? 8 * epsilon * largest : 8 * epsilon * std::sqrt(size) * terms;
     } else {
-      result.error = 8 * derivative_noise_[slope.argument].along(w, first, last) + 4 * epsilon * (terms + std::sqrt(squares) * largest);
+      result.error = 8 * derivative_noise_[slope.argument].along(w, first, last) +
+                     4 * epsilon * (terms + std::sqrt(squares) * largest);
     }
   } else {
     long double near = 0, far = 0, even = 0;
@@ -267,9 +290,11 @@ Estimate Slopes::estimate(const Slope& slope, const FlatValues& w, Index first, 
     }
     const double d1 = static_cast<double>(near) / (2 * slope.h);
     const double d2 = static_cast<double>(far) / (4 * slope.h);
-    const double noise = std::max(value_noise_.along(w, first, last, most_by_rounding), problem_.value_epsilon / 2 * std::sqrt(squares));
+    const double noise = std::max(value_noise_.along(w, first, last, most_by_rounding),
+                                  problem_.value_epsilon / 2 * std::sqrt(squares));
     result.value = d1 + (d1 - d2) / 3;
-    result.error = std::abs(d1 - d2) + std::abs(static_cast<double>(even)) / (4 * slope.h) + 6 * noise / slope.h;
+    result.error = std::abs(d1 - d2) + std::abs(static_cast<double>(even)) / (4 * slope.h) +
+                   6 * noise / slope.h;
   }
   result.finite = std::isfinite(result.value) && std::isfinite(result.error);
   return result;

@@ -2,16 +2,19 @@
 //
 // Derivatives of f along directions, and what they may be off by.
 //
-//   central differences   d(h) = (f(x + h v) - f(x - h v)) / (2 h)       value  d(h) + (d(h) - d(2h)) / 3
+//   central differences   d(h) = (f(x + h v) - f(x - h v)) / (2 h)       value
+//                       d(h) + (d(h) - d(2h)) / 3
 //                         error  |d(h) - d(2h)| + |D4| / (4 h) + 6 r / h
 //   complex step          Im f(x + i h v) / h                            error  8 r
 //   linear map            f(v)
 //
-// D4 = f(x-2hv) - 4 f(x-hv) + 6 f(x) - 4 f(x+hv) + f(x+2hv). Smooth f: the first term is h^2 / 2 of the third derivative, where the
-// extrapolated value errs by h^4 only. One kink of slope change J at x + c h v: the value errs by J (1.5 - 1.75 c) / 3 for 0 <= c <= 1,
-// which the first two terms, J c / 4 + J |2 - 3 c| / 4, exceed, with equality at c = 0; likewise beyond. r is the standard deviation of f's
-// rounding error: a smooth function's fourth differences on fine grids, 4, 32 and 256 times finer than h, are rounding errors alone, with
-// variance 70 r^2. 6 r / h is four times what rounding can add, 1.5 r / h.
+// D4 = f(x-2hv) - 4 f(x-hv) + 6 f(x) - 4 f(x+hv) + f(x+2hv). Smooth f: the first term is h^2 / 2 of
+// the third derivative, where the extrapolated value errs by h^4 only. One kink of slope change J
+// at x + c h v: the value errs by J (1.5 - 1.75 c) / 3 for 0 <= c <= 1, which the first two terms,
+// J c / 4 + J |2 - 3 c| / 4, exceed, with equality at c = 0; likewise beyond. r is the standard
+// deviation of f's rounding error: a smooth function's fourth differences on fine grids, 4, 32 and
+// 256 times finer than h, are rounding errors alone, with variance 70 r^2. 6 r / h is four times
+// what rounding can add, 1.5 r / h.
 //
 // Not public, and no tensors: detail/gradient_problem.hpp.
 #pragma once
@@ -24,7 +27,8 @@
 
 namespace eigen_rope::detail {
 
-/// v for the inputs [first, last), zero elsewhere; all of one argument, unless it is the check of the complex step.
+/// v for the inputs [first, last), zero elsewhere; all of one argument, unless it is the check of
+/// the complex step.
 struct InputDirection {
   Index first = 0;
   Index last = 0;
@@ -32,7 +36,8 @@ struct InputDirection {
   FlatValues v{};
 
   InputDirection between(Index begin, Index end) const {
-    return {begin, end, argument, FlatValues(v.begin() + (begin - first), v.begin() + (end - first))};
+    return {begin, end, argument,
+            FlatValues(v.begin() + (begin - first), v.begin() + (end - first))};
   }
 };
 
@@ -58,8 +63,8 @@ struct Estimate {
 class Noise {
  public:
   void add_grid(const std::vector<FlatValues>& samples);
-  /// The standard deviation of sum w_i f_i over [first, last): the largest of all grids, from the finest on, without those
-  /// where it is more than most_growth times that before.
+  /// The standard deviation of sum w_i f_i over [first, last): the largest of all grids, from the
+  /// finest on, without those where it is more than most_growth times that before.
   double along(const FlatValues& w, Index first, Index last, double most_growth = HUGE_VAL) const;
 
  private:
@@ -78,7 +83,8 @@ class Slopes {
   FlatValues noise_of_claim(std::mt19937_64& random);
 
   FlatValues random_cotangent(std::mt19937_64& random) const;
-  InputDirection random_direction(std::mt19937_64& random, Index first, Index last, std::size_t argument) const;
+  InputDirection random_direction(std::mt19937_64& random, Index first, Index last,
+                                  std::size_t argument) const;
   Slope along(const InputDirection& direction, double h);
   /// The derivative of sum w_i f_i over [first, last).
   Estimate estimate(const Slope& slope, const FlatValues& w, Index first, Index last) const;

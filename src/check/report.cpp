@@ -14,7 +14,9 @@ std::string index_text(const std::vector<Index>& place) {
 }
 
 /// `1 entry`, `2 entries`
-std::string counted(Index count, const char* one, const char* many) { return fmt::format("{} {}", count, count == 1 ? one : many); }
+std::string counted(Index count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
 
 }  // namespace
 
@@ -49,16 +51,20 @@ const char* name_of(Coverage coverage) {
 
 std::string GradientEntry::text() const {
   const std::string output = output_place ? "f" + index_text(*output_place) : "<w, f>";
-  return fmt::format("d {} / d {}", output, place ? argument + index_text(*place) : fmt::format("{} along random signs", argument));
+  return fmt::format(
+      "d {} / d {}", output,
+      place ? argument + index_text(*place) : fmt::format("{} along random signs", argument));
 }
 
 std::string GradientReport::text() const {
   const char* const one = coverage == Coverage::projections ? "projection" : "entry";
   const char* const many = coverage == Coverage::projections ? "projections" : "entries";
-  std::string result = fmt::format("{} check {}: ", method == NumericMethod::linear_map ? "adjoint" : "gradient", name_of(verdict));
+  std::string result =
+      fmt::format("{} check {}: ", method == NumericMethod::linear_map ? "adjoint" : "gradient",
+                  name_of(verdict));
   if (verdict == Verdict::failed) {
-    fmt::format_to(std::back_inserter(result), "{} of {} {}", disagreeing, counted(checked, one, many),
-                   disagreeing == 1 ? "disagrees" : "disagree");
+    fmt::format_to(std::back_inserter(result), "{} of {} {}", disagreeing,
+                   counted(checked, one, many), disagreeing == 1 ? "disagrees" : "disagree");
   } else if (checked == 0 && non_finite == 0) {
     result += "nothing to check";
   } else {
@@ -66,21 +72,29 @@ std::string GradientReport::text() const {
   }
   fmt::format_to(std::back_inserter(result), " ({}, {})", name_of(method), name_of(coverage));
   if (worst) {
-    fmt::format_to(std::back_inserter(result), "\n  worst: {}  claimed {:.10g}  numeric {:.10g}  difference {:.2g}  bound {:.2g}",
-                   worst->text(), worst->claimed, worst->numeric, worst->difference, worst->bound);
+    fmt::format_to(
+        std::back_inserter(result),
+        "\n  worst: {}  claimed {:.10g}  numeric {:.10g}  difference {:.2g}  bound {:.2g}",
+        worst->text(), worst->claimed, worst->numeric, worst->difference, worst->bound);
   }
-  if (non_finite > 0) fmt::format_to(std::back_inserter(result), "\n  not finite: {}", counted(non_finite, "value", "values"));
+  if (non_finite > 0)
+    fmt::format_to(std::back_inserter(result), "\n  not finite: {}",
+                   counted(non_finite, "value", "values"));
   if (undetermined > 0) {
     fmt::format_to(std::back_inserter(result),
-                   "\n  not judged: {}, at a kink or a jump of f, at the edge of its domain, or lost in its rounding",
+                   "\n  not judged: {}, at a kink or a jump of f, at the edge of its domain, or "
+                   "lost in its rounding",
                    counted(undetermined, one, many));
   }
   if (!note.empty()) result += "\n  " + note;
-  fmt::format_to(std::back_inserter(result), "\n  cost: f evaluated {}, the gradient {}", counted(evaluations, "time", "times"),
+  fmt::format_to(std::back_inserter(result), "\n  cost: f evaluated {}, the gradient {}",
+                 counted(evaluations, "time", "times"),
                  counted(gradient_evaluations, "time", "times"));
   return result;
 }
 
-std::ostream& operator<<(std::ostream& stream, const GradientReport& report) { return stream << report.text(); }
+std::ostream& operator<<(std::ostream& stream, const GradientReport& report) {
+  return stream << report.text();
+}
 
 }  // namespace eigen_rope

@@ -18,10 +18,13 @@ const char* name_of(PairKind kind) {
 }
 
 std::string Pairing::text() const {
-  if (whole_row_) return offset_ == 0 ? name_of(kind_) : fmt::format("{}, from {}", name_of(kind_), offset_);
+  if (whole_row_)
+    return offset_ == 0 ? name_of(kind_) : fmt::format("{}, from {}", name_of(kind_), offset_);
   return fmt::format("{}, {} dims from {}", name_of(kind_), rotary_dims_, offset_);
 }
 
-std::ostream& operator<<(std::ostream& stream, const Pairing& pairing) { return stream << pairing.text(); }
+std::ostream& operator<<(std::ostream& stream, const Pairing& pairing) {
+  return stream << pairing.text();
+}
 
 }  // namespace eigen_rope

@@ -13,17 +13,21 @@ void ParameterText::add_text(const char* name, const std::string& value) {
   empty_ = false;
 }
 
-void ParameterText::add(const char* name, double value) { add_text(name, fmt::format("{}", value)); }
+void ParameterText::add(const char* name, double value) {
+  add_text(name, fmt::format("{}", value));
+}
 void ParameterText::add(const char* name, Index value) { add_text(name, fmt::format("{}", value)); }
 void ParameterText::add(const char* name, const char* value) { add_text(name, value); }
 void ParameterText::add(const char* name, const std::optional<double>& value) {
   if (value) add(name, *value);
 }
 void ParameterText::add(const char* name, const std::vector<double>& values) {
-  if (!values.empty()) add_text(name, fmt::format("{}", fmt::join(values.begin(), values.end(), "/")));
+  if (!values.empty())
+    add_text(name, fmt::format("{}", fmt::join(values.begin(), values.end(), "/")));
 }
 void ParameterText::add(const char* name, const std::vector<Index>& values) {
-  if (!values.empty()) add_text(name, fmt::format("{}", fmt::join(values.begin(), values.end(), "/")));
+  if (!values.empty())
+    add_text(name, fmt::format("{}", fmt::join(values.begin(), values.end(), "/")));
 }
 
 std::ostream& print(std::ostream& stream, const std::string& text) { return stream << text; }

@@ -15,7 +15,8 @@ namespace eigen_rope {
 Positions Positions::range(std::int64_t start, Index tokens) {
   if (tokens < 0) detail::fail("tokens must not be negative", static_cast<std::int64_t>(tokens));
   if (tokens > 0 && start > std::numeric_limits<std::int64_t>::max() - (tokens - 1)) {
-    detail::fail("positions must fit 64 bits", fmt::format("start {} and {} tokens", start, tokens));
+    detail::fail("positions must fit 64 bits",
+                 fmt::format("start {} and {} tokens", start, tokens));
   }
   detail::checked_product("the number of bytes of all positions", tokens, sizeof(DoubleDouble));
   std::vector<DoubleDouble> values;
@@ -24,14 +25,18 @@ Positions Positions::range(std::int64_t start, Index tokens) {
   return Positions(std::move(values), 1, std::nullopt);
 }
 
-Positions::Positions(std::vector<DoubleDouble> values, Index batches, std::optional<Sections> sections)
+Positions::Positions(std::vector<DoubleDouble> values, Index batches,
+                     std::optional<Sections> sections)
     : values_(std::move(values)), batches_(batches), sections_(std::move(sections)) {
-  if (batches_ < 0) detail::fail("batches must not be negative", static_cast<std::int64_t>(batches_));
+  if (batches_ < 0)
+    detail::fail("batches must not be negative", static_cast<std::int64_t>(batches_));
   const auto count = static_cast<Index>(values_.size());
   const Index rows = detail::checked_product("axes x batches", axes(), batches_);
   if (rows == 0 ? count != 0 : count % rows != 0) {
-    detail::fail(fmt::format("the number of positions must be a multiple of axes x batches ({} x {})", axes(), batches_),
-                 static_cast<std::int64_t>(count));
+    detail::fail(
+        fmt::format("the number of positions must be a multiple of axes x batches ({} x {})",
+                    axes(), batches_),
+        static_cast<std::int64_t>(count));
   }
   tokens_ = rows == 0 ? 0 : count / rows;
 }
@@ -48,9 +53,12 @@ std::string Positions::text() const {
 }
 
 bool operator==(const Positions& a, const Positions& b) {
-  return a.batches_ == b.batches_ && a.tokens_ == b.tokens_ && a.sections_ == b.sections_ && a.values_ == b.values_;
+  return a.batches_ == b.batches_ && a.tokens_ == b.tokens_ && a.sections_ == b.sections_ &&
+         a.values_ == b.values_;
 }
 
-std::ostream& operator<<(std::ostream& stream, const Positions& positions) { return stream << positions.text(); }
+std::ostream& operator<<(std::ostream& stream, const Positions& positions) {
+  return stream << positions.text();
+}
 
 }  // namespace eigen_rope

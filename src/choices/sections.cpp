@@ -11,27 +11,35 @@
 
 namespace eigen_rope {
 
-Sections::Sections(SectionPattern pattern, std::vector<Index> lengths) : pattern_(pattern), lengths_(std::move(lengths)) {
+Sections::Sections(SectionPattern pattern, std::vector<Index> lengths)
+    : pattern_(pattern), lengths_(std::move(lengths)) {
   const auto count = static_cast<std::int64_t>(lengths_.size());
-  if (pattern_ == SectionPattern::interleaved_hf && count != 3) detail::fail("interleaved_hf sections must be 3 (t, h, w)", count);
-  if (pattern_ == SectionPattern::interleaved_ggml && count != 4) detail::fail("interleaved_ggml sections must be 4 (t, h, w, e)", count);
+  if (pattern_ == SectionPattern::interleaved_hf && count != 3)
+    detail::fail("interleaved_hf sections must be 3 (t, h, w)", count);
+  if (pattern_ == SectionPattern::interleaved_ggml && count != 4)
+    detail::fail("interleaved_ggml sections must be 4 (t, h, w, e)", count);
   if (count < 1 || count > 4) detail::fail("sections must be 1 to 4", count);
   for (const Index length : lengths_) {
-    if (length < 0) detail::fail("section lengths must not be negative", static_cast<std::int64_t>(length));
+    if (length < 0)
+      detail::fail("section lengths must not be negative", static_cast<std::int64_t>(length));
     if (length >= detail::max_section_total - total_) {
-      detail::fail("section lengths must sum to less than 2^31", fmt::format("[{}]", fmt::join(lengths_, ", ")));
+      detail::fail("section lengths must sum to less than 2^31",
+                   fmt::format("[{}]", fmt::join(lengths_, ", ")));
     }
     total_ += length;
   }
-  if (std::all_of(lengths_.begin(), lengths_.begin() + std::min<std::int64_t>(count, 3), [](Index n) { return n == 0; })) {
-    detail::fail("sections must not be 0 on all of the first three axes", fmt::format("[{}]", fmt::join(lengths_, ", ")));
+  if (std::all_of(lengths_.begin(), lengths_.begin() + std::min<std::int64_t>(count, 3),
+                  [](Index n) { return n == 0; })) {
+    detail::fail("sections must not be 0 on all of the first three axes",
+                 fmt::format("[{}]", fmt::join(lengths_, ", ")));
   }
 }
 
 Sections::Place Sections::contiguous_place(Index q) const {
   Index start = 0;
   int axis = 0;
-  while (q >= start + lengths_[static_cast<std::size_t>(axis)]) start += lengths_[static_cast<std::size_t>(axis++)];
+  while (q >= start + lengths_[static_cast<std::size_t>(axis)])
+    start += lengths_[static_cast<std::size_t>(axis++)];
   return {axis, start};
 }
 
@@ -74,8 +82,13 @@ const char* name_of(SectionPattern pattern) {
   return "interleaved_hf";
 }
 
-std::string Sections::text() const { return fmt::format("{} [{}]", name_of(pattern_), fmt::join(lengths_.begin(), lengths_.end(), ", ")); }
+std::string Sections::text() const {
+  return fmt::format("{} [{}]", name_of(pattern_),
+                     fmt::join(lengths_.begin(), lengths_.end(), ", "));
+}
 
-std::ostream& operator<<(std::ostream& stream, const Sections& sections) { return stream << sections.text(); }
+std::ostream& operator<<(std::ostream& stream, const Sections& sections) {
+  return stream << sections.text();
+}
 
 }  // namespace eigen_rope

@@ -33,7 +33,8 @@ double eigen_rope_passive(const Dual<N>& x) {
 
 /// The result of an operation with this value, whose derivatives by its operands are a and b.
 template <std::size_t N>
-Dual<N> chain(DoubleDouble value, DoubleDouble a, const Dual<N>& x, DoubleDouble b, const Dual<N>& y) {
+Dual<N> chain(DoubleDouble value, DoubleDouble a, const Dual<N>& x, DoubleDouble b,
+              const Dual<N>& y) {
   Dual<N> result;
   result.value = value;
   for (std::size_t i = 0; i < N; ++i) result.by[i] = a * x.by[i] + b * y.by[i];
@@ -85,8 +86,8 @@ Dual<N> log(const Dual<N>& x) {
   return chain(log(x.value), DoubleDouble(1) / x.value, x);
 }
 
-// Which derivative is which: those of Powers, then a scaling's own. A list has one derivative for all its entries, since each moves the
-// rate of its own pair only.
+// Which derivative is which: those of Powers, then a scaling's own. A list has one derivative for
+// all its entries, since each moves the rate of its own pair only.
 enum : std::size_t { base, linear_scale, attention_factor, own_factor, first_of_scaling };
 constexpr std::size_t most_parameters = first_of_scaling + 6;
 using S = Dual<most_parameters>;
@@ -97,7 +98,8 @@ Powers<S> seeded(const Powers<>& powers) {
   detail::checked_product("the number of bytes of all rates", powers.rotary_dims / 2, sizeof(S));
   const auto pairs = static_cast<std::size_t>(powers.rotary_dims / 2);
   result.factors.reserve(pairs);
-  for (std::size_t k = 0; k < pairs; ++k) result.factors.emplace_back(powers.factors.empty() ? 1.0 : powers.factors[k], own_factor);
+  for (std::size_t k = 0; k < pairs; ++k)
+    result.factors.emplace_back(powers.factors.empty() ? 1.0 : powers.factors[k], own_factor);
   result.exponents = powers.exponents;
   result.exponent_dims = powers.exponent_dims;
   return result;
@@ -137,10 +139,12 @@ class Seeding {
 /// Reads off the derivatives, in the same order.
 class Reading {
  public:
-  Reading(const Rates<S>& rates, const RateGradients& gradients) : rates_(rates), gradients_(gradients) {}
+  Reading(const Rates<S>& rates, const RateGradients& gradients)
+      : rates_(rates), gradients_(gradients) {}
 
   void operator()(const char* /*name*/, double& to, double /*from*/) { to = sum(next_++); }
-  void operator()(const char* /*name*/, std::optional<double>& to, const std::optional<double>& from) {
+  void operator()(const char* /*name*/, std::optional<double>& to,
+                  const std::optional<double>& from) {
     const std::size_t own = next_++;
     if (from) to = sum(own);
   }
@@ -154,7 +158,8 @@ class Reading {
   }
 
   double sum(std::size_t parameter) const {
-    DoubleDouble result = DoubleDouble(gradients_.attention_factor) * rates_.attention_factor.by[parameter];
+    DoubleDouble result =
+        DoubleDouble(gradients_.attention_factor) * rates_.attention_factor.by[parameter];
     for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
       result = result + DoubleDouble(gradients_.rates[k]) * rates_.rates[k].by[parameter];
     }
@@ -165,7 +170,8 @@ class Reading {
     std::vector<double> result;
     result.reserve(rates_.rates.size());
     for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
-      result.push_back(static_cast<double>(DoubleDouble(gradients_.rates[k]) * rates_.rates[k].by[parameter]));
+      result.push_back(
+          static_cast<double>(DoubleDouble(gradients_.rates[k]) * rates_.rates[k].by[parameter]));
     }
     return result;
   }
@@ -177,8 +183,9 @@ class Reading {
 };
 
 template <template <class> class OneScaling>
-ScalingGradients<Scaling> gradients_through(const Powers<>& powers, const OneScaling<double>& scaling, const RateGradients& gradients,
-                                            Index length) {
+ScalingGradients<Scaling> gradients_through(const Powers<>& powers,
+                                            const OneScaling<double>& scaling,
+                                            const RateGradients& gradients, Index length) {
   detail::require_valid(powers);
   OneScaling<S> seeds;
   Seeding seeding;
@@ -188,8 +195,9 @@ ScalingGradients<Scaling> gradients_through(const Powers<>& powers, const OneSca
   const bool has_factors = !of_powers.factors.empty();
   const Rates<S> rates = seeds.rates(of_powers, length);
   if (gradients.rates.size() != rates.rates.size()) {
-    detail::fail(fmt::format("the gradients of the rates must be one per pair ({})", rates.rates.size()),
-                 static_cast<std::int64_t>(gradients.rates.size()));
+    detail::fail(
+        fmt::format("the gradients of the rates must be one per pair ({})", rates.rates.size()),
+        static_cast<std::int64_t>(gradients.rates.size()));
   }
   Reading reading(rates, gradients);
   ScalingGradients<Scaling> result{powers, OneScaling<double>()};
@@ -198,14 +206,17 @@ ScalingGradients<Scaling> gradients_through(const Powers<>& powers, const OneSca
   result.powers.attention_factor = reading.sum(attention_factor);
   result.powers.factors.clear();
   if (has_factors) result.powers.factors = reading.of_pairs(own_factor);
-  OneScaling<double>::for_each_parameter(reading, std::get<OneScaling<double>>(result.scaling), scaling);
+  OneScaling<double>::for_each_parameter(reading, std::get<OneScaling<double>>(result.scaling),
+                                         scaling);
   return result;
 }
 
 }  // namespace
 
-ScalingGradients<Scaling> scaling_gradients(const Powers<>& powers, const Scaling& scaling, const RateGradients& gradients, Index length) {
-  return std::visit([&](const auto& one) { return gradients_through(powers, one, gradients, length); }, scaling);
+ScalingGradients<Scaling> scaling_gradients(const Powers<>& powers, const Scaling& scaling,
+                                            const RateGradients& gradients, Index length) {
+  return std::visit(
+      [&](const auto& one) { return gradients_through(powers, one, gradients, length); }, scaling);
 }
 
 Powers<> powers_gradients(const Powers<>& powers, const RateGradients& gradients) {

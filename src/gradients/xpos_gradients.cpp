@@ -5,8 +5,8 @@
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
-XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
-                             const Layout& layout) {
+XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions,
+                             const Xpos& xpos, XposSide side, const Layout& layout) {
   detail::require_table_of(d, positions, layout);
   const std::vector<DoubleDouble> logarithms = detail::xpos_logarithms(d.pairs, xpos, side);
   if (d.outer.size() != 0 && d.log_magnitude.empty()) {
@@ -22,7 +22,8 @@ XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positi
     for (Index k = 0; k < d.pairs; ++k) {
       const int axis = positions.axis(k);
       const double magnitude = d.log_magnitude[static_cast<std::size_t>(row * d.pairs + k)];
-      const auto distance = static_cast<double>(positions.at(axis, batch, token) - DoubleDouble(xpos.center));
+      const auto distance =
+          static_cast<double>(positions.at(axis, batch, token) - DoubleDouble(xpos.center));
       const double power = distance / xpos.scale_base;
       const double slope = logarithms[static_cast<std::size_t>(k)].high / xpos.scale_base;
       // d ln zeta / d gamma = 1 / (2k/d + gamma) - 1 / (1 + gamma)
@@ -31,7 +32,8 @@ XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positi
       scale_base.add(-power * slope * magnitude);
       gamma.add(power * growth * magnitude);
       center.add(-slope * magnitude);
-      of_positions[static_cast<std::size_t>(axis * places + batch * positions.tokens() + token)].add(slope * magnitude);
+      of_positions[static_cast<std::size_t>(axis * places + batch * positions.tokens() + token)]
+          .add(slope * magnitude);
     }
   });
   XposGradients result{scale_base.value(), gamma.value(), center.value(), {}};

@@ -4,11 +4,12 @@
 //
 //   out_a = p a + q b        out_b = r b + s a        p, q, r, s from the table and the direction
 //
-// Three kernels by where the members of pairs lie: in different vectors, in different vectors of bfloat16, and next to each other in one.
-// Each has Column (coefficients), column(), without_payload(), Result, rotate(), put_first() and put_second(); pointers are those of the
-// column's first pair. column_of() is what loops ask for coefficients. `copies` says whether there is a loop that copies what lies outside
-// the window, too.
-// Arithmetic is that of rotate_pair (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here:
+// Three kernels by where the members of pairs lie: in different vectors, in different vectors of
+// bfloat16, and next to each other in one. Each has Column (coefficients), column(),
+// without_payload(), Result, rotate(), put_first() and put_second(); pointers are those of the
+// column's first pair. column_of() is what loops ask for coefficients. `copies` says whether there
+// is a loop that copies what lies outside the window, too. Arithmetic is that of rotate_pair
+// (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here:
 // loops.
 #if defined(EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
@@ -45,27 +46,16 @@ struct Two {
   V first, second;
 };
 
-// p a + q and p a - q of memory's scalar T: as in sum_of_products, 16-bit values fuse.
-template <class T, class V>
-HWY_INLINE V multiply_add(V p, V a, V q) {
-  if constexpr (is_16_bit<T>) return fused_multiply_add(p, a, q);
-  return hn::Add(hn::Mul(p, a), q);
-}
-
-template <class T, class V>
-HWY_INLINE V multiply_subtract(V p, V a, V q) {
-  if constexpr (is_16_bit<T>) return fused_multiply_add(p, a, hn::Neg(q));
-  return hn::Sub(hn::Mul(p, a), q);
-}
-
 /// v, whose NaNs have a mantissa that survives being cut.
 template <class V>
 HWY_INLINE V canonical(V v) {
   const hn::DFromV<V> d;
-  return hn::IfThenElse(hn::IsNaN(v), hn::Set(d, std::numeric_limits<hn::TFromV<V>>::quiet_NaN()), v);
+  return hn::IfThenElse(hn::IsNaN(v), hn::Set(d, std::numeric_limits<hn::TFromV<V>>::quiet_NaN()),
+                        v);
 }
 
-/// How coefficients come from a table: for the forward or the backward direction, or, apart because of its divisions, for the inverse.
+/// How coefficients come from a table: for the forward or the backward direction, or, apart because
+/// of its divisions, for the inverse.
 struct Turn {
   Direction direction;
 };
@@ -78,7 +68,8 @@ HWY_INLINE V negative_unless_forward(Direction direction, V v) {
   return hn::Xor(v, hn::Set(hn::DFromV<V>(), direction == Direction::forward ? C(0.0) : C(-0.0)));
 }
 
-/// Coefficients of pairs whose members share cos and sin: out_a = cos a - sin b, out_b = cos b + sin a.
+/// Coefficients of pairs whose members share cos and sin: out_a = cos a - sin b, out_b = cos b +
+/// sin a.
 template <class V>
 struct SharedCoefficients {
   static constexpr int registers = 2;
@@ -86,12 +77,15 @@ struct SharedCoefficients {
 
   template <class T>
   HWY_INLINE Two<V> rotate(V a, V b) const {
-    return {multiply_subtract<T>(cos, a, hn::Mul(sin, b)), multiply_add<T>(cos, b, hn::Mul(sin, a))};
+    return {multiply_subtract<T>(cos, a, hn::Mul(sin, b)),
+            multiply_add<T>(cos, b, hn::Mul(sin, a))};
   }
 
   HWY_INLINE SharedCoefficients without_payload() const { return {canonical(cos), canonical(sin)}; }
 
-  static HWY_INLINE SharedCoefficients of(Turn turn, V cos, V sin) { return {cos, negative_unless_forward(turn.direction, sin)}; }
+  static HWY_INLINE SharedCoefficients of(Turn turn, V cos, V sin) {
+    return {cos, negative_unless_forward(turn.direction, sin)};
+  }
 
   static HWY_INLINE SharedCoefficients of(Inverse, V cos, V sin) {
     const V determinant = hn::Add(hn::Mul(cos, cos), hn::Mul(sin, sin));
@@ -109,7 +103,9 @@ struct FullCoefficients {
     return {multiply_add<T>(p, a, hn::Mul(q, b)), multiply_add<T>(r, b, hn::Mul(s, a))};
   }
 
-  HWY_INLINE FullCoefficients without_payload() const { return {canonical(p), canonical(q), canonical(r), canonical(s)}; }
+  HWY_INLINE FullCoefficients without_payload() const {
+    return {canonical(p), canonical(q), canonical(r), canonical(s)};
+  }
 
   static HWY_INLINE FullCoefficients of(Turn turn, V cos_a, V cos_b, V sin_a, V sin_b) {
     if (turn.direction == Direction::forward) return {cos_a, hn::Neg(sin_a), cos_b, sin_b};
@@ -118,22 +114,27 @@ struct FullCoefficients {
 
   static HWY_INLINE FullCoefficients of(Inverse, V cos_a, V cos_b, V sin_a, V sin_b) {
     const V determinant = hn::Add(hn::Mul(cos_a, cos_b), hn::Mul(sin_a, sin_b));
-    return {hn::Div(cos_b, determinant), hn::Div(sin_a, determinant), hn::Div(cos_a, determinant), hn::Neg(hn::Div(sin_b, determinant))};
+    return {hn::Div(cos_b, determinant), hn::Div(sin_a, determinant), hn::Div(cos_a, determinant),
+            hn::Neg(hn::Div(sin_b, determinant))};
   }
 };
 
 template <TableWidth width, class V>
-using Coefficients = std::conditional_t<width == TableWidth::half, SharedCoefficients<V>, FullCoefficients<V>>;
+using Coefficients =
+    std::conditional_t<width == TableWidth::half, SharedCoefficients<V>, FullCoefficients<V>>;
 
 /// The coefficients of as many pairs as d has lanes, from `k` on.
 template <Members table_members, TableWidth width, class D, class C, class How>
-HWY_INLINE Coefficients<width, hn::Vec<D>> load_coefficients(D d, const C* cos, const C* sin, const Run& run, Index k, How how) {
+HWY_INLINE Coefficients<width, hn::Vec<D>> load_coefficients(D d, const C* cos, const C* sin,
+                                                             const Run& run, Index k, How how) {
   using V = hn::Vec<D>;
   if constexpr (width == TableWidth::half) {
-    return SharedCoefficients<V>::of(how, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, sin + run.table_a + k));
+    return SharedCoefficients<V>::of(how, hn::LoadU(d, cos + run.table_a + k),
+                                     hn::LoadU(d, sin + run.table_a + k));
   } else if constexpr (table_members == Members::separate) {
-    return FullCoefficients<V>::of(how, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, cos + run.table_b + k),
-                                   hn::LoadU(d, sin + run.table_a + k), hn::LoadU(d, sin + run.table_b + k));
+    return FullCoefficients<V>::of(
+        how, hn::LoadU(d, cos + run.table_a + k), hn::LoadU(d, cos + run.table_b + k),
+        hn::LoadU(d, sin + run.table_a + k), hn::LoadU(d, sin + run.table_b + k));
   } else {
     V cos_a, cos_b, sin_a, sin_b;
     hn::LoadInterleaved2(d, cos + run.table_a + 2 * k, cos_a, cos_b);
@@ -159,8 +160,10 @@ struct ApartKernel {
   using Result = Two<hn::Vec<D>>;
 
   template <class D, class How>
-  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k, How how) {
-    constexpr Members entries = in == Members::adjacent && out == Members::adjacent ? Members::adjacent : Members::separate;
+  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k,
+                                     How how) {
+    constexpr Members entries =
+        in == Members::adjacent && out == Members::adjacent ? Members::adjacent : Members::separate;
     return load_coefficients<entries, width>(d, table.cos, table.sin, run, k, how);
   }
 
@@ -201,7 +204,8 @@ struct ApartKernel {
   }
 };
 
-/// Members in different vectors of bfloat16: pairs at even and at odd places, which a shift and a mask make floats of.
+/// Members in different vectors of bfloat16: pairs at even and at odd places, which a shift and a
+/// mask make floats of.
 template <TableWidth width>
 struct EvenOddKernel {
   using T = Eigen::bfloat16;
@@ -222,13 +226,15 @@ struct EvenOddKernel {
   };
 
   template <class D, class How>
-  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k, How how) {
+  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k,
+                                     How how) {
     using V = hn::Vec<D>;
     V cos_even, cos_odd, sin_even, sin_odd;
     hn::LoadInterleaved2(d, table.cos + run.table_a + k, cos_even, cos_odd);
     hn::LoadInterleaved2(d, table.sin + run.table_a + k, sin_even, sin_odd);
     if constexpr (width == TableWidth::half) {
-      return {SharedCoefficients<V>::of(how, cos_even, sin_even), SharedCoefficients<V>::of(how, cos_odd, sin_odd)};
+      return {SharedCoefficients<V>::of(how, cos_even, sin_even),
+              SharedCoefficients<V>::of(how, cos_odd, sin_odd)};
     } else {
       V cos_b_even, cos_b_odd, sin_b_even, sin_b_odd;
       hn::LoadInterleaved2(d, table.cos + run.table_b + k, cos_b_even, cos_b_odd);
@@ -253,7 +259,8 @@ struct EvenOddKernel {
     hn::Vec<D> a_even, a_odd, b_even, b_odd;
     load_apart(d, x_a, a_even, a_odd);
     load_apart(d, x_b, b_even, b_odd);
-    return {column.even.template rotate<T>(a_even, b_even), column.odd.template rotate<T>(a_odd, b_odd)};
+    return {column.even.template rotate<T>(a_even, b_even),
+            column.odd.template rotate<T>(a_odd, b_odd)};
   }
 
   template <Stores stores, class D>
@@ -267,8 +274,8 @@ struct EvenOddKernel {
   }
 };
 
-/// Members next to each other in a vector, which is multiplied with its own coefficients and, members swapped, with the cross ones. A
-/// column is two vectors.
+/// Members next to each other in a vector, which is multiplied with its own coefficients and,
+/// members swapped, with the cross ones. A column is two vectors.
 template <TableWidth width, class Scalar>
 struct NeighbourKernel {
   using T = Scalar;
@@ -292,18 +299,22 @@ struct NeighbourKernel {
   using Result = Two<hn::Vec<D>>;
 
   template <class D, class How>
-  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k, How how) {
+  static HWY_INLINE Column<D> column(D d, const TableRow<T>& table, const Run& run, Index k,
+                                     How how) {
     const auto lanes = hn::Lanes(d);
     if constexpr (width == TableWidth::full) {
       const auto* cos = table.cos + run.table_a + 2 * k;
       const auto* sin = table.sin + run.table_a + 2 * k;
-      return {cross(d, how, hn::LoadU(d, cos), hn::LoadU(d, sin)), cross(d, how, hn::LoadU(d, cos + lanes), hn::LoadU(d, sin + lanes))};
+      return {cross(d, how, hn::LoadU(d, cos), hn::LoadU(d, sin)),
+              cross(d, how, hn::LoadU(d, cos + lanes), hn::LoadU(d, sin + lanes))};
     } else {
-      const auto shared = load_coefficients<Members::separate, width>(d, table.cos, table.sin, run, k, how);
+      const auto shared =
+          load_coefficients<Members::separate, width>(d, table.cos, table.sin, run, k, how);
       const auto lower = twice(d, 0);
       const auto upper = twice(d, lanes / 2);
-      return {signs(hn::TableLookupLanes(shared.cos, lower), hn::TableLookupLanes(shared.sin, lower)),
-              signs(hn::TableLookupLanes(shared.cos, upper), hn::TableLookupLanes(shared.sin, upper))};
+      return {
+          signs(hn::TableLookupLanes(shared.cos, lower), hn::TableLookupLanes(shared.sin, lower)),
+          signs(hn::TableLookupLanes(shared.cos, upper), hn::TableLookupLanes(shared.sin, upper))};
     }
   }
 
@@ -315,7 +326,8 @@ struct NeighbourKernel {
 
   template <class D>
   static HWY_INLINE Result<D> rotate(D d, const T* x, const T*, const Column<D>& column) {
-    return {rotate(d, load(d, x), column.lower), rotate(d, load(d, x + hn::Lanes(d)), column.upper)};
+    return {rotate(d, load(d, x), column.lower),
+            rotate(d, load(d, x + hn::Lanes(d)), column.upper)};
   }
 
   template <Stores stores, class D>
@@ -338,7 +350,8 @@ struct NeighbourKernel {
   static HWY_INLINE auto twice(D d, std::size_t first) {
     const hn::RebindToUnsigned<D> du;
     const auto lane = hn::ShiftRight<1>(hn::Iota(du, 0));
-    return hn::IndicesFromVec(d, hn::Add(lane, hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(first))));
+    return hn::IndicesFromVec(
+        d, hn::Add(lane, hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(first))));
   }
 
   template <class V>
@@ -363,9 +376,12 @@ struct NeighbourKernel {
 
 /// The coefficients of a column from pair k on.
 template <class Kernel, class D, class How>
-HWY_INLINE typename Kernel::template Column<D> column_of(D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k, How how) {
+HWY_INLINE typename Kernel::template Column<D> column_of(D d,
+                                                         const TableRow<typename Kernel::T>& table,
+                                                         const Run& run, Index k, How how) {
   const auto column = Kernel::column(d, table, run, k, how);
-  if constexpr (std::is_same_v<typename Kernel::T, Eigen::bfloat16>) return Kernel::without_payload(d, column);
+  if constexpr (std::is_same_v<typename Kernel::T, Eigen::bfloat16>)
+    return Kernel::without_payload(d, column);
   return column;
 }
 

@@ -9,7 +9,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
 
-void rotate_float(const RowPlan& plan, const RowBlock<float, float>& block) { rotate_block(plan, block); }
+void rotate_float(const RowPlan& plan, const RowBlock<float, float>& block) {
+  rotate_block(plan, block);
+}
 
 }  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

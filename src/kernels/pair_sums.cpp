@@ -2,9 +2,10 @@
 //
 // Sums of pairs' products (eigen_rope/kernels/detail/pair_sums.hpp) with the vectors of one target.
 //
-// A column of as many pairs as a vector holds doubles has its sums in registers while the rows pass; a few columns go together, because a
-// sum that waits for the one before it takes four cycles. Every sum takes its terms in the order of the template, so the bits are its bits.
-// Where only differences are summed, the same loop can rotate g: reading and storing then share the time.
+// A column of as many pairs as a vector holds doubles has its sums in registers while the rows
+// pass; a few columns go together, because a sum that waits for the one before it takes four
+// cycles. Every sum takes its terms in the order of the template, so the bits are its bits. Where
+// only differences are summed, the same loop can rotate g: reading and storing then share the time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/pair_sums.cpp"
 #include <hwy/foreach_target.h>
@@ -34,14 +35,16 @@ HWY_INLINE Two<V> load_members(const T* a, const T* b) {
     return {even, odd};
   } else {
     const hn::Rebind<float, D> floats;
-    if constexpr (members == Members::separate) return {hn::PromoteTo(d, load(floats, a)), hn::PromoteTo(d, load(floats, b))};
+    if constexpr (members == Members::separate)
+      return {hn::PromoteTo(d, load(floats, a)), hn::PromoteTo(d, load(floats, b))};
     hn::Vec<decltype(floats)> even, odd;
     load_apart(floats, a, even, odd);
     return {hn::PromoteTo(d, even), hn::PromoteTo(d, odd)};
   }
 }
 
-/// A running sum of products of T. Made of values only: what the compiler writes to make one of nothing lacks the target's attribute.
+/// A running sum of products of T. Made of values only: what the compiler writes to make one of
+/// nothing lacks the target's attribute.
 template <class T>
 struct Sum {
   V value;
@@ -69,13 +72,15 @@ HWY_INLINE Sum<T> load_sum(const double* values, [[maybe_unused]] const double* 
     return {hn::LoadU(d, values + at)};
 }
 
-/// Where sums lie, by the step of the result's slots: separate arrays for A and B, or pairs next to each other.
+/// Where sums lie, by the step of the result's slots: separate arrays for A and B, or pairs next to
+/// each other.
 template <Members members, class T>
 struct SumPair {
   Sum<T> a, b;
 
   static HWY_INLINE SumPair load(const double* values, const double* rests, Index A, Index B) {
-    if constexpr (members == Members::separate) return {load_sum<T>(values, rests, A), load_sum<T>(values, rests, B)};
+    if constexpr (members == Members::separate)
+      return {load_sum<T>(values, rests, A), load_sum<T>(values, rests, B)};
     const D d;
     V value_a, value_b;
     hn::LoadInterleaved2(d, values + A, value_a, value_b);
@@ -105,7 +110,8 @@ struct SumPair {
 };
 
 template <Products products, Members in, Members out, class T, class Sums, std::size_t... i>
-HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
+HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums,
+                            std::index_sequence<i...>) {
   constexpr Index in_step = in == Members::separate ? 1 : 2;
   constexpr Index out_step = out == Members::separate ? 1 : 2;
   const Index a = run.in_a + k * in_step;
@@ -115,7 +121,9 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
   constexpr Index u_width = lanes * in_step;
   constexpr Index g_width = lanes * out_step;
   using Pair = SumPair<out, T>;
-  const auto place = [](Index first, std::size_t column) { return first + static_cast<Index>(column) * g_width; };
+  const auto place = [](Index first, std::size_t column) {
+    return first + static_cast<Index>(column) * g_width;
+  };
   Pair crossed[] = {Pair::load(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i))...};
   const auto load_direct = [&](std::size_t column) HWY_ATTR {
     if constexpr (products == Products::all)
@@ -124,19 +132,21 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
       return crossed[column];  // not used
   };
   Pair direct[] = {load_direct(i)...};
-  const auto add = [](const Two<V>& u, const Two<V>& g, Pair& across, [[maybe_unused]] Pair& along) HWY_ATTR {
-    across.a.add(u.second, g.first);
-    across.b.add(u.first, g.second);
-    if constexpr (products == Products::all) {
-      along.a.add(u.first, g.first);
-      along.b.add(u.second, g.second);
-    }
-  };
+  const auto add = [](const Two<V>& u, const Two<V>& g, Pair& across, [[maybe_unused]] Pair& along)
+                       HWY_ATTR {
+                         across.a.add(u.second, g.first);
+                         across.b.add(u.first, g.second);
+                         if constexpr (products == Products::all) {
+                           along.a.add(u.first, g.first);
+                           along.b.add(u.second, g.second);
+                         }
+                       };
   for (Index o = 0; o < rows.outer.count; ++o) {
     const T* u = rows.u + o * rows.outer.x;
     const T* g = rows.g + o * rows.outer.y;
     for (Index row = 0; row < rows.inner.count; ++row) {
-      (add(load_members<in>(u + a + static_cast<Index>(i) * u_width, u + b + static_cast<Index>(i) * u_width),
+      (add(load_members<in>(u + a + static_cast<Index>(i) * u_width,
+                            u + b + static_cast<Index>(i) * u_width),
            load_members<out>(g + place(A, i), g + place(B, i)), crossed[i], direct[i]),
        ...);
       u += rows.inner.x;
@@ -151,7 +161,8 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
 
 /// u_a g_B - u_b g_A of one column of one row, in float.
 template <Members in, Members out, class T, class D32>
-HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T* g_a, const T* g_b) {
+HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T* g_a,
+                                      const T* g_b) {
   if constexpr (out == Members::separate) {
     hn::Vec<D32> a, b;
     if constexpr (in == Members::separate) {
@@ -174,7 +185,8 @@ HWY_INLINE hn::Vec<D32> difference_of(D32 d, const T* u_a, const T* u_b, const T
 
 /// u_a g_B - u_b g_A of floats, in float, summed in double.
 template <Members in, Members out, class T, class Sums, std::size_t... i>
-HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums, std::index_sequence<i...>) {
+HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums,
+                                std::index_sequence<i...>) {
   const hn::ScalableTag<float> d;
   const hn::Half<decltype(d)> half;
   const D wide;
@@ -197,7 +209,8 @@ HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& r
   V lower[] = {load_sums(static_cast<Index>(i) * g_width)...};
   V upper[] = {load_sums(static_cast<Index>(i) * g_width + g_width / 2)...};
   const auto add = [&](const T* u, const T* g, Index u_at, Index g_at, V& low, V& high) HWY_ATTR {
-    const auto difference = difference_of<in, out>(d, u + a + u_at, u + b + u_at, g + A + g_at, g + B + g_at);
+    const auto difference =
+        difference_of<in, out>(d, u + a + u_at, u + b + u_at, g + A + g_at, g + B + g_at);
     low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
     high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
   };
@@ -205,7 +218,9 @@ HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& r
     const T* u = rows.u + o * rows.outer.x;
     const T* g = rows.g + o * rows.outer.y;
     for (Index row = 0; row < rows.inner.count; ++row) {
-      (add(u, g, static_cast<Index>(i) * u_width, static_cast<Index>(i) * g_width, lower[i], upper[i]), ...);
+      (add(u, g, static_cast<Index>(i) * u_width, static_cast<Index>(i) * g_width, lower[i],
+           upper[i]),
+       ...);
       u += rows.inner.x;
       g += rows.inner.y;
     }
@@ -237,14 +252,16 @@ void add_run(const Run& run, const PairRows<T, T>& rows, Sums& sums) {
     for (; k + 4 * column <= run.count; k += 4 * column) {
       add_differences<in, out>(run, k, rows, sums, std::make_index_sequence<4>());
     }
-    for (; k + column <= run.count; k += column) add_differences<in, out>(run, k, rows, sums, std::index_sequence<0>());
+    for (; k + column <= run.count; k += column)
+      add_differences<in, out>(run, k, rows, sums, std::index_sequence<0>());
   } else {
     constexpr std::size_t together = columns_together<products, T>();
     constexpr auto most = static_cast<Index>(together) * lanes;
     for (; k + most <= run.count; k += most) {
       add_columns<products, in, out>(run, k, rows, sums, std::make_index_sequence<together>());
     }
-    for (; k + lanes <= run.count; k += lanes) add_columns<products, in, out>(run, k, rows, sums, std::index_sequence<0>());
+    for (; k + lanes <= run.count; k += lanes)
+      add_columns<products, in, out>(run, k, rows, sums, std::index_sequence<0>());
   }
   if (k == run.count) return;
   Runs rest{{run}, 1};
@@ -271,11 +288,13 @@ void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
 }
 
 /// Columns whose coefficients and sums fit in registers.
-constexpr std::size_t columns_rotated_together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 1;
+constexpr std::size_t columns_rotated_together =
+    HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 1;
 
 /// Some columns of all rows that share a table row: differences summed, g rotated into dx.
 template <class Kernel, Members members, Stores stores, class T, class Sums, std::size_t... i>
-HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index k, const RotatedPairRows<T>& rows, Sums& sums,
+HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index k,
+                                       const RotatedPairRows<T>& rows, Sums& sums,
                                        std::index_sequence<i...>) {
   const hn::ScalableTag<float> d;
   const hn::Half<decltype(d)> half;
@@ -285,7 +304,8 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   constexpr Index width = pairs * step;
   using Column = typename Kernel::template Column<hn::ScalableTag<float>>;
   const TableRow<T> table{rows.cos, rows.sin};
-  const Column columns[] = {column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs, Turn{Direction::backward})...};
+  const Column columns[] = {column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs,
+                                              Turn{Direction::backward})...};
   const Index a = sum_run.in_a + k * step;
   const Index b = sum_run.in_b + k * step;
   const Index A = sum_run.out_a + k * step;
@@ -295,7 +315,8 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   V lower[] = {(static_cast<void>(i), hn::Zero(wide))...};
   V upper[] = {(static_cast<void>(i), hn::Zero(wide))...};
   const auto add = [&](const T* u, const T* g, Index at, V& low, V& high) HWY_ATTR {
-    const auto difference = difference_of<members, members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
+    const auto difference =
+        difference_of<members, members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
     low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
     high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
   };
@@ -306,9 +327,13 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
     for (Index row = 0; row < rows.inner.count; ++row) {
       (add(u, g, static_cast<Index>(i) * width, lower[i], upper[i]), ...);
       const typename Kernel::template Result<hn::ScalableTag<float>> results[] = {
-          Kernel::rotate(d, g + A + static_cast<Index>(i) * width, g + B + static_cast<Index>(i) * width, columns[i])...};
-      (Kernel::template put_first<stores>(d, results[i], dx + to_a + static_cast<Index>(i) * width), ...);
-      (Kernel::template put_second<stores>(d, results[i], dx + to_b + static_cast<Index>(i) * width), ...);
+          Kernel::rotate(d, g + A + static_cast<Index>(i) * width,
+                         g + B + static_cast<Index>(i) * width, columns[i])...};
+      (Kernel::template put_first<stores>(d, results[i], dx + to_a + static_cast<Index>(i) * width),
+       ...);
+      (Kernel::template put_second<stores>(d, results[i],
+                                           dx + to_b + static_cast<Index>(i) * width),
+       ...);
       u += rows.inner.x;
       g += rows.inner.y;
       dx += rows.dx_inner;
@@ -327,7 +352,8 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
 }
 
 template <class Kernel, Members members, Stores stores, class T, class Sums>
-void add_and_rotate_runs(const RowPlan& plan, const Runs& sum_runs, const Runs& runs, const RotatedPairRows<T>& rows, Sums& sums) {
+void add_and_rotate_runs(const RowPlan& plan, const Runs& sum_runs, const Runs& runs,
+                         const RotatedPairRows<T>& rows, Sums& sums) {
   constexpr std::size_t together = columns_rotated_together;
   constexpr auto pairs = 2 * lanes;
   constexpr auto most = static_cast<Index>(together) * pairs;
@@ -336,16 +362,19 @@ void add_and_rotate_runs(const RowPlan& plan, const Runs& sum_runs, const Runs& 
     const Run& run = runs.run[static_cast<std::size_t>(r)];
     Index k = 0;
     for (; k + most <= run.count; k += most) {
-      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums, std::make_index_sequence<together>());
+      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums,
+                                                      std::make_index_sequence<together>());
     }
     for (; k < run.count; k += pairs) {
-      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums, std::index_sequence<0>());
+      add_and_rotate_columns<Kernel, members, stores>(sum_run, run, k, rows, sums,
+                                                      std::index_sequence<0>());
     }
   }
   if (plan.rotary_dims == plan.row_length || rows.dx == rows.g) return;
   for (Index o = 0; o < rows.outer.count; ++o) {
     for (Index row = 0; row < rows.inner.count; ++row) {
-      copy_outside<Stores::cached>(plan, rows.g + o * rows.outer.y + row * rows.inner.y, rows.dx + o * rows.dx_outer + row * rows.dx_inner);
+      copy_outside<Stores::cached>(plan, rows.g + o * rows.outer.y + row * rows.inner.y,
+                                   rows.dx + o * rows.dx_outer + row * rows.dx_inner);
     }
   }
 }
@@ -355,16 +384,19 @@ template <class T>
 bool passes_fill_lines(const RowPlan& plan, const Runs& runs, const RotatedPairRows<T>& rows) {
   constexpr Index line = 64 / static_cast<Index>(sizeof(T));
   constexpr auto most = static_cast<Index>(columns_rotated_together) * 2 * lanes;
-  const bool lines = reinterpret_cast<std::uintptr_t>(rows.dx) % 64 == 0 && rows.dx_inner % line == 0 && rows.dx_outer % line == 0;
+  const bool lines = reinterpret_cast<std::uintptr_t>(rows.dx) % 64 == 0 &&
+                     rows.dx_inner % line == 0 && rows.dx_outer % line == 0;
   bool whole = lines && plan.rotary_dims == plan.row_length && most % line == 0;
   for (const Run& run : runs) {
-    whole = whole && run.count % most == 0 && run.out_a % line == 0 && (run.out_step == 2 || run.out_b % line == 0);
+    whole = whole && run.count % most == 0 && run.out_a % line == 0 &&
+            (run.out_step == 2 || run.out_b % line == 0);
   }
   return whole;
 }
 
 template <class Kernel, Members members, class T, class Sums>
-void add_and_rotate_with(const RowPlan& plan, const Runs& sum_runs, const Runs& runs, const RotatedPairRows<T>& rows, Sums& sums) {
+void add_and_rotate_with(const RowPlan& plan, const Runs& sum_runs, const Runs& runs,
+                         const RotatedPairRows<T>& rows, Sums& sums) {
   if (rows.stores == Stores::streaming && passes_fill_lines(plan, runs, rows)) {
     add_and_rotate_runs<Kernel, members, Stores::streaming>(plan, sum_runs, runs, rows, sums);
   } else {
@@ -373,14 +405,16 @@ void add_and_rotate_with(const RowPlan& plan, const Runs& sum_runs, const Runs& 
 }
 
 template <class T, class Sums>
-bool add_and_rotate_all(const RowPlan& plan, const Runs& sum_runs, const RotatedPairRows<T>& rows, Sums& sums) {
+bool add_and_rotate_all(const RowPlan& plan, const Runs& sum_runs, const RotatedPairRows<T>& rows,
+                        Sums& sums) {
   if (plan.full_width || plan.permutes()) return false;
   const Runs runs = runs_of(plan);
   for (const Run& run : runs) {
     if (run.count % (2 * lanes) != 0) return false;
   }
   if (plan.kind == PairKind::interleaved) {
-    add_and_rotate_with<NeighbourKernel<TableWidth::half, T>, Members::adjacent>(plan, sum_runs, runs, rows, sums);
+    add_and_rotate_with<NeighbourKernel<TableWidth::half, T>, Members::adjacent>(plan, sum_runs,
+                                                                                 runs, rows, sums);
   } else {
     using Kernel = ApartKernel<Members::separate, Members::separate, TableWidth::half, T>;
     add_and_rotate_with<Kernel, Members::separate>(plan, sum_runs, runs, rows, sums);
@@ -411,20 +445,31 @@ bool add_and_rotate_all(const RowPlan&, const Runs&, const RotatedPairRows<T>&, 
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-void add_float(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
-void add_double(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) { add_all(runs, rows, sums); }
-void add_half(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) { add_all(runs, rows, sums); }
-void add_bfloat16(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
+void add_float(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) {
+  add_all(runs, rows, sums);
+}
+void add_double(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums) {
+  add_all(runs, rows, sums);
+}
+void add_half(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows,
+              PairSums<float>& sums) {
+  add_all(runs, rows, sums);
+}
+void add_bfloat16(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows,
+                  PairSums<float>& sums) {
   add_all(runs, rows, sums);
 }
 
-bool add_and_rotate_float(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
+bool add_and_rotate_float(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows,
+                          PairSums<float>& sums) {
   return add_and_rotate_all(plan, runs, rows, sums);
 }
-bool add_and_rotate_half(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
+bool add_and_rotate_half(const RowPlan& plan, const Runs& runs,
+                         const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
   return add_and_rotate_all(plan, runs, rows, sums);
 }
-bool add_and_rotate_bfloat16(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
+bool add_and_rotate_bfloat16(const RowPlan& plan, const Runs& runs,
+                             const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
   return add_and_rotate_all(plan, runs, rows, sums);
 }
 
@@ -444,27 +489,32 @@ void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<
   for_targets[chosen_version()](runs, rows, sums);
 }
 
-void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums) {
+void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows,
+               PairSums<float>& sums) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_half);
   for_targets[chosen_version()](runs, rows, sums);
 }
 
-void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums) {
+void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows,
+               PairSums<float>& sums) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_bfloat16);
   for_targets[chosen_version()](runs, rows, sums);
 }
 
-bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums) {
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows,
+                    PairSums<float>& sums) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_float);
   return for_targets[chosen_version()](plan, runs, rows, sums);
 }
 
-bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums) {
+bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows,
+                    PairSums<float>& sums) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_half);
   return for_targets[chosen_version()](plan, runs, rows, sums);
 }
 
-bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
+bool add_and_rotate(const RowPlan& plan, const Runs& runs,
+                    const RotatedPairRows<Eigen::bfloat16>& rows, PairSums<float>& sums) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_and_rotate_bfloat16);
   return for_targets[chosen_version()](plan, runs, rows, sums);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the row kernels read and write: vectors of float or double from memory that holds float, double, half or bfloat16.
+// What the row kernels read and write: vectors of float or double from memory that holds float,
+// double, half or bfloat16.
 //
 //   load, store              lanes in memory order
-//   load_apart, store_apart  the members of neighbouring pairs in two vectors: x0 x2 x4 ... and x1 x3 x5 ...
+//   load_apart, store_apart  the members of neighbouring pairs in two vectors: x0 x2 x4 ... and x1
+//                            x3 x5 ...
 //
-// 16-bit values become floats exactly and are rounded once, to nearest even, overflow to infinity and subnormals included, by the same
-// rules on every target; results of arithmetic never carry a signalling NaN, so a NaN stays one. Compiled once per target.
+// 16-bit values become floats exactly and are rounded once, to nearest even, overflow to infinity
+// and subnormals included, by the same rules on every target; results of arithmetic never carry a
+// signalling NaN, so a NaN stays one. Compiled once per target.
 #if defined(EIGEN_ROPE_KERNEL_VALUES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_VALUES_INL_HPP
 #undef EIGEN_ROPE_KERNEL_VALUES_INL_HPP
@@ -38,21 +41,26 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> half_bits(D d, hn::Vec<D> v) {
   const hn::RebindToSigned<D> di;
   const auto u = hn::BitCast(di, v);
   const auto magnitude = hn::And(u, hn::Set(di, 0x7fffffff));
-  const auto sign = hn::And(hn::BitCast(di, hn::ShiftRight<16>(hn::BitCast(Bits32<D>(), u))), hn::Set(di, 0x8000));
+  const auto sign = hn::And(hn::BitCast(di, hn::ShiftRight<16>(hn::BitCast(Bits32<D>(), u))),
+                            hn::Set(di, 0x8000));
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 1));
-  const auto normal = hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, hn::Set(di, 0x0fff - (112 << 23))), odd));
+  const auto normal =
+      hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, hn::Set(di, 0x0fff - (112 << 23))), odd));
   // The last bit of a float near 1/2 is that of a subnormal half.
   const auto half = hn::Set(d, 0.5F);
-  const auto subnormal = hn::Sub(hn::BitCast(di, hn::Add(hn::BitCast(d, magnitude), half)), hn::BitCast(di, half));
-  const auto nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 0x03ff)), hn::Set(di, 0x7e00));
+  const auto subnormal =
+      hn::Sub(hn::BitCast(di, hn::Add(hn::BitCast(d, magnitude), half)), hn::BitCast(di, half));
+  const auto nan =
+      hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(di, 0x03ff)), hn::Set(di, 0x7e00));
   auto result = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 113 << 23)), subnormal, normal);
   result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477fefff)), hn::Set(di, 0x7c00), result);
   result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7f800000)), nan, result);
   return hn::Or(result, sign);
 }
 
-/// The bfloat16 next to v in the upper 16 bits; the lower ones are not cleared. A NaN whose lower 16 bits are zero stays one: so are those
-/// that processors make, and those of bfloat16 inputs; coefficients are seen to by without_payload.
+/// The bfloat16 next to v in the upper 16 bits; the lower ones are not cleared. A NaN whose lower
+/// 16 bits are zero stays one: so are those that processors make, and those of bfloat16 inputs;
+/// coefficients are seen to by without_payload.
 template <class D>
 HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
   const Bits32<D> du;
@@ -63,12 +71,17 @@ HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-inline const std::uint16_t* bits(const Eigen::half* p) { return reinterpret_cast<const std::uint16_t*>(p); }
-inline const std::uint16_t* bits(const Eigen::bfloat16* p) { return reinterpret_cast<const std::uint16_t*>(p); }
+inline const std::uint16_t* bits(const Eigen::half* p) {
+  return reinterpret_cast<const std::uint16_t*>(p);
+}
+inline const std::uint16_t* bits(const Eigen::bfloat16* p) {
+  return reinterpret_cast<const std::uint16_t*>(p);
+}
 inline std::uint16_t* bits(Eigen::half* p) { return reinterpret_cast<std::uint16_t*>(p); }
 inline std::uint16_t* bits(Eigen::bfloat16* p) { return reinterpret_cast<std::uint16_t*>(p); }
 
-/// Stores past the caches in pieces of 16 bytes, which is all that tensors are sure to be aligned to; the processor joins them.
+/// Stores past the caches in pieces of 16 bytes, which is all that tensors are sure to be aligned
+/// to; the processor joins them.
 template <class D, class V>
 HWY_INLINE void stream(V v, D d, hn::TFromD<D>* p) {
   if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
@@ -92,7 +105,8 @@ HWY_INLINE void store_bits(V v, D d, hn::TFromD<D>* p) {
 
 /// p a + q rounded once, for a that was a 16-bit number.
 #if HWY_TARGET == HWY_SSE4
-/// The product is exact in double. The sum is rounded to odd there, so that rounding it to float is the only one that counts.
+/// The product is exact in double. The sum is rounded to odd there, so that rounding it to float is
+/// the only one that counts.
 template <class D64, class V64>
 HWY_INLINE V64 sum_to_odd(D64 d, V64 p, V64 q) {
   const hn::RebindToSigned<D64> di;
@@ -103,10 +117,12 @@ HWY_INLINE V64 sum_to_odd(D64 d, V64 p, V64 q) {
   const auto one = hn::Set(di, 1);
   const auto is_even = hn::Eq(hn::And(bits, one), hn::Zero(di));
   const auto away =
-      hn::Eq(hn::ShiftRight<63>(hn::BitCast(hn::RebindToUnsigned<D64>(), hn::Xor(sum, error))), hn::Zero(hn::RebindToUnsigned<D64>()));
+      hn::Eq(hn::ShiftRight<63>(hn::BitCast(hn::RebindToUnsigned<D64>(), hn::Xor(sum, error))),
+             hn::Zero(hn::RebindToUnsigned<D64>()));
   const auto odd = hn::IfThenElse(hn::RebindMask(di, away), hn::Add(bits, one), hn::Sub(bits, one));
   // Not where the error is 0 or, beyond the range, not a number.
-  const auto inexact = hn::RebindMask(di, hn::Or(hn::Lt(error, hn::Zero(d)), hn::Gt(error, hn::Zero(d))));
+  const auto inexact =
+      hn::RebindMask(di, hn::Or(hn::Lt(error, hn::Zero(d)), hn::Gt(error, hn::Zero(d))));
   return hn::BitCast(d, hn::IfThenElse(hn::And(is_even, inexact), odd, bits));
 }
 
@@ -116,10 +132,12 @@ HWY_INLINE V fused_multiply_add(V p, V a, V q) {
   const hn::Half<decltype(d)> half;
   const hn::Rebind<double, decltype(half)> wide;
   const auto part = [&](auto p_part, auto a_part, auto q_part) HWY_ATTR {
-    return hn::DemoteTo(half,
-                        sum_to_odd(wide, hn::Mul(hn::PromoteTo(wide, p_part), hn::PromoteTo(wide, a_part)), hn::PromoteTo(wide, q_part)));
+    return hn::DemoteTo(
+        half, sum_to_odd(wide, hn::Mul(hn::PromoteTo(wide, p_part), hn::PromoteTo(wide, a_part)),
+                         hn::PromoteTo(wide, q_part)));
   };
-  return hn::Combine(d, part(hn::UpperHalf(half, p), hn::UpperHalf(half, a), hn::UpperHalf(half, q)),
+  return hn::Combine(d,
+                     part(hn::UpperHalf(half, p), hn::UpperHalf(half, a), hn::UpperHalf(half, q)),
                      part(hn::LowerHalf(half, p), hn::LowerHalf(half, a), hn::LowerHalf(half, q)));
 }
 #else
@@ -128,6 +146,19 @@ HWY_INLINE V fused_multiply_add(V p, V a, V q) {
   return hn::MulAdd(p, a, q);
 }
 #endif
+
+// p a + q and p a - q of memory's scalar T: as in sum_of_products, 16-bit values fuse.
+template <class T, class V>
+HWY_INLINE V multiply_add(V p, V a, V q) {
+  if constexpr (is_16_bit<T>) return fused_multiply_add(p, a, q);
+  return hn::Add(hn::Mul(p, a), q);
+}
+
+template <class T, class V>
+HWY_INLINE V multiply_subtract(V p, V a, V q) {
+  if constexpr (is_16_bit<T>) return fused_multiply_add(p, a, hn::Neg(q));
+  return hn::Sub(hn::Mul(p, a), q);
+}
 
 // Float and half.
 
@@ -141,7 +172,9 @@ HWY_INLINE hn::Vec<D> float_of_half(D d, U16 halves) {
   const auto shifted = hn::ShiftLeft<13>(magnitude);
   const auto normal = hn::Add(shifted, hn::Set(di, 112 << 23));
   // 2^-14 (1 + m / 1024) - 2^-14
-  const auto subnormal = hn::BitCast(di, hn::Sub(hn::BitCast(d, hn::Add(shifted, hn::Set(di, 113 << 23))), hn::Set(d, 6.103515625e-05F)));
+  const auto subnormal =
+      hn::BitCast(di, hn::Sub(hn::BitCast(d, hn::Add(shifted, hn::Set(di, 113 << 23))),
+                              hn::Set(d, 6.103515625e-05F)));
   const auto infinite = hn::Or(shifted, hn::Set(di, 0x7f800000));
   const auto finite = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x0400)), subnormal, normal);
   const auto result = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x7bff)), infinite, finite);
@@ -176,17 +209,20 @@ HWY_INLINE void load_apart(D d, const Eigen::bfloat16* p, hn::Vec<D>& even, hn::
   odd = hn::BitCast(d, hn::And(both, hn::Set(du, 0xffff0000U)));
 }
 
-/// Rounds all 32 bits of both vectors in lanes of 16: upper + carry of (lower + 0x7fff + (upper & 1)), the carry being the first bit of
-/// that sum's half.
+/// Rounds all 32 bits of both vectors in lanes of 16: upper + carry of (lower + 0x7fff + (upper &
+/// 1)), the carry being the first bit of that sum's half.
 template <Stores stores, class D>
 HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D, Eigen::bfloat16* p) {
   const Bits32<D> du;
   const hn::Repartition<std::uint16_t, D> d16;
   const auto even_bits = hn::BitCast(du, even);
   const auto odd_bits = hn::BitCast(du, odd);
-  const auto upper = hn::OddEven(hn::BitCast(d16, odd_bits), hn::BitCast(d16, hn::ShiftRight<16>(even_bits)));
-  const auto lower = hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(odd_bits)), hn::BitCast(d16, even_bits));
-  const auto half_sum = hn::AverageRound(lower, hn::OrAnd(hn::Set(d16, 0x7ffe), upper, hn::Set(d16, 1)));
+  const auto upper =
+      hn::OddEven(hn::BitCast(d16, odd_bits), hn::BitCast(d16, hn::ShiftRight<16>(even_bits)));
+  const auto lower =
+      hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(odd_bits)), hn::BitCast(d16, even_bits));
+  const auto half_sum =
+      hn::AverageRound(lower, hn::OrAnd(hn::Set(d16, 0x7ffe), upper, hn::Set(d16, 1)));
   store_bits<stores>(hn::Add(upper, hn::ShiftRight<15>(half_sum)), d16, bits(p));
 }
 
@@ -202,7 +238,8 @@ HWY_INLINE hn::Vec<D> load(D d, const Eigen::half* p) {
 }
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const Eigen::bfloat16* p) {
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(Bits32<D>(), hn::LoadU(Bits16<D>(), bits(p)))));
+  return hn::BitCast(
+      d, hn::ShiftLeft<16>(hn::PromoteTo(Bits32<D>(), hn::LoadU(Bits16<D>(), bits(p)))));
 }
 
 template <Stores stores, class D>

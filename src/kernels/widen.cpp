@@ -23,7 +23,9 @@ void widen_any(const T* from, float* to, Index count) {
 }
 
 void widen_half(const Eigen::half* from, float* to, Index count) { widen_any(from, to, count); }
-void widen_bfloat16(const Eigen::bfloat16* from, float* to, Index count) { widen_any(from, to, count); }
+void widen_bfloat16(const Eigen::bfloat16* from, float* to, Index count) {
+  widen_any(from, to, count);
+}
 
 }  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

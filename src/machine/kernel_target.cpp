@@ -14,7 +14,8 @@
 namespace eigen_rope {
 namespace {
 
-constexpr std::array<const char*, detail::version_count> names{"AVX3", "AVX2", "SSE4", "NEON", "SCALAR"};
+constexpr std::array<const char*, detail::version_count> names{"AVX3", "AVX2", "SSE4", "NEON",
+                                                               "SCALAR"};
 constexpr const char* variable = "EIGEN_ROPE_KERNEL_TARGET";
 constexpr int undecided = -1;
 
@@ -32,7 +33,8 @@ int find(const std::string& name, const std::string& argument) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name && available(i)) return static_cast<int>(i);
   }
-  detail::fail(fmt::format("{} must be one of {}", argument, fmt::join(kernel_targets(), ", ")), name);
+  detail::fail(fmt::format("{} must be one of {}", argument, fmt::join(kernel_targets(), ", ")),
+               name);
 }
 
 int find_default() {
@@ -68,7 +70,8 @@ std::vector<std::string> kernel_targets() {
 std::string kernel_target() { return names[detail::chosen_version()]; }
 
 void set_kernel_target(const std::string& name) {
-  chosen.store(name.empty() ? find_default() : find(name, "the kernel target"), std::memory_order_relaxed);
+  chosen.store(name.empty() ? find_default() : find(name, "the kernel target"),
+               std::memory_order_relaxed);
 }
 
 }  // namespace eigen_rope

@@ -2,9 +2,10 @@
 //
 // A mutex for each process that uses it.
 //
-// A forked child has a copy of its parent's memory, in which a thread that the child does not have may hold a mutex for ever. So a child
-// makes a mutex of its own, and leaves its parent's alone. What the mutex guards must be whole at any moment: it can be seen half done
-// where a single store does not publish it.
+// A forked child has a copy of its parent's memory, in which a thread that the child does not have
+// may hold a mutex for ever. So a child makes a mutex of its own, and leaves its parent's alone.
+// What the mutex guards must be whole at any moment: it can be seen half done where a single store
+// does not publish it.
 #pragma once
 
 #include <atomic>
@@ -46,8 +47,10 @@ class MutexOfProcess {
     auto own = std::make_unique<Entry>();
     own->process = process;
     own->older = entry;
-    // Where this fails, another thread of this process has made the entry, which is then in `entry`.
-    if (newest_.compare_exchange_strong(entry, own.get(), std::memory_order_acq_rel)) entry = own.release();
+    // Where this fails, another thread of this process has made the entry, which is then in
+    // `entry`.
+    if (newest_.compare_exchange_strong(entry, own.get(), std::memory_order_acq_rel))
+      entry = own.release();
     return entry->mutex;
   }
 

@@ -2,13 +2,14 @@
 //
 // The size of the last-level cache, by asking memory itself.
 //
-// A working set is read through; then a few hundred of its lines, chosen at random, are read again, each address taken from the
-// line before so that their latencies add up. In cache a line takes some 10 to 40 ns, after it was flushed some 100 ns more. The working
-// set grows until one line in seven is no longer found. So large is the cache really.
+// A working set is read through; then a few hundred of its lines, chosen at random, are read again,
+// each address taken from the line before so that their latencies add up. In cache a line takes
+// some 10 to 40 ns, after it was flushed some 100 ns more. The working set grows until one line in
+// seven is no longer found. So large is the cache really.
 //
-// A rotation whose x has just been made is faster past the cache from x and y of 14 MiB together on, where the cache was measured as 32
-// (0.84 times the time through it at 16 MiB, 0.70 at 32); making x, rotating it and reading y again from 22 MiB on (1.18 at 16, 0.90 at
-// 32).
+// A rotation whose x has just been made is faster past the cache from x and y of 14 MiB together
+// on, where the cache was measured as 32 (0.84 times the time through it at 16 MiB, 0.70 at 32);
+// making x, rotating it and reading y again from 22 MiB on (1.18 at 16, 0.90 at 32).
 #include "machine/stream_threshold.hpp"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t line_size = 64;
 constexpr std::size_t page_size = 4096;
 
-/// The cache's size where it cannot be measured: three quarters of the 32 MiB many processors share among eight cores.
+/// The cache's size where it cannot be measured: three quarters of the 32 MiB many processors share
+/// among eight cores.
 constexpr std::size_t fallback = 24 * mebibyte;
 
 /// Larger than second-level caches, smaller than nearly all last-level ones.
@@ -49,11 +51,12 @@ constexpr std::size_t smallest = 4 * mebibyte;
 constexpr std::array<std::size_t, 9> sizes{8, 12, 16, 20, 24, 32, 40, 48, 64};
 constexpr std::size_t largest = sizes.back() * mebibyte;
 
-/// Getting the memory may take longer than measuring (half a millisecond a MiB on some virtual machines). What still fits when the time
-/// is up is then the answer.
+/// Getting the memory may take longer than measuring (half a millisecond a MiB on some virtual
+/// machines). What still fits when the time is up is then the answer.
 constexpr Nanoseconds time_allowed = std::chrono::milliseconds(40);
 
-/// Lines in a cache cost less than this part of what flushed ones do, or nothing can be told (a neighbour that empties the cache).
+/// Lines in a cache cost less than this part of what flushed ones do, or nothing can be told (a
+/// neighbour that empties the cache).
 constexpr double contrast = 0.6;
 
 /// The part of the lines that is missing where the cache ends.
@@ -74,7 +77,9 @@ struct Free {
 
 class WorkingSet {
  public:
-  WorkingSet() : lines_(static_cast<Line*>(::operator new (largest, std::align_val_t{page_size}, std::nothrow))) {}
+  WorkingSet()
+      : lines_(static_cast<Line*>(
+            ::operator new (largest, std::align_val_t{page_size}, std::nothrow))) {}
 
   explicit operator bool() const { return lines_ != nullptr; }
 
@@ -105,7 +110,8 @@ class WorkingSet {
   }
 
  private:
-  /// Some pages at random and a few lines of each, so that finding the page does not cost more than finding the line.
+  /// Some pages at random and a few lines of each, so that finding the page does not cost more than
+  /// finding the line.
   void make_chain() {
     constexpr std::size_t pages = 96;
     constexpr std::size_t lines_of_a_page = 8;
@@ -121,7 +127,8 @@ class WorkingSet {
       const auto start = static_cast<std::size_t>(random_());
       const auto step = static_cast<std::size_t>(random_()) | 1;
       for (std::size_t i = 0; i < lines_of_a_page; ++i) {
-        chain_.push_back(lines_.get() + page * lines_in_a_page + (start + i * step) % lines_in_a_page);
+        chain_.push_back(lines_.get() + page * lines_in_a_page +
+                         (start + i * step) % lines_in_a_page);
       }
     }
     for (std::size_t i = 0; i + 1 < chain_.size(); ++i) chain_[i]->next = chain_[i + 1];
@@ -129,7 +136,8 @@ class WorkingSet {
   }
 
   void read_through() {
-    for (std::size_t i = 0; i < bytes_ / line_size; ++i) static_cast<void>(*static_cast<volatile char*>(&lines_.get()[i].other));
+    for (std::size_t i = 0; i < bytes_ / line_size; ++i)
+      static_cast<void>(*static_cast<volatile char*>(&lines_.get()[i].other));
   }
 
   double follow_chain() {
@@ -158,13 +166,16 @@ std::size_t measure() {
   double size = static_cast<double>(smallest);
   double last = cached;
   for (const std::size_t mebibytes : sizes) {
-    if (Clock::now() - begin > time_allowed) return std::max(fallback, static_cast<std::size_t>(size));
+    if (Clock::now() - begin > time_allowed)
+      return std::max(fallback, static_cast<std::size_t>(size));
     const auto next_size = static_cast<double>(mebibytes * mebibyte);
     set.grow(mebibytes * mebibyte);
     // A neighbour's burst also empties the cache, so what looks too large is looked at again.
     double latency = set.latency(2);
     if (latency > limit) latency = std::min(latency, set.latency(2));
-    if (latency > limit) return static_cast<std::size_t>(size + (next_size - size) * (limit - last) / (latency - last));
+    if (latency > limit)
+      return static_cast<std::size_t>(size +
+                                      (next_size - size) * (limit - last) / (latency - last));
     size = next_size;
     last = latency;
   }
@@ -180,12 +191,15 @@ std::size_t measured_streaming_threshold() noexcept {
   } catch (const std::bad_alloc&) {
     cache = fallback;
   }
-  return std::max(always_cached + 1, static_cast<std::size_t>(streamed_part * static_cast<double>(cache)));
+  return std::max(always_cached + 1,
+                  static_cast<std::size_t>(streamed_part * static_cast<double>(cache)));
 }
 
 #else
 
-std::size_t measured_streaming_threshold() noexcept { return std::numeric_limits<std::size_t>::max(); }
+std::size_t measured_streaming_threshold() noexcept {
+  return std::numeric_limits<std::size_t>::max();
+}
 
 #endif
 

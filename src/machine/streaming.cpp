@@ -38,7 +38,8 @@ std::optional<std::size_t> given_by_environment() {
   const char* end = text + std::strlen(text);
   const auto [rest, error] = std::from_chars(text, end, bytes);
   if (error != std::errc() || rest != end)
-    detail::fail(fmt::format("{} must be a whole number of bytes", variable), std::string_view(text));
+    detail::fail(fmt::format("{} must be a whole number of bytes", variable),
+                 std::string_view(text));
   return bytes;
 }
 
@@ -85,7 +86,8 @@ void reset_streaming_threshold() {
 bool detail::streams(std::size_t bytes) noexcept {
   try {
     require_streaming_threshold();
-    if (bytes <= always_cached && state.load(std::memory_order_acquire) == State::unmeasured) return false;
+    if (bytes <= always_cached && state.load(std::memory_order_acquire) == State::unmeasured)
+      return false;
     return bytes >= streaming_threshold();
   } catch (const Error&) {
     return false;  // a wrong environment, and nobody asked require_streaming_threshold() first

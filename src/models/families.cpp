@@ -11,8 +11,9 @@ namespace {
 
 template <typename Row, std::size_t count>
 const Row* find(const Row (&rows)[count], std::string_view model_type) {
-  const auto* row = std::lower_bound(std::begin(rows), std::end(rows), model_type,
-                                     [](const Row& entry, std::string_view name) { return entry.model_type < name; });
+  const auto* row = std::lower_bound(
+      std::begin(rows), std::end(rows), model_type,
+      [](const Row& entry, std::string_view name) { return entry.model_type < name; });
   return row == std::end(rows) || row->model_type != model_type ? nullptr : row;
 }
 
@@ -20,7 +21,9 @@ const Row* find(const Row (&rows)[count], std::string_view model_type) {
 
 const Family* find_family(std::string_view model_type) { return find(families, model_type); }
 
-const SilentFamily* find_silent_family(std::string_view model_type) { return find(silent_families, model_type); }
+const SilentFamily* find_silent_family(std::string_view model_type) {
+  return find(silent_families, model_type);
+}
 
 const Family* families_begin() { return std::begin(families); }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Hugging Face's code knows of a model type and its configuration files leave out: how rows pair, which layers rotate, and the values
-// its configuration class takes where a key is missing.
+// What Hugging Face's code knows of a model type and its configuration files leave out: how rows
+// pair, which layers rotate, and the values its configuration class takes where a key is missing.
 //
-// The rows (families_table.inc) are written by scripts/record_models/hugging_face_table.py from what transformers' own classes answered;
-// tests/models/hugging_face_recorded_test.cpp compares them in every run. Not here: what a file says.
+// The rows (families_table.inc) are written by scripts/record_models/hugging_face_table.py from
+// what transformers' own classes answered; tests/models/hugging_face_recorded_test.cpp compares
+// them in every run. Not here: what a file says.
 #pragma once
 
 #include <string_view>
@@ -18,11 +19,13 @@ namespace eigen_rope::models {
 enum class LayerRule {
   /// All alike, unless the file nests its parameters per layer type.
   alike,
-  /// full_attention: rope_theta and rope_scaling. sliding_attention: rope_local_base_freq, unscaled. (Gemma 3)
+  /// full_attention: rope_theta and rope_scaling. sliding_attention: rope_local_base_freq,
+  /// unscaled. (Gemma 3)
   local_base,
   /// The same without a base of its own. (OLMo 3)
   local_unscaled,
-  /// full_attention: global_rope_theta. sliding_attention: local_rope_theta. rope_scaling for both. (ModernBERT)
+  /// full_attention: global_rope_theta. sliding_attention: local_rope_theta. rope_scaling for both.
+  /// (ModernBERT)
   global_local,
   /// Always nested; full_attention has global_head_dim. (Gemma 4)
   global_head,
@@ -45,19 +48,23 @@ enum class LayerRule {
 /// What a class does with partial_rotary_factor when the rope type is default.
 enum class Share { ignored, honoured };
 
-/// Which configurations of a class are read: `any` is the old form (rope_theta, rope_scaling), the new one (rope_parameters) and none of
-/// them; `with_parameters` needs one of the two forms, because the class has a scaling of its own; `saved` needs rope_parameters; `fixed`
-/// reads neither base nor scaling; `outside` reads rope_theta alone.
+/// Which configurations of a class are read: `any` is the old form (rope_theta, rope_scaling), the
+/// new one (rope_parameters) and none of them; `with_parameters` needs one of the two forms,
+/// because the class has a scaling of its own; `saved` needs rope_parameters; `fixed` reads neither
+/// base nor scaling; `outside` reads rope_theta alone.
 enum class Forms { any, with_parameters, saved, fixed, outside };
 
-/// What the logits are multiplied by besides 1 / sqrt(d): nothing, or DeepSeek's rule for mscale_all_dim.
+/// What the logits are multiplied by besides 1 / sqrt(d): nothing, or DeepSeek's rule for
+/// mscale_all_dim.
 enum class SoftmaxRule { none, mscale_all_dim };
 
-/// How position sections are dealt to pairs where the class takes several positions a token. split: the two elements of a pair may lie in
-/// different sections, so that only equal positions on all axes make a rotation.
+/// How position sections are dealt to pairs where the class takes several positions a token. split:
+/// the two elements of a pair may lie in different sections, so that only equal positions on all
+/// axes make a rotation.
 enum class MropeOrder { none, contiguous, interleaved, split, other };
 
-/// What becomes of alpha beside the rope type dynamic: nothing, or the base is multiplied by alpha^(d / (d - 2)) once and for all.
+/// What becomes of alpha beside the rope type dynamic: nothing, or the base is multiplied by
+/// alpha^(d / (d - 2)) once and for all.
 enum class AlphaRule { none, scales_base };
 
 /// Counts are 0 where the class has no value of its own.
@@ -80,14 +87,16 @@ struct Family {
   Forms forms = Forms::any;
   /// rope_parameters stand per layer type.
   bool nested = false;
-  /// The row is the part of the head that is split off to be rotated, qk_rope_head_dim (latent attention).
+  /// The row is the part of the head that is split off to be rotated, qk_rope_head_dim (latent
+  /// attention).
   bool latent = false;
   SoftmaxRule softmax = SoftmaxRule::none;
   MropeOrder mrope = MropeOrder::none;
   AlphaRule alpha = AlphaRule::none;
   /// mrope_section where the file has none.
   Index sections[3] = {0, 0, 0};
-  /// Layer types that rotate and those that do not, separated by blanks; others have no rule. Both empty: the class reads no layer types.
+  /// Layer types that rotate and those that do not, separated by blanks; others have no rule. Both
+  /// empty: the class reads no layer types.
   std::string_view rotated{};
   std::string_view resting{};
   FusedQkv fused = FusedQkv::none;

@@ -27,13 +27,17 @@ constexpr void set(GgufArchitecture& row, Period value) { row.period = value.lay
 constexpr void set(GgufArchitecture& row, SlidingWhen value) { row.when = value; }
 constexpr void set(GgufArchitecture& row, SlidingBase value) { row.sliding_base = value; }
 constexpr void set(GgufArchitecture& row, SlidingScaling value) { row.sliding_scaling = value; }
-constexpr void set(GgufArchitecture& row, SlidingDivisors value) { row.sliding_divisors = value.value; }
+constexpr void set(GgufArchitecture& row, SlidingDivisors value) {
+  row.sliding_divisors = value.value;
+}
 constexpr void set(GgufArchitecture& row, SlidingRows value) { row.sliding_rows = value; }
 constexpr void set(GgufArchitecture& row, FurtherLayers value) { row.further = value; }
 constexpr void set(GgufArchitecture& row, RotatedLayers value) { row.rotated = value; }
 constexpr void set(GgufArchitecture& row, RecurrentLayers value) { row.recurrent = value; }
 constexpr void set(GgufArchitecture& row, RotatedPart value) { row.part = value; }
-constexpr void set(GgufArchitecture& row, FullDimsDivisor value) { row.full_dims_divisor = value.value; }
+constexpr void set(GgufArchitecture& row, FullDimsDivisor value) {
+  row.full_dims_divisor = value.value;
+}
 constexpr void set(GgufArchitecture& row, AppliedScaling value) { row.applied = value; }
 constexpr void set(GgufArchitecture& row, YarnKeys value) { row.yarn_keys = value; }
 constexpr void set(GgufArchitecture& row, BetaFast value) { row.beta_fast = value.value; }
@@ -102,16 +106,18 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("codeshell", neox, whole),
     row("cogvlm", neox, AppliedScaling::none, whole),
     row("cohere2", normal, last, Period{4}, always, RotatedLayers::sliding),
-    row("cohere2moe", normal, first, Period{4}, always, RotatedLayers::sliding_and_leading, first_layers, whole),
+    row("cohere2moe", normal, first, Period{4}, always, RotatedLayers::sliding_and_leading,
+        first_layers, whole),
     row("command-r", normal),
     row("dbrx", neox, whole),
     row("deci", normal, one_or_two, whole),
     row("deepseek", normal, whole),
-    row("deepseek2", normal, RotatedPart::last, LogMultiplier::tenth, MscaleOfModel::as_mscale_all_dim, squared),
+    row("deepseek2", normal, RotatedPart::last, LogMultiplier::tenth,
+        MscaleOfModel::as_mscale_all_dim, squared),
     row("deepseek2-ocr", neox, PartialRows::not_read, AppliedScaling::none, squared),
     row("deepseek32", normal, RotatedPart::last, LogMultiplier::tenth, squared),
-    row("deepseek4", normal, SlidingLayers::uncompressed, always, unscaled, RotatedPart::last, AppliedScaling::rates,
-        SlidingRows::always_sliding, FurtherLayers::by_tensors),
+    row("deepseek4", normal, SlidingLayers::uncompressed, always, unscaled, RotatedPart::last,
+        AppliedScaling::rates, SlidingRows::always_sliding, FurtherLayers::by_tensors),
     row("dflash", GgufRope::neox_or_mrope_by_any, flags, first_layers, one),
     row("dots1", neox, whole),
     row("dots3note", normal, flags, always, file_or_10000, RotatedPart::last),
@@ -122,15 +128,18 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("eurobert", neox),
     row("exaone", neox, one, whole),
     row("exaone-moe", neox, last, Period{4}, always, RotatedLayers::sliding, one, whole),
-    row("exaone4", neox, last, Period{4}, SlidingWhen::depth_64, RotatedLayers::sliding, one, whole),
+    row("exaone4", neox, last, Period{4}, SlidingWhen::depth_64, RotatedLayers::sliding, one,
+        whole),
     row("falcon", neox, whole),
     row("falcon-h1", neox),
     row("gemma", neox),
     row("gemma-embedding", neox, last, Period{6}, always, file_or_10000, undivided, first_layers),
-    row("gemma2", neox, last, Period{2}, SlidingWhen::regardless, file_or_same, by_factor, first_layers),
+    row("gemma2", neox, last, Period{2}, SlidingWhen::regardless, file_or_same, by_factor,
+        first_layers),
     row("gemma3", neox, last, Period{6}, file_or_10000, undivided, first_layers),
     row("gemma3n", neox, last, Period{5}, always, file_or_10000, undivided, first_layers),
-    row("gemma4", neox, flags, always, file_or_10000, undivided, one, SlidingDivisors{DivisorTensors::none}),
+    row("gemma4", neox, flags, always, file_or_10000, undivided, one,
+        SlidingDivisors{DivisorTensors::none}),
     row("gemma4-assistant", GgufRope::unrecorded),
     row("glm-dsa", normal, RotatedPart::last, squared),
     row("glm4", normal_or_mrope),
@@ -168,8 +177,8 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("llada-moe", neox, whole),
     row("llama", normal, one_or_two, whole),
     row("llama-embed", normal, one_or_two, whole),
-    row("llama4", normal, last, Period{4}, SlidingWhen::unless_zero, file_or_same, RotatedLayers::not_every_fourth_unless_zero, by_factor,
-        one, whole),
+    row("llama4", normal, last, Period{4}, SlidingWhen::unless_zero, file_or_same,
+        RotatedLayers::not_every_fourth_unless_zero, by_factor, one, whole),
     row("maincoder", normal, whole),
     row("mamba", none),
     row("mamba2", none),
@@ -185,7 +194,8 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("mistral4", normal, RotatedPart::last, LogMultiplier::tenth, squared),
     row("modern-bert", neox, first, Period{3}, file_or_10000, undivided, first_layers),
     row("mpt", none),
-    row("muse-glimmer", normal, last, Period{4}, always, file_or_same, undivided, RotatedLayers::sliding),
+    row("muse-glimmer", normal, last, Period{4}, always, file_or_same, undivided,
+        RotatedLayers::sliding),
     row("nanbeige", normal, one),
     row("nemotron", neox),
     row("nemotron_h", none),
@@ -227,13 +237,15 @@ constexpr GgufArchitecture kArchitectures[] = {
     row("rwkv6qwen2", GgufRope::unrecorded),
     row("rwkv7", none),
     row("seed_oss", neox, whole),
-    row("smallthinker", neox, first, Period{4}, file_or_same, RotatedLayers::not_every_first, by_factor, first_layers, whole),
+    row("smallthinker", neox, first, Period{4}, file_or_same, RotatedLayers::not_every_first,
+        by_factor, first_layers, whole),
     row("smollm3", normal, not_every_fourth, whole),
     row("spark2_5", neox, flags, always, file_or_same, by_factor),
     row("stablelm", neox),
     row("starcoder", none),
     row("starcoder2", neox, whole),
-    row("step35", neox, flags, always, file_or_10000, undivided, FullDimsDivisor{2}, one_or_two, SlidingDivisors{DivisorTensors::none}),
+    row("step35", neox, flags, always, file_or_10000, undivided, FullDimsDivisor{2}, one_or_two,
+        SlidingDivisors{DivisorTensors::none}),
     row("t5", none),
     row("t5encoder", none),
     row("talkie", neox, whole),
@@ -244,11 +256,14 @@ constexpr GgufArchitecture kArchitectures[] = {
 }  // namespace
 
 const GgufArchitecture* find_architecture(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
-                                   [&](const GgufArchitecture& architecture) { return architecture.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                   [&](const GgufArchitecture& architecture) { return architecture.name == name; });
   return found == std::end(kArchitectures) ? nullptr : found;
 }
 
-GgufArchitectureRange gguf_architectures() { return {std::begin(kArchitectures), std::end(kArchitectures)}; }
+GgufArchitectureRange gguf_architectures() {
+  return {std::begin(kArchitectures), std::end(kArchitectures)};
+}
 
 }  // namespace eigen_rope::models

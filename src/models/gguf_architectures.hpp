@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What llama.cpp knows of an architecture and its files do not say: how rows pair, which layers slide or do not rotate, what sliding
-// layers rotate with, and which keys are read at all.
+// What llama.cpp knows of an architecture and its files do not say: how rows pair, which layers
+// slide or do not rotate, what sliding layers rotate with, and which keys are read at all.
 //
-// Each fact is checked in every test run against the graphs that llama.cpp executed (tests/data/models/recorded/llama_cpp.json, written
-// by scripts/record_models/llama_cpp.sh). Facts only. Not the meaning of keys: that is gguf.cpp, gguf_layers.cpp and gguf_rotation.cpp.
+// Each fact is checked in every test run against the graphs that llama.cpp executed
+// (tests/data/models/recorded/llama_cpp.json, written by scripts/record_models/llama_cpp.sh). Facts
+// only. Not the meaning of keys: that is gguf.cpp, gguf_layers.cpp and gguf_rotation.cpp.
 #pragma once
 
 #include <string_view>
@@ -38,7 +39,8 @@ enum class GgufRope {
 /// Which layers slide.
 enum class SlidingLayers {
   none,
-  /// All but the last, or the first, of each period: the table's, unless the file has a period or flags of its own.
+  /// All but the last, or the first, of each period: the table's, unless the file has a period or
+  /// flags of its own.
   last_is_full,
   first_is_full,
   /// The flags of the file, which must be there.
@@ -84,7 +86,8 @@ enum class SlidingScaling {
   none,
 };
 
-/// How wide rows and windows of sliding layers (key_length_swa, dimension_count_swa) and of the others are.
+/// How wide rows and windows of sliding layers (key_length_swa, dimension_count_swa) and of the
+/// others are.
 enum class SlidingRows {
   /// Each kind has its own.
   own,
@@ -124,11 +127,13 @@ enum class RotatedLayers {
   depth_32,
 };
 
-/// Which layers have no attention (they are recurrent), besides those without key heads where `by_key_heads`.
+/// Which layers have no attention (they are recurrent), besides those without key heads where
+/// `by_key_heads`.
 enum class RecurrentLayers {
   /// attention.head_count_kv 0.
   by_key_heads,
-  /// attention.recurrent_layers, otherwise all but the last of each full_attention_interval: 4, or 8, where the file has none.
+  /// attention.recurrent_layers, otherwise all but the last of each full_attention_interval: 4, or
+  /// 8, where the file has none.
   by_interval_4,
   by_interval_8,
 };

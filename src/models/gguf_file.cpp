@@ -34,14 +34,22 @@ struct TensorType {
   std::uint64_t bytes;
 };
 
-/// Elements and bytes of a block, by ggml's number of the type; zeros where a number is not in use. Source: ggml 0.21.0.
-constexpr std::array<TensorType, 43> kTensorTypes{{
-    {1, 4},    {1, 2},    {32, 18},   {32, 20},   {0, 0},     {0, 0},     {32, 22},   {32, 24},  {32, 34},   // f32, f16, q4_0 ... q8_0
-    {32, 36},  {256, 84}, {256, 110}, {256, 144}, {256, 176}, {256, 210}, {256, 292}, {256, 66}, {256, 74},  // q8_1, q2_k ... iq2_xs
-    {256, 98}, {256, 50}, {32, 18},   {256, 110}, {256, 82},  {256, 136}, {1, 1},     {1, 2},    {1, 4},     // iq3_xxs ... i32
-    {1, 8},    {1, 8},    {256, 56},  {1, 2},     {0, 0},     {0, 0},     {0, 0},     {256, 54}, {256, 66},  // i64 ... tq2_0
-    {0, 0},    {0, 0},    {0, 0},     {32, 17},   {64, 36},   {128, 18},  {64, 18},                          // mxfp4, nvfp4, q1_0, q2_0
-}};
+/// Elements and bytes of a block, by ggml's number of the type; zeros where a number is not in use.
+/// Source: ggml 0.21.0.
+constexpr std::array<TensorType, 43>
+    kTensorTypes{
+        {
+            {1, 4},     {1, 2},     {32, 18},   {32, 20},   {0, 0},
+            {0, 0},     {32, 22},   {32, 24},   {32, 34},  // f32, f16, q4_0 ... q8_0
+            {32, 36},   {256, 84},  {256, 110}, {256, 144}, {256, 176},
+            {256, 210}, {256, 292}, {256, 66},  {256, 74},  // q8_1, q2_k ... iq2_xs
+            {256, 98},  {256, 50},  {32, 18},   {256, 110}, {256, 82},
+            {256, 136}, {1, 1},     {1, 2},     {1, 4},  // iq3_xxs ... i32
+            {1, 8},     {1, 8},     {256, 56},  {1, 2},     {0, 0},
+            {0, 0},     {0, 0},     {256, 54},  {256, 66},  // i64 ... tq2_0
+            {0, 0},     {0, 0},     {0, 0},     {32, 17},   {64, 36},
+            {128, 18},  {64, 18},  // mxfp4, nvfp4, q1_0, q2_0
+        }};
 constexpr std::uint32_t kFloat32Tensor = 0;
 constexpr std::uint32_t kFloat16Tensor = 1;
 
@@ -71,7 +79,10 @@ std::size_t first_bad_byte(std::string_view text) {
   while (i < text.size()) {
     const auto lead = static_cast<unsigned char>(text[i]);
     if (lead < 0x20 || lead == 0x7F) return i;
-    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xC2 && lead < 0xE0 ? 1 : lead >= 0xE0 && lead < 0xF0 ? 2 : 3;
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xC2 && lead < 0xE0 ? 1
+                             : lead >= 0xE0 && lead < 0xF0 ? 2
+                                                           : 3;
     if (lead >= 0x80 && (lead < 0xC2 || lead > 0xF4)) return i;
     if (text.size() - i <= more) return i;
     for (std::size_t k = 1; k <= more; ++k) {
@@ -88,16 +99,19 @@ std::size_t first_bad_byte(std::string_view text) {
 
 std::string hexadecimal(std::string_view bytes) {
   std::string text;
-  for (const char c : bytes) text += fmt::format("{}{:02x}", text.empty() ? "" : " ", static_cast<unsigned char>(c));
+  for (const char c : bytes)
+    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", static_cast<unsigned char>(c));
   return text;
 }
 
 bool is_signed(GgufType type) {
-  return type == GgufType::int8 || type == GgufType::int16 || type == GgufType::int32 || type == GgufType::int64;
+  return type == GgufType::int8 || type == GgufType::int16 || type == GgufType::int32 ||
+         type == GgufType::int64;
 }
 
 bool is_integer(GgufType type) {
-  return is_signed(type) || type == GgufType::uint8 || type == GgufType::uint16 || type == GgufType::uint32 || type == GgufType::uint64;
+  return is_signed(type) || type == GgufType::uint8 || type == GgufType::uint16 ||
+         type == GgufType::uint32 || type == GgufType::uint64;
 }
 
 /// The bits of a signed integer of `bytes` bytes as a 64-bit one.
@@ -123,7 +137,8 @@ double float64_of(std::uint64_t bits) {
 }
 
 double float16_of(std::uint64_t bits) {
-  return static_cast<double>(static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(static_cast<std::uint16_t>(bits))));
+  return static_cast<double>(
+      static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(static_cast<std::uint16_t>(bits))));
 }
 
 double number_of(GgufType type, std::uint64_t bits) {
@@ -162,9 +177,13 @@ const char* gguf_type_name(GgufType type) {
   return "float64";
 }
 
-void GgufFile::refuse(std::string_view rule, std::string_view got) const { detail::fail(fmt::format("{}: {}", name_, rule), got); }
+void GgufFile::refuse(std::string_view rule, std::string_view got) const {
+  detail::fail(fmt::format("{}: {}", name_, rule), got);
+}
 
-void GgufFile::refuse(std::string_view rule) const { detail::fail(fmt::format("{}: {}", name_, rule)); }
+void GgufFile::refuse(std::string_view rule) const {
+  detail::fail(fmt::format("{}: {}", name_, rule));
+}
 
 void GgufFile::refuse_key(std::string_view key, std::string_view rule, std::string_view got) const {
   refuse(fmt::format("metadata key \"{}\" must {}", key, rule), got);
@@ -185,10 +204,12 @@ GgufFile::GgufFile(const std::filesystem::path& path) : name_(path.filename().st
   const std::uint64_t tensor_count = read_unsigned(8);
   const std::uint64_t key_count = read_unsigned(8);
   if (key_count > left() / kLeastKey) {
-    refuse(fmt::format("{} metadata keys need {} bytes each, and {} are left", key_count, kLeastKey, left()));
+    refuse(fmt::format("{} metadata keys need {} bytes each, and {} are left", key_count, kLeastKey,
+                       left()));
   }
   if (tensor_count > left() / kLeastTensor) {
-    refuse(fmt::format("{} tensors need {} bytes each, and {} are left", tensor_count, kLeastTensor, left()));
+    refuse(fmt::format("{} tensors need {} bytes each, and {} are left", tensor_count, kLeastTensor,
+                       left()));
   }
   read_values(key_count);
   read_alignment();
@@ -202,18 +223,22 @@ void GgufFile::seek(std::uint64_t place) {
 }
 
 void GgufFile::read_bytes(char* bytes, std::uint64_t count) {
-  if (count > left()) refuse(fmt::format("must go on after byte {}", position_), fmt::format("{} bytes", size_));
+  if (count > left())
+    refuse(fmt::format("must go on after byte {}", position_), fmt::format("{} bytes", size_));
   stream_.read(bytes, static_cast<std::streamsize>(count));
   if (!stream_) refuse(fmt::format("cannot be read at byte {}", position_));
   position_ += count;
 }
 
 void GgufFile::require_short_header(std::uint64_t end) const {
-  if (end > kLongestHeader) refuse(fmt::format("the header must have at most {} bytes", kLongestHeader), fmt::format("{}", end));
+  if (end > kLongestHeader)
+    refuse(fmt::format("the header must have at most {} bytes", kLongestHeader),
+           fmt::format("{}", end));
 }
 
 void GgufFile::skip(std::uint64_t count) {
-  if (count > left()) refuse(fmt::format("must go on after byte {}", position_), fmt::format("{} bytes", size_));
+  if (count > left())
+    refuse(fmt::format("must go on after byte {}", position_), fmt::format("{} bytes", size_));
   require_short_header(position_ + count);
   // A seek throws the stream's buffer away: not for every short text of a vocabulary.
   if (count < 4096) {
@@ -230,7 +255,9 @@ std::uint64_t GgufFile::read_unsigned(int bytes) {
   std::uint64_t value = 0;
   for (int i = 0; i < bytes; ++i) {
     const int from_low_end = order_ == ByteOrder::little ? i : bytes - 1 - i;
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)])) << (8 * from_low_end);
+    value |=
+        static_cast<std::uint64_t>(static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)]))
+        << (8 * from_low_end);
   }
   return value;
 }
@@ -238,9 +265,12 @@ std::uint64_t GgufFile::read_unsigned(int bytes) {
 std::string GgufFile::read_name(std::string_view what, std::uint64_t longest) {
   const std::uint64_t length = read_unsigned(8);
   if (length == 0 || length > longest) {
-    refuse(fmt::format("the name of {} must have 1 to {} bytes", what, longest), fmt::format("{}", length));
+    refuse(fmt::format("the name of {} must have 1 to {} bytes", what, longest),
+           fmt::format("{}", length));
   }
-  if (length > left()) refuse(fmt::format("the name of {} must end within the file", what), fmt::format("{} bytes", length));
+  if (length > left())
+    refuse(fmt::format("the name of {} must end within the file", what),
+           fmt::format("{} bytes", length));
   std::string text(static_cast<std::size_t>(length), '\0');
   read_bytes(text.data(), length);
   const std::size_t bad = first_bad_byte(text);
@@ -262,7 +292,8 @@ void GgufFile::read_version() {
   if (size_ < 8) refuse("must begin with GGUF and a version", fmt::format("{} bytes", size_));
   read_bytes(magic.data(), magic.size());
   if (std::string_view(magic.data(), magic.size()) != "GGUF") {
-    refuse("must begin with the bytes 47 47 55 46 (GGUF)", hexadecimal({magic.data(), magic.size()}));
+    refuse("must begin with the bytes 47 47 55 46 (GGUF)",
+           hexadecimal({magic.data(), magic.size()}));
   }
   // Nothing but the version tells the byte order.
   auto version = static_cast<std::uint32_t>(read_unsigned(4));
@@ -270,7 +301,8 @@ void GgufFile::read_version() {
     order_ = ByteOrder::big;
     version = (version >> 24U) | ((version >> 8U) & 0xFF00U);
   }
-  if (version != 2 && version != 3) refuse("the version of the format must be 2 or 3", fmt::format("{}", version));
+  if (version != 2 && version != 3)
+    refuse("the version of the format must be 2 or 3", fmt::format("{}", version));
   version_ = version;
 }
 
@@ -278,13 +310,15 @@ void GgufFile::read_values(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     require_short_header(position_);
     const std::string key = read_name(fmt::format("metadata key {}", i), kLongestKey);
-    if (find(key) != nullptr) refuse(fmt::format("metadata key \"{}\" must be there once", key), "it twice");
+    if (find(key) != nullptr)
+      refuse(fmt::format("metadata key \"{}\" must be there once", key), "it twice");
     GgufValue value;
     value.type = read_type(key);
     if (value.type == GgufType::string) {
       value.count = read_unsigned(8);
       value.place = position_;
-      if (value.count > left()) refuse_key(key, "end within the file", fmt::format("a length of {}", value.count));
+      if (value.count > left())
+        refuse_key(key, "end within the file", fmt::format("a length of {}", value.count));
       skip(value.count);
     } else if (value.type == GgufType::array) {
       value.element = read_type(key);
@@ -293,7 +327,8 @@ void GgufFile::read_values(std::uint64_t count) {
       skip_array(key, value.element, value.count, 1);
     } else {
       value.bits = read_unsigned(static_cast<int>(bytes_of(value.type)));
-      if (value.type == GgufType::boolean && value.bits > 1) refuse_key(key, "be 0 or 1", fmt::format("{}", value.bits));
+      if (value.type == GgufType::boolean && value.bits > 1)
+        refuse_key(key, "be 0 or 1", fmt::format("{}", value.bits));
     }
     values_.emplace(key, value);
   }
@@ -301,8 +336,11 @@ void GgufFile::read_values(std::uint64_t count) {
 
 void GgufFile::skip_array(std::string_view key, GgufType element, std::uint64_t count, int depth) {
   const std::uint64_t bytes = bytes_of(element);
-  const std::uint64_t least = element == GgufType::array ? 12 : element == GgufType::string ? 8 : bytes;
-  if (count > left() / least) refuse_key(key, "end within the file", fmt::format("{} elements", count));
+  const std::uint64_t least = element == GgufType::array    ? 12
+                              : element == GgufType::string ? 8
+                                                            : bytes;
+  if (count > left() / least)
+    refuse_key(key, "end within the file", fmt::format("{} elements", count));
   if (bytes > 0) {
     skip(count * bytes);
     return;
@@ -310,10 +348,12 @@ void GgufFile::skip_array(std::string_view key, GgufType element, std::uint64_t 
   for (std::uint64_t i = 0; i < count; ++i) {
     if (element == GgufType::string) {
       const std::uint64_t length = read_unsigned(8);
-      if (length > left()) refuse_key(key, "end within the file", fmt::format("a length of {}", length));
+      if (length > left())
+        refuse_key(key, "end within the file", fmt::format("a length of {}", length));
       skip(length);
     } else {
-      if (depth == kDeepestArray) refuse_key(key, fmt::format("be nested at most {} deep", kDeepestArray), "a deeper array");
+      if (depth == kDeepestArray)
+        refuse_key(key, fmt::format("be nested at most {} deep", kDeepestArray), "a deeper array");
       const GgufType inner = read_type(key);
       skip_array(key, inner, read_unsigned(8), depth + 1);
     }
@@ -325,20 +365,23 @@ void GgufFile::read_alignment() {
   const std::optional<Index> given = integer(key);
   if (!given) return;
   alignment_ = static_cast<std::uint64_t>(*given);
-  if (alignment_ == 0 || (alignment_ & (alignment_ - 1)) != 0) refuse_key(key, "be a power of two", fmt::format("{}", alignment_));
+  if (alignment_ == 0 || (alignment_ & (alignment_ - 1)) != 0)
+    refuse_key(key, "be a power of two", fmt::format("{}", alignment_));
 }
 
 void GgufFile::read_tensors(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     require_short_header(position_);
     const std::string tensor_name = read_name(fmt::format("tensor {}", i), kLongestTensorName);
-    if (tensors_.find(tensor_name) != tensors_.end()) refuse(fmt::format("tensor \"{}\" must be there once", tensor_name), "it twice");
+    if (tensors_.find(tensor_name) != tensors_.end())
+      refuse(fmt::format("tensor \"{}\" must be there once", tensor_name), "it twice");
     tensors_.emplace(tensor_name, read_tensor(tensor_name));
   }
   const std::uint64_t data = (position_ + alignment_ - 1) / alignment_ * alignment_;
   for (auto& [tensor_name, tensor] : tensors_) {
     const std::uint64_t bytes = data_bytes(tensor_name, tensor);
-    const bool fits = data <= size_ && tensor.place <= size_ - data && bytes <= size_ - data - tensor.place;
+    const bool fits =
+        data <= size_ && tensor.place <= size_ - data && bytes <= size_ - data - tensor.place;
     if (!fits) {
       refuse(fmt::format("tensor \"{}\" must end within the file's {} bytes", tensor_name, size_),
              fmt::format("{} bytes from {} after byte {}", bytes, tensor.place, data));
@@ -350,18 +393,22 @@ void GgufFile::read_tensors(std::uint64_t count) {
 GgufTensor GgufFile::read_tensor(const std::string& tensor_name) {
   const std::uint64_t extents = read_unsigned(4);
   if (extents < 1 || extents > 4) {
-    refuse(fmt::format("tensor \"{}\" must have 1 to 4 extents", tensor_name), fmt::format("{}", extents));
+    refuse(fmt::format("tensor \"{}\" must have 1 to 4 extents", tensor_name),
+           fmt::format("{}", extents));
   }
   GgufTensor tensor;
   for (std::uint64_t i = 0; i < extents; ++i) {
     const std::uint64_t extent = read_unsigned(8);
-    if (extent == 0) refuse(fmt::format("the extents of tensor \"{}\" must be greater than 0", tensor_name), "0");
+    if (extent == 0)
+      refuse(fmt::format("the extents of tensor \"{}\" must be greater than 0", tensor_name), "0");
     tensor.extents.push_back(extent);
   }
   tensor.type = static_cast<std::uint32_t>(read_unsigned(4));
   tensor.place = read_unsigned(8);
   if (tensor.place % alignment_ != 0) {
-    refuse(fmt::format("the offset of tensor \"{}\" must be a multiple of {}", tensor_name, alignment_), fmt::format("{}", tensor.place));
+    refuse(fmt::format("the offset of tensor \"{}\" must be a multiple of {}", tensor_name,
+                       alignment_),
+           fmt::format("{}", tensor.place));
   }
   return tensor;
 }
@@ -371,16 +418,19 @@ std::uint64_t GgufFile::data_bytes(const std::string& tensor_name, const GgufTen
   std::uint64_t elements = 1;
   for (const std::uint64_t extent : tensor.extents) {
     if (extent > most / elements) {
-      refuse(fmt::format("tensor \"{}\" must have at most 2^48 elements", tensor_name), fmt::format("an extent of {}", extent));
+      refuse(fmt::format("tensor \"{}\" must have at most 2^48 elements", tensor_name),
+             fmt::format("an extent of {}", extent));
     }
     elements *= extent;
   }
-  // Types are added to ggml several times a year: one that is unknown is no reason to refuse the whole file.
+  // Types are added to ggml several times a year: one that is unknown is no reason to refuse the
+  // whole file.
   const bool known = tensor.type < kTensorTypes.size() && kTensorTypes[tensor.type].block != 0;
   if (!known) return 0;
   const TensorType& type = kTensorTypes[tensor.type];
   if (tensor.extents.front() % type.block != 0) {
-    refuse(fmt::format("the first extent of tensor \"{}\" must be a multiple of its type's {}", tensor_name, type.block),
+    refuse(fmt::format("the first extent of tensor \"{}\" must be a multiple of its type's {}",
+                       tensor_name, type.block),
            fmt::format("{}", tensor.extents.front()));
   }
   return elements / type.block * type.bytes;
@@ -396,15 +446,17 @@ std::optional<std::string> GgufFile::text(std::string_view key) {
   if (value == nullptr) return {};
   if (value->type != GgufType::string) refuse_key(key, "be a string", gguf_type_name(value->type));
   if (value->count > kLongestText) {
-    refuse_key(key, fmt::format("have at most {} bytes", kLongestText), fmt::format("{}", value->count));
+    refuse_key(key, fmt::format("have at most {} bytes", kLongestText),
+               fmt::format("{}", value->count));
   }
   std::string result(static_cast<std::size_t>(value->count), '\0');
   seek(value->place);
   read_bytes(result.data(), value->count);
   const std::size_t bad = first_bad_byte(result);
   if (bad != std::string::npos) {
-    refuse_key(key, "be UTF-8 without control characters",
-               fmt::format("byte {} at {}", hexadecimal(std::string_view(result).substr(bad, 1)), bad));
+    refuse_key(
+        key, "be UTF-8 without control characters",
+        fmt::format("byte {} at {}", hexadecimal(std::string_view(result).substr(bad, 1)), bad));
   }
   return result;
 }
@@ -413,7 +465,8 @@ std::optional<double> GgufFile::number(std::string_view key) {
   const GgufValue* value = find(key);
   if (value == nullptr) return {};
   const bool floating = value->type == GgufType::float32 || value->type == GgufType::float64;
-  if (!floating && !is_integer(value->type)) refuse_key(key, "be a number", gguf_type_name(value->type));
+  if (!floating && !is_integer(value->type))
+    refuse_key(key, "be a number", gguf_type_name(value->type));
   const double result = number_of(value->type, value->bits);
   if (!std::isfinite(result)) refuse_key(key, "be finite", value_text(value->type, value->bits));
   return result;
@@ -423,8 +476,10 @@ std::optional<Index> GgufFile::integer(std::string_view key) {
   const GgufValue* value = find(key);
   if (value == nullptr) return {};
   if (!is_integer(value->type)) refuse_key(key, "be an integer", gguf_type_name(value->type));
-  const bool negative = is_signed(value->type) && sign_extended(value->bits, bytes_of(value->type)) < 0;
-  if (negative || value->bits > kLargestInteger) refuse_key(key, "be an integer from 0 to 2^53", value_text(value->type, value->bits));
+  const bool negative =
+      is_signed(value->type) && sign_extended(value->bits, bytes_of(value->type)) < 0;
+  if (negative || value->bits > kLargestInteger)
+    refuse_key(key, "be an integer from 0 to 2^53", value_text(value->type, value->bits));
   return static_cast<Index>(value->bits);
 }
 
@@ -438,12 +493,15 @@ std::optional<bool> GgufFile::flag(std::string_view key) {
 std::optional<std::vector<Index>> GgufFile::integers(std::string_view key) {
   const GgufValue* value = find(key);
   if (value == nullptr) return {};
-  if (value->type != GgufType::array) refuse_key(key, "be an array of integers", gguf_type_name(value->type));
+  if (value->type != GgufType::array)
+    refuse_key(key, "be an array of integers", gguf_type_name(value->type));
   if (!is_integer(value->element) && value->element != GgufType::boolean) {
-    refuse_key(key, "be an array of integers", fmt::format("an array of {}", gguf_type_name(value->element)));
+    refuse_key(key, "be an array of integers",
+               fmt::format("an array of {}", gguf_type_name(value->element)));
   }
   if (value->count > kMostElements) {
-    refuse_key(key, fmt::format("have at most {} elements", kMostElements), fmt::format("{}", value->count));
+    refuse_key(key, fmt::format("have at most {} elements", kMostElements),
+               fmt::format("{}", value->count));
   }
   const std::uint64_t bytes = bytes_of(value->element);
   std::vector<Index> result;
@@ -452,7 +510,8 @@ std::optional<std::vector<Index>> GgufFile::integers(std::string_view key) {
   for (std::uint64_t i = 0; i < value->count; ++i) {
     const std::uint64_t bits = read_unsigned(static_cast<int>(bytes));
     const bool negative = is_signed(value->element) && sign_extended(bits, bytes) < 0;
-    if (negative || bits > kLargestInteger) refuse_key(key, "have integers from 0 to 2^53", value_text(value->element, bits));
+    if (negative || bits > kLargestInteger)
+      refuse_key(key, "have integers from 0 to 2^53", value_text(value->element, bits));
     result.push_back(static_cast<Index>(bits));
   }
   return result;
@@ -460,7 +519,8 @@ std::optional<std::vector<Index>> GgufFile::integers(std::string_view key) {
 
 bool GgufFile::has_tensor(std::string_view tensor_name) const {
   return tensors_.find(tensor_name) != tensors_.end() ||
-         std::any_of(parts_.begin(), parts_.end(), [&](const GgufFile& part) { return part.has_tensor(tensor_name); });
+         std::any_of(parts_.begin(), parts_.end(),
+                     [&](const GgufFile& part) { return part.has_tensor(tensor_name); });
 }
 
 std::optional<std::vector<double>> GgufFile::tensor_values(std::string_view tensor_name) {
@@ -473,22 +533,26 @@ std::optional<std::vector<double>> GgufFile::tensor_values(std::string_view tens
   }
   const GgufTensor& tensor = found->second;
   if (tensor.type != kFloat32Tensor && tensor.type != kFloat16Tensor) {
-    refuse(fmt::format("tensor \"{}\" must be of type 0 (f32) or 1 (f16)", tensor_name), fmt::format("{}", tensor.type));
+    refuse(fmt::format("tensor \"{}\" must be of type 0 (f32) or 1 (f16)", tensor_name),
+           fmt::format("{}", tensor.type));
   }
   for (std::size_t i = 1; i < tensor.extents.size(); ++i) {
     if (tensor.extents[i] != 1) {
-      refuse(fmt::format("tensor \"{}\" must have one extent", tensor_name), fmt::format("{}", fmt::join(tensor.extents, " x ")));
+      refuse(fmt::format("tensor \"{}\" must have one extent", tensor_name),
+             fmt::format("{}", fmt::join(tensor.extents, " x ")));
     }
   }
   const std::uint64_t count = tensor.extents.front();
   if (count > kMostElements) {
-    refuse(fmt::format("tensor \"{}\" must have at most {} elements", tensor_name, kMostElements), fmt::format("{}", count));
+    refuse(fmt::format("tensor \"{}\" must have at most {} elements", tensor_name, kMostElements),
+           fmt::format("{}", count));
   }
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(count));
   seek(tensor.place);
   for (std::uint64_t i = 0; i < count; ++i) {
-    values.push_back(tensor.type == kFloat32Tensor ? float32_of(read_unsigned(4)) : float16_of(read_unsigned(2)));
+    values.push_back(tensor.type == kFloat32Tensor ? float32_of(read_unsigned(4))
+                                                   : float16_of(read_unsigned(2)));
   }
   return values;
 }

@@ -2,12 +2,14 @@
 //
 // A GGUF file's metadata and list of tensors.
 //
-//   "GGUF" | version | tensor count | key count | keys: name, type, value | tensors: name, extents, type, offset | padding | data
+//   "GGUF" | version | tensor count | key count | keys: name, type, value | tensors: name, extents,
+//       type, offset | padding | data
 //
-// Versions 2 and 3, in either byte order. What a file claims of itself (counts, lengths, offsets) is compared with its size before it is
-// believed; texts and arrays stay in the file until they are asked for, and of the data only the tensors asked for are read. So the size
-// of the weights does not matter. Refusals are eigen_rope::Error and begin with the file's name. Not what keys mean: that is gguf.cpp.
-// Source: the format's description, docs/gguf.md of ggml 0.21.0.
+// Versions 2 and 3, in either byte order. What a file claims of itself (counts, lengths, offsets)
+// is compared with its size before it is believed; texts and arrays stay in the file until they are
+// asked for, and of the data only the tensors asked for are read. So the size of the weights does
+// not matter. Refusals are eigen_rope::Error and begin with the file's name. Not what keys mean:
+// that is gguf.cpp. Source: the format's description, docs/gguf.md of ggml 0.21.0.
 #pragma once
 
 #include <cstdint>
@@ -92,7 +94,8 @@ class GgufFile {
   /// An array of integers or of booleans (0 and 1), of at most 65536 elements; each from 0 to 2^53.
   std::optional<std::vector<Index>> integers(std::string_view key);
 
-  /// The values of a tensor of one extent, f32 or f16, of at most 65536 elements; empty where there is none of the name.
+  /// The values of a tensor of one extent, f32 or f16, of at most 65536 elements; empty where there
+  /// is none of the name.
   std::optional<std::vector<double>> tensor_values(std::string_view tensor_name);
 
   /// In this file or in one of its parts.
@@ -105,7 +108,8 @@ class GgufFile {
   [[noreturn]] void refuse(std::string_view rule, std::string_view got) const;
   [[noreturn]] void refuse(std::string_view rule) const;
   /// Throws `<file>: metadata key "<key>" must <rule>, got <value>`.
-  [[noreturn]] void refuse_key(std::string_view key, std::string_view rule, std::string_view got) const;
+  [[noreturn]] void refuse_key(std::string_view key, std::string_view rule,
+                               std::string_view got) const;
 
  private:
   enum class ByteOrder { little, big };

@@ -8,9 +8,12 @@
 
 namespace eigen_rope::models {
 
-std::string GgufKeys::key(std::string_view name) const { return fmt::format("{}.{}", architecture, name); }
+std::string GgufKeys::key(std::string_view name) const {
+  return fmt::format("{}.{}", architecture, name);
+}
 
-void GgufKeys::mend(std::string_view full_key, std::string_view rule, std::string_view got, std::string_view instead) {
+void GgufKeys::mend(std::string_view full_key, std::string_view rule, std::string_view got,
+                    std::string_view instead) {
   if (strict()) file.refuse_key(full_key, rule, fmt::format("{} {}", got, read_leniently(instead)));
   warn(fmt::format("metadata key \"{}\" must {}, got {}: {}", full_key, rule, got, instead));
 }

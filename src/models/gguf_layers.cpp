@@ -13,7 +13,8 @@ constexpr std::string_view kPattern = "attention.sliding_window_pattern";
 
 class LayerRules {
  public:
-  LayerRules(GgufKeys& keys, const GgufArchitecture& architecture, Index count, const std::vector<Index>& key_heads)
+  LayerRules(GgufKeys& keys, const GgufArchitecture& architecture, Index count,
+             const std::vector<Index>& key_heads)
       : keys_(keys), architecture_(architecture), count_(count), key_heads_(key_heads) {}
 
   std::vector<GgufLayer> read();
@@ -37,7 +38,8 @@ class LayerRules {
 };
 
 bool LayerRules::needs_count() const {
-  return architecture_.sliding != SlidingLayers::none || architecture_.rotated != RotatedLayers::all ||
+  return architecture_.sliding != SlidingLayers::none ||
+         architecture_.rotated != RotatedLayers::all ||
          architecture_.recurrent != RecurrentLayers::by_key_heads;
 }
 
@@ -45,17 +47,22 @@ bool LayerRules::needs_count() const {
 Index LayerRules::own_count() {
   const std::string name = keys_.key("nextn_predict_layers");
   const Index further = keys_.file.integer(name).value_or(0);
-  const bool has_tensors = keys_.file.has_tensor(fmt::format("blk.{}.nextn.eh_proj.weight", count_ - further));
+  const bool has_tensors =
+      keys_.file.has_tensor(fmt::format("blk.{}.nextn.eh_proj.weight", count_ - further));
   if (architecture_.further == FurtherLayers::by_tensors && !has_tensors) return count_;
-  if (further > count_) keys_.file.refuse_key(name, fmt::format("be at most the {} layers", count_), fmt::format("{}", further));
+  if (further > count_)
+    keys_.file.refuse_key(name, fmt::format("be at most the {} layers", count_),
+                          fmt::format("{}", further));
   return count_ - further;
 }
 
 /// One flag for each layer; an array of numbers counts as flags where they are not 0.
 std::vector<bool> LayerRules::flags(std::string_view name) {
   const std::vector<Index> values = *keys_.file.integers(keys_.key(name));
-  if (static_cast<Index>(values.size()) < count_ || (static_cast<Index>(values.size()) > count_ && keys_.strict())) {
-    keys_.file.refuse_key(keys_.key(name), fmt::format("have one element per layer, {}", count_), fmt::format("{}", values.size()));
+  if (static_cast<Index>(values.size()) < count_ ||
+      (static_cast<Index>(values.size()) > count_ && keys_.strict())) {
+    keys_.file.refuse_key(keys_.key(name), fmt::format("have one element per layer, {}", count_),
+                          fmt::format("{}", values.size()));
   }
   std::vector<bool> result(static_cast<std::size_t>(count_));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = values[i] != 0;
@@ -78,8 +85,9 @@ bool LayerRules::any_may_slide() {
     case SlidingWhen::regardless: return true;
     case SlidingWhen::always:
       if (!width && architecture_.sliding != SlidingLayers::none) {
-        keys_.mend(fmt::format("metadata key \"{}\" must be there: llama.cpp refuses architecture \"{}\" without it", keys_.key(kWindow),
-                               keys_.architecture),
+        keys_.mend(fmt::format("metadata key \"{}\" must be there: llama.cpp refuses architecture "
+                               "\"{}\" without it",
+                               keys_.key(kWindow), keys_.architecture),
                    "layers are taken to slide");
       }
       return true;
@@ -96,7 +104,8 @@ std::vector<bool> LayerRules::sliding(const std::vector<bool>& without_attention
     case SlidingLayers::none: return none;
     case SlidingLayers::all: {
       std::vector<bool> result(static_cast<std::size_t>(count_));
-      std::transform(without_attention.begin(), without_attention.end(), result.begin(), [](bool rests) { return !rests; });
+      std::transform(without_attention.begin(), without_attention.end(), result.begin(),
+                     [](bool rests) { return !rests; });
       return result;
     }
     case SlidingLayers::uncompressed: {
@@ -106,7 +115,8 @@ std::vector<bool> LayerRules::sliding(const std::vector<bool>& without_attention
     }
     case SlidingLayers::flags:
       if (has_flags) return flags(kPattern);
-      keys_.mend(fmt::format("metadata key \"{}\" must be there, with one element per layer: llama.cpp refuses architecture \"{}\" without",
+      keys_.mend(fmt::format("metadata key \"{}\" must be there, with one element per layer: "
+                             "llama.cpp refuses architecture \"{}\" without",
                              keys_.key(kPattern), keys_.architecture),
                  "no layer is taken to slide");
       return none;
@@ -155,10 +165,12 @@ std::vector<bool> LayerRules::resting(const std::vector<bool>& sliding) {
     case RotatedLayers::sliding:
     case RotatedLayers::sliding_and_leading: {
       const bool leads = architecture_.rotated == RotatedLayers::sliding_and_leading;
-      const Index leading = leads ? keys_.file.integer(keys_.key("leading_dense_block_count")).value_or(0) : 0;
+      const Index leading =
+          leads ? keys_.file.integer(keys_.key("leading_dense_block_count")).value_or(0) : 0;
       std::vector<bool> result(all, false);
       const bool by_depth = architecture_.when == SlidingWhen::depth_64 && !any_slides;
-      for (std::size_t i = 0; i < all; ++i) result[i] = !by_depth && !sliding[i] && static_cast<Index>(i) >= leading;
+      for (std::size_t i = 0; i < all; ++i)
+        result[i] = !by_depth && !sliding[i] && static_cast<Index>(i) >= leading;
       return result;
     }
     case RotatedLayers::not_every_fourth_unless_zero:
@@ -183,8 +195,8 @@ std::vector<bool> LayerRules::resting(const std::vector<bool>& sliding) {
 
 std::vector<GgufLayer> LayerRules::read() {
   if (count_ == 0 && needs_count()) {
-    keys_.file.refuse(
-        fmt::format("metadata key \"{}\" must be there for architecture \"{}\"", keys_.key("block_count"), keys_.architecture));
+    keys_.file.refuse(fmt::format("metadata key \"{}\" must be there for architecture \"{}\"",
+                                  keys_.key("block_count"), keys_.architecture));
   }
   own_count_ = own_count();
   const std::vector<bool> no_attention = without_attention();
@@ -205,7 +217,8 @@ std::vector<GgufLayer> LayerRules::read() {
 
 }  // namespace
 
-std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& architecture, Index count, const std::vector<Index>& key_heads) {
+std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& architecture,
+                                   Index count, const std::vector<Index>& key_heads) {
   return LayerRules(keys, architecture, count, key_heads).read();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kind each layer of a GGUF file is: with full attention, sliding, or without rotation, by the file's keys and the architecture's
-// rules. Not what they rotate with: that is gguf_scaling.cpp.
+// What kind each layer of a GGUF file is: with full attention, sliding, or without rotation, by the
+// file's keys and the architecture's rules. Not what they rotate with: that is gguf_scaling.cpp.
 #pragma once
 
 #include <vector>
@@ -19,9 +19,12 @@ enum class GgufLayer {
   further,
 };
 
-/// One for each layer, `count` of them. `key_heads` has one element for all layers or one each, or none.
+/// One for each layer, `count` of them. `key_heads` has one element for all layers or one each, or
+/// none.
 ///
-/// Throws for flags of another number than the layers', and in strict for keys that llama.cpp asks for and the file does not have.
-std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& architecture, Index count, const std::vector<Index>& key_heads);
+/// Throws for flags of another number than the layers', and in strict for keys that llama.cpp asks
+/// for and the file does not have.
+std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& architecture,
+                                   Index count, const std::vector<Index>& key_heads);
 
 }  // namespace eigen_rope::models

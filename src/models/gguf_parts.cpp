@@ -13,18 +13,27 @@ namespace {
 /// llama.cpp writes five digits.
 constexpr Index kMostParts = 99999;
 
-std::string ending(Index part, Index parts) { return fmt::format("-{:05}-of-{:05}.gguf", part, parts); }
+std::string ending(Index part, Index parts) {
+  return fmt::format("-{:05}-of-{:05}.gguf", part, parts);
+}
 
-std::string part_name(const std::string& prefix, Index part, Index parts) { return prefix + ending(part, parts); }
+std::string part_name(const std::string& prefix, Index part, Index parts) {
+  return prefix + ending(part, parts);
+}
 
 void require_part(GgufFile& file, Index part, Index parts) {
   const Index number = file.integer("split.no").value_or(-1);
   const Index count = file.integer("split.count").value_or(0);
-  if (number != part - 1) file.refuse_key("split.no", fmt::format("be {}, as the file's name says", part - 1), fmt::format("{}", number));
-  if (count != parts) file.refuse_key("split.count", fmt::format("be {}, as in part 1", parts), fmt::format("{}", count));
+  if (number != part - 1)
+    file.refuse_key("split.no", fmt::format("be {}, as the file's name says", part - 1),
+                    fmt::format("{}", number));
+  if (count != parts)
+    file.refuse_key("split.count", fmt::format("be {}, as in part 1", parts),
+                    fmt::format("{}", count));
 }
 
-/// Whether a part has tensors that are looked up: others are closed again, since a model may have more parts than a process may have files.
+/// Whether a part has tensors that are looked up: others are closed again, since a model may have
+/// more parts than a process may have files.
 bool concerns_rotation(const GgufFile& file) {
   for (const auto& entry : file.tensors()) {
     const std::string& name = entry.first;
@@ -38,19 +47,27 @@ bool concerns_rotation(const GgufFile& file) {
 void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path) {
   const Index number = keys.file.integer("split.no").value_or(0);
   const Index parts = keys.file.integer("split.count").value_or(1);
-  if (parts > kMostParts) keys.file.refuse_key("split.count", fmt::format("be at most {}", kMostParts), fmt::format("{}", parts));
+  if (parts > kMostParts)
+    keys.file.refuse_key("split.count", fmt::format("be at most {}", kMostParts),
+                         fmt::format("{}", parts));
   const std::string& name = keys.file.name();
   if (number > 0) {
     const std::string own = ending(number + 1, parts);
-    const bool named = name.size() > own.size() && name.compare(name.size() - own.size(), own.size(), own) == 0;
-    const std::string hint = named ? fmt::format(", {}", part_name(name.substr(0, name.size() - own.size()), 1, parts)) : std::string();
-    keys.file.refuse(fmt::format("is part {} of {}, and the metadata are in part 1{}", number + 1, parts, hint));
+    const bool named =
+        name.size() > own.size() && name.compare(name.size() - own.size(), own.size(), own) == 0;
+    const std::string hint =
+        named ? fmt::format(", {}", part_name(name.substr(0, name.size() - own.size()), 1, parts))
+              : std::string();
+    keys.file.refuse(
+        fmt::format("is part {} of {}, and the metadata are in part 1{}", number + 1, parts, hint));
   }
   if (parts < 2) return;
   const std::string own = ending(1, parts);
   if (name.size() <= own.size() || name.compare(name.size() - own.size(), own.size(), own) != 0) {
-    keys.mend(fmt::format("is part 1 of {}, and its name must end in \"{}\" for the others to be found", parts, own),
-              "divisors are looked for in this part only");
+    keys.mend(
+        fmt::format("is part 1 of {}, and its name must end in \"{}\" for the others to be found",
+                    parts, own),
+        "divisors are looked for in this part only");
     return;
   }
   const std::string prefix = name.substr(0, name.size() - own.size());
@@ -61,7 +78,8 @@ void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::exists(beside, error)) {
       if (++missing == 1) {
-        keys.mend(fmt::format("is part 1 of {}, and \"{}\" must be beside it", parts, other), "divisors in it are not seen");
+        keys.mend(fmt::format("is part 1 of {}, and \"{}\" must be beside it", parts, other),
+                  "divisors in it are not seen");
       }
       continue;
     }

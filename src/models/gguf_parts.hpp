@@ -9,10 +9,11 @@
 
 namespace eigen_rope::models {
 
-/// Opens the other parts of the model whose first part is at `path`, beside it, and adds them to the file.
+/// Opens the other parts of the model whose first part is at `path`, beside it, and adds them to
+/// the file.
 ///
-/// Throws where the file is another part than the first, where its name has not its number and their count, where a part is missing
-/// (lenient: a warning), or is none of this model's.
+/// Throws where the file is another part than the first, where its name has not its number and
+/// their count, where a part is missing (lenient: a warning), or is none of this model's.
 void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path);
 
 }  // namespace eigen_rope::models

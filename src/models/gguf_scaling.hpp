@@ -2,10 +2,12 @@
 //
 // What a layer rotates with, in ggml's own numbers, and what they are in this library's.
 //
-//   ggml applies YaRN's magnitude 1 + 0.1 ln(factor) on its own; llama.cpp divides by it and multiplies by the model's own
+//   ggml applies YaRN's magnitude 1 + 0.1 ln(factor) on its own; llama.cpp divides by it and
+//       multiplies by the model's own
 //
-// As llama.cpp has it: the keys rope.scaling.* that its loader reads for the architecture, and the tensors of divisors that its graph
-// takes. A key or a tensor that it does not read is refused where it says something else than what is done. Not which layers: gguf_layers.
+// As llama.cpp has it: the keys rope.scaling.* that its loader reads for the architecture, and the
+// tensors of divisors that its graph takes. A key or a tensor that it does not read is refused
+// where it says something else than what is done. Not which layers: gguf_layers.
 #pragma once
 
 #include <vector>
@@ -36,10 +38,13 @@ struct GgufRotation {
   std::vector<double> short_divisors{};
 };
 
-/// That of full layers, whose rotary dims are given; `base` is set. `context` is the model's, 0 where it is not known.
-GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architecture, double base, Index context, Index rotary_dims);
+/// That of full layers, whose rotary dims are given; `base` is set. `context` is the model's, 0
+/// where it is not known.
+GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architecture, double base,
+                                Index context, Index rotary_dims);
 
-/// Sets base, scaling, factors, linear scale, attention factor and softmax multiplier of a layer whose rotary dims are set.
+/// Sets base, scaling, factors, linear scale, attention factor and softmax multiplier of a layer
+/// whose rotary dims are set.
 void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer);
 
 }  // namespace eigen_rope::models

@@ -31,7 +31,9 @@ constexpr std::array<std::string_view, 17> kKnown{
     "rope.scaling.yarn_log_multiplier",
 };
 
-bool begins_with(std::string_view text, std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; }
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
 
 bool sounds_like_rotation(std::string_view key) {
   if (begins_with(key, "tokenizer.") || begins_with(key, "general.")) return false;
@@ -45,8 +47,10 @@ bool is_read(const GgufKeys& keys, const GgufArchitecture& architecture, std::st
   const std::string prefix = keys.key("");
   if (!begins_with(key, prefix)) return false;
   const std::string_view name = key.substr(prefix.size());
-  if (name == "attention.rope_pattern") return architecture.rotated == RotatedLayers::by_rope_pattern;
-  if (name == "attention.compress_rope_freq_base") return architecture.sliding == SlidingLayers::uncompressed;
+  if (name == "attention.rope_pattern")
+    return architecture.rotated == RotatedLayers::by_rope_pattern;
+  if (name == "attention.compress_rope_freq_base")
+    return architecture.sliding == SlidingLayers::uncompressed;
   return std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end();
 }
 
@@ -56,7 +60,9 @@ void mend_unread_gguf_keys(GgufKeys& keys, const GgufArchitecture& architecture)
   for (const auto& entry : keys.file.values()) {
     const std::string& key = entry.first;
     if (!sounds_like_rotation(key) || is_read(keys, architecture, key)) continue;
-    keys.mend(fmt::format("metadata key \"{}\" must not be there: nothing reads it for architecture \"{}\"", key, keys.architecture),
+    keys.mend(fmt::format(
+                  "metadata key \"{}\" must not be there: nothing reads it for architecture \"{}\"",
+                  key, keys.architecture),
               "it is not applied");
   }
 }

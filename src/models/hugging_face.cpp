@@ -32,17 +32,24 @@ JsonObject text_part(const JsonObject& top) {
   const SilentFamily* silent = find_silent_family(type);
   const std::string own = silent == nullptr ? "" : std::string(silent->key);
   std::vector<const char*> names{"text_config", "thinker_config", "llm_config", "language_config"};
-  if (!own.empty() && std::find(names.begin(), names.end(), own) == names.end()) names.insert(names.begin(), own.c_str());
+  if (!own.empty() && std::find(names.begin(), names.end(), own) == names.end())
+    names.insert(names.begin(), own.c_str());
   for (const char* name : names) {
     if (!top.has(name)) continue;
-    if (found != nullptr) top.refuse(name, fmt::format("must not stand beside {}", top.path(found)));
+    if (found != nullptr)
+      top.refuse(name, fmt::format("must not stand beside {}", top.path(found)));
     found = name;
   }
   if (ends_with(type, "encoder-decoder")) {
-    detail::fail("the file must have a part about text (text_config): it is an encoder with a decoder, and neither is read");
+    detail::fail(
+        "the file must have a part about text (text_config): it is an encoder with a decoder, and "
+        "neither is read");
   }
-  if (found == nullptr && top.has("vision_config") && find_family(type) == nullptr && !top.has("num_attention_heads")) {
-    detail::fail("the file must have a part about text (text_config, thinker_config, llm_config or language_config)");
+  if (found == nullptr && top.has("vision_config") && find_family(type) == nullptr &&
+      !top.has("num_attention_heads")) {
+    detail::fail(
+        "the file must have a part about text (text_config, thinker_config, llm_config or "
+        "language_config)");
   }
   if (found == nullptr) return top;
   const JsonObject inside = *top.object(found);
@@ -51,7 +58,8 @@ JsonObject text_part(const JsonObject& top) {
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
     if (!top.has(name) || top.find(name)->empty()) continue;
     if (!text.has(name) || *text.find(name) != *top.find(name)) {
-      top.mind(name, fmt::format("must stand in {}, which is what is read", text.path()), "it is ignored, as Hugging Face does");
+      top.mind(name, fmt::format("must stand in {}, which is what is read", text.path()),
+               "it is ignored, as Hugging Face does");
     }
   }
   return text;
@@ -63,11 +71,13 @@ std::optional<JsonObject> parameters_named(const JsonObject& text, const char* n
   return object;
 }
 
-// Whether the old form says nothing that the new one does not; types are compared when they are read.
+// Whether the old form says nothing that the new one does not; types are compared when they are
+// read.
 bool agree(const Json& scaling, const Json& parameters) {
   const auto type = [](const Json& owner) {
     const auto by_type = owner.find("type");
-    const Json found = owner.value("rope_type", by_type == owner.end() ? Json("default") : *by_type);
+    const Json found =
+        owner.value("rope_type", by_type == owner.end() ? Json("default") : *by_type);
     return found == "mrope" ? Json("default") : found == "su" ? Json("longrope") : found;
   };
   if (type(scaling) != type(parameters)) return false;
@@ -77,7 +87,8 @@ bool agree(const Json& scaling, const Json& parameters) {
     if (other == parameters.end() || *other != value) return false;
   }
   for (const auto& [key, value] : parameters.items()) {
-    const bool beside = key == "type" || key == "rope_type" || key == "rope_theta" || key == "partial_rotary_factor";
+    const bool beside = key == "type" || key == "rope_type" || key == "rope_theta" ||
+                        key == "partial_rotary_factor";
     if (!beside && !value.is_null() && !scaling.contains(key)) return false;
   }
   return true;
@@ -89,13 +100,15 @@ std::optional<JsonObject> rope_parameters(const JsonObject& text) {
   if (!scaling) return parameters;
   if (!parameters) return scaling;
   if (agree(scaling->json(), parameters->json())) return parameters;
-  text.mind("rope_scaling", "must agree with rope_parameters", "rope_scaling is taken, as Hugging Face does");
+  text.mind("rope_scaling", "must agree with rope_parameters",
+            "rope_scaling is taken, as Hugging Face does");
   return scaling;
 }
 
 bool is_nested(const JsonObject& parameters) {
   const Json& entries = parameters.json();
-  return std::any_of(entries.begin(), entries.end(), [](const Json& entry) { return entry.is_object(); });
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const Json& entry) { return entry.is_object(); });
 }
 
 bool has_word(std::string_view list, std::string_view word) {
@@ -115,7 +128,8 @@ bool is_rope_like(std::string_view key) {
   return ends_with(key, "head_dim");
 }
 
-// Keys that are read here or are of no rotation: widths of values, of the unrotated part, of indexers and of linear attention.
+// Keys that are read here or are of no rotation: widths of values, of the unrotated part, of
+// indexers and of linear attention.
 constexpr std::string_view read_keys[] = {"rope_theta",
                                           "rope_scaling",
                                           "rope_parameters",
@@ -149,20 +163,26 @@ constexpr std::string_view read_keys[] = {"rope_theta",
 
 void mind_unread_keys(const JsonObject& text, LayerRule rule) {
   for (const auto& [key, value] : text.json().items()) {
-    const bool nothing = value.is_null() || value == Json(false) || (value.is_structured() && value.empty());
+    const bool nothing =
+        value.is_null() || value == Json(false) || (value.is_structured() && value.empty());
     if (nothing || !is_rope_like(key)) continue;
     const bool bases = key == "layer_rope_theta" && rule != LayerRule::layer_bases;
-    if (!bases && std::find(std::begin(read_keys), std::end(read_keys), key) != std::end(read_keys)) continue;
-    if (key == "use_rotary_pos_emb" && value == Json(true)) continue;  // it says what the model does
+    if (!bases && std::find(std::begin(read_keys), std::end(read_keys), key) != std::end(read_keys))
+      continue;
+    if (key == "use_rotary_pos_emb" && value == Json(true))
+      continue;  // it says what the model does
     const Json* layers = text.find("num_hidden_layers");
-    if (key == "rope_scaling_layers" && layers != nullptr && value.is_array() && *layers == Json(value.size())) continue;  // all of them
+    if (key == "rope_scaling_layers" && layers != nullptr && value.is_array() &&
+        *layers == Json(value.size()))
+      continue;  // all of them
     text.mind(key.c_str(), "is a key of the rotation that is not read", "it is ignored");
   }
 }
 
 // Layers of these kinds have no rotation to describe.
 bool is_never_rotated(const std::string& layer_type) {
-  return layer_type == "linear_attention" || layer_type == "conv" || layer_type == "mamba" || layer_type == "recurrent";
+  return layer_type == "linear_attention" || layer_type == "conv" || layer_type == "mamba" ||
+         layer_type == "recurrent";
 }
 
 class LayerReader {
@@ -175,14 +195,17 @@ class LayerReader {
         types_(layer_types(text_, config.family(), rule_, model.layer_count)) {
     // Where the file does not say how many layers there are, its lists do.
     const Json* listed = rule_ == LayerRule::listed ? text_.list("no_rope_layers") : nullptr;
-    if (model_.layer_count == 0) model_.layer_count = static_cast<Index>(listed != nullptr ? listed->size() : types_.size());
+    if (model_.layer_count == 0)
+      model_.layer_count = static_cast<Index>(listed != nullptr ? listed->size() : types_.size());
   }
 
   void read() {
     const Family* known = config_.family();
-    if (types_.empty() && known != nullptr && (known->nested || !known->resting.empty()) && rule_ == LayerRule::alike) {
-      text_.notes().mind(fmt::format("{} is required with {}, whose layers differ", text_.path("layer_types"), known->model_type), "none",
-                         "all layers are taken as rotated");
+    if (types_.empty() && known != nullptr && (known->nested || !known->resting.empty()) &&
+        rule_ == LayerRule::alike) {
+      text_.notes().mind(fmt::format("{} is required with {}, whose layers differ",
+                                     text_.path("layer_types"), known->model_type),
+                         "none", "all layers are taken as rotated");
     }
     const std::optional<JsonObject> parameters = rope_parameters(text_);
     require_form(parameters.has_value());
@@ -197,10 +220,12 @@ class LayerReader {
  private:
   void add(const LayerKind& kind) {
     LayerRope layer = config_.layer(kind);
-    const std::string path = kind.parameters == nullptr ? "the configuration" : kind.parameters->path();
+    const std::string path =
+        kind.parameters == nullptr ? "the configuration" : kind.parameters->path();
     try {
       for (const Index length : {Index{0}, model_.context}) {
-        detail::require_finite("the magnitude", static_cast<double>(layer.frequencies(length).attention_factor()));
+        detail::require_finite("the magnitude",
+                               static_cast<double>(layer.frequencies(length).attention_factor()));
       }
       detail::require_finite("the softmax multiplier", layer.softmax_multiplier);
     } catch (const Error& error) {
@@ -209,7 +234,8 @@ class LayerReader {
     model_.layers.push_back(std::move(layer));
   }
 
-  // Some classes have a scaling or bases of their own, which a file without parameters leaves to them.
+  // Some classes have a scaling or bases of their own, which a file without parameters leaves to
+  // them.
   void require_form(bool has_parameters) const {
     const Family* family = config_.family();
     if (family == nullptr || family->forms == Forms::any) return;
@@ -217,31 +243,40 @@ class LayerReader {
       for (const char* name : {"rope_scaling", "rope_parameters", "rope_theta"}) {
         const bool read = family->forms == Forms::outside && std::string_view(name) == "rope_theta";
         if (text_.has(name) && !read) {
-          text_.mind(name, fmt::format("is no key that Hugging Face's {} reads", family->model_type), "it is read as most classes do");
+          text_.mind(name,
+                     fmt::format("is no key that Hugging Face's {} reads", family->model_type),
+                     "it is read as most classes do");
         }
       }
       return;
     }
-    if (!has_parameters) text_.require("rope_parameters", fmt::format("with {}", family->model_type));
+    if (!has_parameters)
+      text_.require("rope_parameters", fmt::format("with {}", family->model_type));
     if (family->forms != Forms::saved) return;
     for (const char* name : {"rope_scaling", "rope_theta"}) {
       const bool beside = std::string_view(name) == "rope_theta" && text_.has("rope_parameters");
       if (text_.has(name) && !beside) {
-        text_.mind(name,
-                   fmt::format("must stand in rope_parameters with {}, whose class reads this key in its own way", family->model_type),
-                   "it is read as most classes do");
+        text_.mind(
+            name,
+            fmt::format(
+                "must stand in rope_parameters with {}, whose class reads this key in its own way",
+                family->model_type),
+            "it is read as most classes do");
       }
     }
   }
 
-  bool has_layers(const char* type) const { return types_.empty() || std::find(types_.begin(), types_.end(), type) != types_.end(); }
+  bool has_layers(const char* type) const {
+    return types_.empty() || std::find(types_.begin(), types_.end(), type) != types_.end();
+  }
 
   void read_nested(const JsonObject& parameters) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : parameters.json().items()) {
       if (entry.is_object()) names.push_back(name);
       if (!entry.is_object() && !entry.is_null()) {
-        parameters.mind(name.c_str(), "must be an object, as others beside it are", "it is ignored, as Hugging Face does");
+        parameters.mind(name.c_str(), "must be an object, as others beside it are",
+                        "it is ignored, as Hugging Face does");
       }
     }
     if (!types_.empty()) names = named_by_layers(parameters, names);
@@ -252,15 +287,18 @@ class LayerReader {
       kind.layer_type = name;
       kind.layers = layers_of_type(types_, name);
       kind.nested = true;
-      kind.local_base = (rule_ == LayerRule::local_base || rule_ == LayerRule::global_local) && name == sliding_attention;
+      kind.local_base = (rule_ == LayerRule::local_base || rule_ == LayerRule::global_local) &&
+                        name == sliding_attention;
       kind.global_base = rule_ == LayerRule::global_local && name == full_attention;
-      kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) && name == full_attention;
+      kind.global_head = (rule_ == LayerRule::global_head || text_.has("global_head_dim")) &&
+                         name == full_attention;
       add(kind);
     }
   }
 
   // The parts that layers name, full_attention first, the others in the order of the layers.
-  std::vector<std::string> named_by_layers(const JsonObject& parameters, const std::vector<std::string>& parts) {
+  std::vector<std::string> named_by_layers(const JsonObject& parameters,
+                                           const std::vector<std::string>& parts) {
     std::vector<std::string> seen;
     std::vector<std::string> used;
     for (std::size_t i = 0; i < types_.size(); ++i) {
@@ -270,39 +308,52 @@ class LayerReader {
       if (std::find(parts.begin(), parts.end(), type) != parts.end()) {
         used.push_back(type);
       } else if (parameters.json().contains(type)) {
-        if (rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_local) {
-          parameters.mind(type.c_str(), "must be an object in this family", "its layers are left out");
+        if (rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled ||
+            rule_ == LayerRule::global_local) {
+          parameters.mind(type.c_str(), "must be an object in this family",
+                          "its layers are left out");
         }
-        text_.notes().warn(fmt::format("{} is null: its layers are not rotated", parameters.path(type)));
+        text_.notes().warn(
+            fmt::format("{} is null: its layers are not rotated", parameters.path(type)));
       } else if (!is_never_rotated(type)) {
-        text_.notes().mind(fmt::format("{}[{}] must name a part of {}", text_.path("layer_types"), i, parameters.path()), shown(type),
-                           "its layers are left out");
+        text_.notes().mind(fmt::format("{}[{}] must name a part of {}", text_.path("layer_types"),
+                                       i, parameters.path()),
+                           shown(type), "its layers are left out");
       }
     }
     for (const std::string& part : parts) {
       if (std::find(used.begin(), used.end(), part) == used.end()) {
-        text_.notes().warn(fmt::format("{} is named by no layer: it is ignored", parameters.path(part)));
+        text_.notes().warn(
+            fmt::format("{} is named by no layer: it is ignored", parameters.path(part)));
       }
     }
-    std::stable_partition(used.begin(), used.end(), [](const std::string& name) { return name == full_attention; });
+    std::stable_partition(used.begin(), used.end(),
+                          [](const std::string& name) { return name == full_attention; });
     return used;
   }
 
   void read_flat(const JsonObject* parameters) {
-    const bool per_type = rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled || rule_ == LayerRule::global_local ||
-                          rule_ == LayerRule::global_head;
-    if (parameters != nullptr && config_.family() != nullptr && config_.family()->nested && !per_type) {
-      detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
+    const bool per_type = rule_ == LayerRule::local_base || rule_ == LayerRule::local_unscaled ||
+                          rule_ == LayerRule::global_local || rule_ == LayerRule::global_head;
+    if (parameters != nullptr && config_.family() != nullptr && config_.family()->nested &&
+        !per_type) {
+      detail::fail(
+          fmt::format("{} must be nested by layer type in this family", parameters->path()),
+          shown(parameters->json()));
     }
-    if (per_type && parameters != nullptr && (rule_ == LayerRule::global_head || parameters->path() == text_.path("rope_parameters"))) {
-      detail::fail(fmt::format("{} must be nested by layer type in this family", parameters->path()), shown(parameters->json()));
+    if (per_type && parameters != nullptr &&
+        (rule_ == LayerRule::global_head || parameters->path() == text_.path("rope_parameters"))) {
+      detail::fail(
+          fmt::format("{} must be nested by layer type in this family", parameters->path()),
+          shown(parameters->json()));
     }
     switch (rule_) {
       case LayerRule::cross_listed:
       case LayerRule::attention_listed:
       case LayerRule::blocks:
       case LayerRule::layer_bases:
-        read_some(parameters, "", own_layers(text_, rule_, model_.layer_count, config_.base_of(parameters)));
+        read_some(parameters, "",
+                  own_layers(text_, rule_, model_.layer_count, config_.base_of(parameters)));
         break;
       case LayerRule::alike:
       case LayerRule::linear_between: read_rotated(parameters); break;
@@ -310,32 +361,40 @@ class LayerReader {
       case LayerRule::local_unscaled:
       case LayerRule::global_local: read_local(parameters); break;
       case LayerRule::global_head: read_global_head(); break;
-      case LayerRule::sliding_only: read_some(parameters, sliding_attention, layers_of_type(types_, sliding_attention)); break;
-      case LayerRule::listed: read_some(parameters, "", listed_layers(text_, model_.layer_count)); break;
+      case LayerRule::sliding_only:
+        read_some(parameters, sliding_attention, layers_of_type(types_, sliding_attention));
+        break;
+      case LayerRule::listed:
+        read_some(parameters, "", listed_layers(text_, model_.layer_count));
+        break;
     }
   }
 
   void read_local(const JsonObject* parameters) {
     const bool both = rule_ == LayerRule::global_local;
     if (parameters != nullptr && parameters->has("type") && !parameters->has("rope_type")) {
-      parameters->mind("type", "must be called rope_type in this family, which does not read it", "it is ignored, as Hugging Face does");
+      parameters->mind("type", "must be called rope_type in this family, which does not read it",
+                       "it is ignored, as Hugging Face does");
       parameters = nullptr;
     }
     LayerKind full{parameters, full_attention, layers_of_type(types_, full_attention)};
     full.global_base = both;
     if (has_layers(full_attention)) add(full);
     if (!has_layers(sliding_attention)) return;
-    LayerKind local{both ? parameters : nullptr, sliding_attention, layers_of_type(types_, sliding_attention)};
+    LayerKind local{both ? parameters : nullptr, sliding_attention,
+                    layers_of_type(types_, sliding_attention)};
     local.local_base = rule_ == LayerRule::local_base || both;
     local.fixed_base = rule_ == LayerRule::local_unscaled;
     add(local);
   }
 
   void read_global_head() {
-    static const Json defaults{{full_attention, {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
-                               {sliding_attention, {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
-    text_.notes().warn(fmt::format("{} is not in the file: Hugging Face's default of {} is taken", text_.path("rope_parameters"),
-                                   config_.family()->model_type));
+    static const Json defaults{
+        {full_attention,
+         {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
+        {sliding_attention, {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+    text_.notes().warn(fmt::format("{} is not in the file: Hugging Face's default of {} is taken",
+                                   text_.path("rope_parameters"), config_.family()->model_type));
     read_nested(JsonObject(defaults, text_.path("rope_parameters"), text_.notes()));
   }
 
@@ -345,12 +404,14 @@ class LayerReader {
     if (is_never_rotated(type)) return false;
     if (family != nullptr && has_word(family->resting, type)) return false;
     if (family != nullptr && has_word(family->rotated, type)) return true;
-    const bool usual = type == full_attention || type == sliding_attention || type == "chunked_attention";
+    const bool usual =
+        type == full_attention || type == sliding_attention || type == "chunked_attention";
     const bool listed = family != nullptr && !(family->rotated.empty() && family->resting.empty());
     if (!usual || listed) {
-      text_.notes().mind(fmt::format("{}[{}] must be a layer type that is known of {}", text_.path("layer_types"), layer,
-                                     family == nullptr ? "any model" : family->model_type),
-                         shown(type), "its layers are taken as rotated");
+      text_.notes().mind(
+          fmt::format("{}[{}] must be a layer type that is known of {}", text_.path("layer_types"),
+                      layer, family == nullptr ? "any model" : family->model_type),
+          shown(type), "its layers are taken as rotated");
     }
     return true;
   }
@@ -367,7 +428,9 @@ class LayerReader {
   void read_some(const JsonObject* parameters, const char* type, std::vector<Index> layers) {
     const auto rotated = static_cast<Index>(layers.size());
     const Index all = model_.layer_count;
-    if (rotated < all) text_.notes().warn(fmt::format("{} of {} layers are rotated, the others not at all", rotated, all));
+    if (rotated < all)
+      text_.notes().warn(
+          fmt::format("{} of {} layers are rotated, the others not at all", rotated, all));
     if (rotated == 0 && all > 0) return;
     if (rotated == all && *type == '\0') layers.clear();
     add({parameters, type, std::move(layers)});
@@ -388,10 +451,12 @@ std::string read_text(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(status)) detail::fail("it must be a file");
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) detail::fail(fmt::format("it must be readable: {}", error.message()));
-  if (size > most) detail::fail("a configuration must have at most 64 MiB", fmt::format("{} bytes", size));
+  if (size > most)
+    detail::fail("a configuration must have at most 64 MiB", fmt::format("{} bytes", size));
   std::ifstream file(path, std::ios::binary);
   std::string text(static_cast<std::size_t>(size), '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(size))) detail::fail("it must be readable");
+  if (!file.read(text.data(), static_cast<std::streamsize>(size)))
+    detail::fail("it must be readable");
   return text;
 }
 
@@ -412,7 +477,8 @@ ModelRope parse_hugging_face(std::string_view json, Strictness strictness) {
 
 ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strictness) {
   std::error_code error;
-  const std::filesystem::path file = std::filesystem::is_directory(path, error) ? path / "config.json" : path;
+  const std::filesystem::path file =
+      std::filesystem::is_directory(path, error) ? path / "config.json" : path;
   try {
     return parse_hugging_face(read_text(file), strictness);
   } catch (const Error& refusal) {

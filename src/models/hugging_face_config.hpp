@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of a configuration that lie around its rope parameters: sizes, base, rotated share, pairing, sections. One reader per file; a
-// family's values stand in for missing keys, with a warning. Not here: the parameters' own formulas (hugging_face_scaling.hpp).
+// The keys of a configuration that lie around its rope parameters: sizes, base, rotated share,
+// pairing, sections. One reader per file; a family's values stand in for missing keys, with a
+// warning. Not here: the parameters' own formulas (hugging_face_scaling.hpp).
 #pragma once
 
 #include <optional>
@@ -55,11 +56,12 @@ class ConfigReader {
   double base(const LayerKind& kind) const;
   /// The family's where neither place has it.
   double fraction(const LayerKind& kind, const std::string& type, Index head_dims) const;
-  double followed(const LayerKind& kind, const JsonObject& owner, const char* name, double value, const std::string& type,
-                  Index head_dims) const;
+  double followed(const LayerKind& kind, const JsonObject& owner, const char* name, double value,
+                  const std::string& type, Index head_dims) const;
   const char* fraction_name() const;
   void mind_unread(const char* name) const;
-  Index rotary_dims(const LayerKind& kind, const std::string& type, Index head_dims, double fraction) const;
+  Index rotary_dims(const LayerKind& kind, const std::string& type, Index head_dims,
+                    double fraction) const;
   std::optional<Pairing> pairing(Index head_dims, Index rotary_dims) const;
   std::optional<JsonObject> layer_part(Index layer) const;
   std::optional<Index> per_layer_head_dim(const LayerKind& kind) const;

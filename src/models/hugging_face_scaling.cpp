@@ -29,16 +29,23 @@ bool is_one_of(std::string_view name, Names names) {
 }
 
 bool is_known_key(std::string_view key, std::string_view type) {
-  if (is_one_of(key, {"rope_type", "type", "rope_theta", "partial_rotary_factor", "mrope_section", "mrope_interleaved"})) return true;
+  if (is_one_of(key, {"rope_type", "type", "rope_theta", "partial_rotary_factor", "mrope_section",
+                      "mrope_interleaved"}))
+    return true;
   // Ministral 3 has both in this place.
   if (is_one_of(key, {"max_position_embeddings", "llama_4_scaling_beta"})) return true;
   if (type == "linear" || type == "proportional") return key == "factor";
   if (type == "dynamic") return is_one_of(key, {"factor", original});
-  if (type == "alpha") return is_one_of(key, {"alpha", "factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "xdrope_section"});
-  if (type == "llama3") return is_one_of(key, {"factor", original, "low_freq_factor", "high_freq_factor"});
-  if (type == "longrope") return is_one_of(key, {"factor", original, "short_factor", "long_factor", "attention_factor"});
+  if (type == "alpha")
+    return is_one_of(key, {"alpha", "factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim",
+                           "xdrope_section"});
+  if (type == "llama3")
+    return is_one_of(key, {"factor", original, "low_freq_factor", "high_freq_factor"});
+  if (type == "longrope")
+    return is_one_of(key, {"factor", original, "short_factor", "long_factor", "attention_factor"});
   if (type == "yarn" || type == "deepseek_yarn") {
-    return is_one_of(key, {"factor", original, "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"});
+    return is_one_of(key, {"factor", original, "attention_factor", "beta_fast", "beta_slow",
+                           "mscale", "mscale_all_dim", "truncate"});
   }
   return false;
 }
@@ -46,7 +53,8 @@ bool is_known_key(std::string_view key, std::string_view type) {
 // Reads one type's keys; refusals name them.
 class ScalingReader {
  public:
-  ScalingReader(const JsonObject& parameters, const RopeSurroundings& around) : parameters_(parameters), around_(around) {}
+  ScalingReader(const JsonObject& parameters, const RopeSurroundings& around)
+      : parameters_(parameters), around_(around) {}
 
   double factor() const {
     if (!parameters_.has("factor")) parameters_.require("factor", "with this rope type");
@@ -61,7 +69,9 @@ class ScalingReader {
       return given;
     }
     if (around_.context == 0) {
-      detail::fail(fmt::format("{} is required where {} is missing", around_.context_path, parameters_.path("factor")), "none");
+      detail::fail(fmt::format("{} is required where {} is missing", around_.context_path,
+                               parameters_.path("factor")),
+                   "none");
     }
     return static_cast<double>(around_.context) / static_cast<double>(original_context);
   }
@@ -77,34 +87,42 @@ class ScalingReader {
     const std::optional<Index> inside = parameters_.integer(original, 1);
     if (around_.original_context) {
       if (inside && *inside != *around_.original_context) {
-        parameters_.mind(original, fmt::format("must equal the one outside ({})", *around_.original_context), "the one outside is taken");
+        parameters_.mind(original,
+                         fmt::format("must equal the one outside ({})", *around_.original_context),
+                         "the one outside is taken");
       }
       return *around_.original_context;
     }
     if (inside) return *inside;
     if (around_.context == 0) parameters_.require(original, "with this rope type");
-    parameters_.mind(original, "is required with this rope type", fmt::format("{} ({}) is taken", around_.context_path, around_.context));
+    parameters_.mind(original, "is required with this rope type",
+                     fmt::format("{} ({}) is taken", around_.context_path, around_.context));
     return around_.context;
   }
 
   // Published files have both: the factor wins, as in Hugging Face.
   void compare_with_ratio(double factor, Index original_context) const {
     if (around_.context == 0) return;
-    const double ratio = static_cast<double>(around_.context) / static_cast<double>(original_context);
+    const double ratio =
+        static_cast<double>(around_.context) / static_cast<double>(original_context);
     if (around_.context <= original_context) {
       if (factor == 1 && ratio == 1) return;
-      parameters_.notes().warn(fmt::format("{} is not less than {} ({}), got {}: the context after scaling, {} tokens, is not in the file",
-                                           parameters_.path(original), around_.context_path, around_.context, original_context,
-                                           factor * static_cast<double>(original_context)));
+      parameters_.notes().warn(
+          fmt::format("{} is not less than {} ({}), got {}: the context after scaling, {} tokens, "
+                      "is not in the file",
+                      parameters_.path(original), around_.context_path, around_.context,
+                      original_context, factor * static_cast<double>(original_context)));
     } else if (ratio != factor) {
-      parameters_.notes().warn(fmt::format("{} is not {} over {} ({}), got {}: the factor is taken, as Hugging Face does",
-                                           parameters_.path("factor"), around_.context_path, original, ratio, factor));
+      parameters_.notes().warn(fmt::format(
+          "{} is not {} over {} ({}), got {}: the factor is taken, as Hugging Face does",
+          parameters_.path("factor"), around_.context_path, original, ratio, factor));
     }
   }
 
   std::optional<double> attention_factor() const {
     const std::optional<double> given = parameters_.number("attention_factor");
-    if (given && !(*given > 0)) parameters_.mind("attention_factor", "must be greater than 0", "it is taken as it is");
+    if (given && !(*given > 0))
+      parameters_.mind("attention_factor", "must be greater than 0", "it is taken as it is");
     return given;
   }
 
@@ -114,16 +132,19 @@ class ScalingReader {
     if (!given) return otherwise;
     if (*given < 0) parameters_.refuse(name, "must be greater than 0");
     if (*given > 0) return *given;
-    parameters_.mind(name, "must be greater than 0", fmt::format("{} is taken, as Hugging Face does", otherwise));
+    parameters_.mind(name, "must be greater than 0",
+                     fmt::format("{} is taken, as Hugging Face does", otherwise));
     return otherwise;
   }
 
   Scaling dynamic() const {
-    if (around_.context == 0) detail::fail(fmt::format("{} is required with dynamic", around_.context_path), "none");
+    if (around_.context == 0)
+      detail::fail(fmt::format("{} is required with dynamic", around_.context_path), "none");
     const std::optional<Index> unused = parameters_.integer(original, 1);
     if (unused && *unused != around_.context) {
-      parameters_.notes().warn(fmt::format("{} is not read with dynamic, got {}: the rates change past {} ({} tokens)",
-                                           parameters_.path(original), *unused, around_.context_path, around_.context));
+      parameters_.notes().warn(
+          fmt::format("{} is not read with dynamic, got {}: the rates change past {} ({} tokens)",
+                      parameters_.path(original), *unused, around_.context_path, around_.context));
     }
     return DynamicNtkScaling<>{factor(), around_.context};
   }
@@ -132,12 +153,19 @@ class ScalingReader {
   double base_by_alpha(const LayerRope& layer) const {
     const double alpha = *parameters_.number("alpha");
     if (!(alpha > 0)) parameters_.refuse("alpha", "must be greater than 0");
-    if (layer.powers.rotary_dims <= 2) parameters_.refuse("alpha", "must not stand beside heads of 2 dims");
-    for (const auto& [name, neutral] :
-         {std::pair{"factor", 1.0}, {"beta_fast", 32.0}, {"beta_slow", 1.0}, {"mscale", 1.0}, {"mscale_all_dim", 1.0}}) {
+    if (layer.powers.rotary_dims <= 2)
+      parameters_.refuse("alpha", "must not stand beside heads of 2 dims");
+    for (const auto& [name, neutral] : {std::pair{"factor", 1.0},
+                                        {"beta_fast", 32.0},
+                                        {"beta_slow", 1.0},
+                                        {"mscale", 1.0},
+                                        {"mscale_all_dim", 1.0}}) {
       const double value = parameters_.number(name).value_or(neutral);
       if (value != neutral && value != 0) {
-        parameters_.mind(name, fmt::format("must be {} beside alpha, where Hugging Face reads alpha alone", neutral), "it is ignored");
+        parameters_.mind(
+            name,
+            fmt::format("must be {} beside alpha, where Hugging Face reads alpha alone", neutral),
+            "it is ignored");
       }
     }
     return ntk_base(layer.powers.rotary_dims, layer.powers.base, alpha);
@@ -149,10 +177,13 @@ class ScalingReader {
     llama3.original_context = original_context();
     llama3.low_freq_factor = positive("low_freq_factor");
     llama3.high_freq_factor = positive("high_freq_factor");
-    if (llama3.high_freq_factor < llama3.low_freq_factor) parameters_.refuse("high_freq_factor", "must be greater than low_freq_factor");
+    if (llama3.high_freq_factor < llama3.low_freq_factor)
+      parameters_.refuse("high_freq_factor", "must be greater than low_freq_factor");
     if (llama3.high_freq_factor == llama3.low_freq_factor) {
-      parameters_.notes().warn(fmt::format("{} equals low_freq_factor, got {}: the band between them is a step, as Hugging Face does",
-                                           parameters_.path("high_freq_factor"), llama3.high_freq_factor));
+      parameters_.notes().warn(
+          fmt::format("{} equals low_freq_factor, got {}: the band between them is a step, as "
+                      "Hugging Face does",
+                      parameters_.path("high_freq_factor"), llama3.high_freq_factor));
     }
     compare_with_ratio(llama3.factor, llama3.original_context);
     return llama3;
@@ -179,17 +210,21 @@ class ScalingReader {
     yarn.original_context = original_context();
     // Null is filled in, a missing key is not.
     if (!parameters_.json().contains("factor")) {
-      parameters_.mind("factor", "is required with this rope type", "the ratio of the contexts is taken");
+      parameters_.mind("factor", "is required with this rope type",
+                       "the ratio of the contexts is taken");
     }
     yarn.factor = factor_or_ratio(yarn.original_context);
     yarn.beta_fast = beta("beta_fast", yarn.beta_fast);
     yarn.beta_slow = beta("beta_slow", yarn.beta_slow);
     if (yarn.beta_fast < yarn.beta_slow) {
-      parameters_.mind("beta_fast", fmt::format("must not be less than beta_slow ({})", yarn.beta_slow), "the ramp is turned round");
+      parameters_.mind("beta_fast",
+                       fmt::format("must not be less than beta_slow ({})", yarn.beta_slow),
+                       "the ramp is turned round");
     }
     yarn.ends = parameters_.flag("truncate").value_or(true) ? RampEnds::rounded : RampEnds::exact;
     if (around_.nested && yarn.ends == RampEnds::exact) {
-      parameters_.mind("truncate", "must be true within a layer type, where Hugging Face does not read it",
+      parameters_.mind("truncate",
+                       "must be true within a layer type, where Hugging Face does not read it",
                        "true is taken, as Hugging Face does");
       yarn.ends = RampEnds::rounded;
     }
@@ -199,10 +234,12 @@ class ScalingReader {
       yarn.magnitude = YarnMagnitude::given;
       layer.powers.attention_factor = *given;
       warn_of_unread_mscale("attention_factor is there");
-    } else if (magnitude == YarnMagnitude::hugging_face && (yarn.mscale.value_or(0.0) == 0) != (yarn.mscale_all_dim == 0)) {
+    } else if (magnitude == YarnMagnitude::hugging_face &&
+               (yarn.mscale.value_or(0.0) == 0) != (yarn.mscale_all_dim == 0)) {
       warn_of_unread_mscale("Hugging Face wants both; DeepSeek's rule reads it");
     }
-    if (around_.softmax_multiplier) layer.softmax_multiplier = yarn_softmax_multiplier(yarn.factor, yarn.mscale_all_dim);
+    if (around_.softmax_multiplier)
+      layer.softmax_multiplier = yarn_softmax_multiplier(yarn.factor, yarn.mscale_all_dim);
     return yarn;
   }
 
@@ -218,19 +255,22 @@ class ScalingReader {
     std::optional<std::vector<double>> given = parameters_.numbers(name);
     if (!given) parameters_.require(name, "with this rope type");
     if (static_cast<Index>(given->size()) != pairs) {
-      detail::fail(fmt::format("{} must be a list of one number per pair ({})", parameters_.path(name), pairs),
+      detail::fail(fmt::format("{} must be a list of one number per pair ({})",
+                               parameters_.path(name), pairs),
                    static_cast<std::int64_t>(given->size()));
     }
     for (std::size_t k = 0; k < given->size(); ++k) {
-      if ((*given)[k] == 0) detail::fail(fmt::format("{}[{}] must not be 0", parameters_.path(name), k), (*given)[k]);
+      if ((*given)[k] == 0)
+        detail::fail(fmt::format("{}[{}] must not be 0", parameters_.path(name), k), (*given)[k]);
     }
     return std::move(*given);
   }
 
   void warn_of_unread_mscale(std::string_view why) const {
     if (const char* name = parameters_.first_of({"mscale", "mscale_all_dim"})) {
-      parameters_.notes().warn(
-          fmt::format("{} is not read for the magnitude, got {}: {}", parameters_.path(name), shown(*parameters_.find(name)), why));
+      parameters_.notes().warn(fmt::format("{} is not read for the magnitude, got {}: {}",
+                                           parameters_.path(name), shown(*parameters_.find(name)),
+                                           why));
     }
   }
 
@@ -245,14 +285,18 @@ std::string rope_type(const JsonObject* parameters, const RopeSurroundings& surr
   const std::optional<std::string> first = parameters->text("rope_type");
   const std::optional<std::string> second = parameters->text("type");
   if (first && second && canonical(*first, surroundings) != canonical(*second, surroundings)) {
-    parameters->mind("type", fmt::format("must agree with rope_type ({})", *first), "rope_type is taken");
+    parameters->mind("type", fmt::format("must agree with rope_type ({})", *first),
+                     "rope_type is taken");
   }
   const char* name = first ? "rope_type" : "type";
   std::string type = canonical(first ? *first : second.value_or("default"), surroundings);
-  if (!is_one_of(type, {"default", "linear", "dynamic", "yarn", "deepseek_yarn", "llama3", "longrope", "proportional"})) {
-    parameters->refuse(name, "must be default, linear, dynamic, yarn, llama3, longrope or proportional");
+  if (!is_one_of(type, {"default", "linear", "dynamic", "yarn", "deepseek_yarn", "llama3",
+                        "longrope", "proportional"})) {
+    parameters->refuse(name,
+                       "must be default, linear, dynamic, yarn, llama3, longrope or proportional");
   }
-  const bool has_alpha = type == "dynamic" && surroundings.alpha_scales_base && parameters->number("alpha").value_or(0.0) != 0;
+  const bool has_alpha = type == "dynamic" && surroundings.alpha_scales_base &&
+                         parameters->number("alpha").value_or(0.0) != 0;
   return has_alpha ? "alpha" : type;
 }
 
@@ -264,16 +308,19 @@ void require_known_keys(const JsonObject& parameters, const std::string& type) {
   }
 }
 
-void read_scaling(const JsonObject& parameters, const std::string& type, double fraction, const RopeSurroundings& surroundings,
-                  LayerRope& layer) {
+void read_scaling(const JsonObject& parameters, const std::string& type, double fraction,
+                  const RopeSurroundings& surroundings, LayerRope& layer) {
   const ScalingReader reader(parameters, surroundings);
   const std::optional<Index> context = parameters.integer("max_position_embeddings", 1);
   if (context && *context != surroundings.context) {
-    parameters.mind("max_position_embeddings", fmt::format("must equal the one outside ({})", surroundings.context), "it is ignored");
+    parameters.mind("max_position_embeddings",
+                    fmt::format("must equal the one outside ({})", surroundings.context),
+                    "it is ignored");
   }
   if (parameters.has("llama_4_scaling_beta")) {
     parameters.notes().warn(
-        fmt::format("{} scales queries by their position: it is left to the attention", parameters.path("llama_4_scaling_beta")));
+        fmt::format("{} scales queries by their position: it is left to the attention",
+                    parameters.path("llama_4_scaling_beta")));
   }
   if (type == "linear") layer.scaling = Linear<>{reader.factor()};
   if (type == "dynamic") layer.scaling = reader.dynamic();
@@ -282,8 +329,9 @@ void read_scaling(const JsonObject& parameters, const std::string& type, double 
   if (type == "longrope") layer.scaling = reader.longrope(layer);
   if (type == "yarn") layer.scaling = reader.yarn(YarnMagnitude::hugging_face, layer);
   if (type == "deepseek_yarn") {
-    parameters.notes().warn(fmt::format("{} is deepseek_yarn, which vLLM knows and Hugging Face does not: m is DeepSeek's ratio",
-                                        parameters.path(parameters.has("rope_type") ? "rope_type" : "type")));
+    parameters.notes().warn(fmt::format(
+        "{} is deepseek_yarn, which vLLM knows and Hugging Face does not: m is DeepSeek's ratio",
+        parameters.path(parameters.has("rope_type") ? "rope_type" : "type")));
     layer.scaling = reader.yarn(YarnMagnitude::deepseek, layer);
   }
   if (type == "proportional") {

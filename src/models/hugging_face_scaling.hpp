@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One object of rope parameters (rope_scaling, rope_parameters or a layer type's part of it) as Powers and a Scaling, by the rules of
-// Hugging Face's modeling_rope_utils.py. Not here: where the object is found, and what a family adds.
+// One object of rope parameters (rope_scaling, rope_parameters or a layer type's part of it) as
+// Powers and a Scaling, by the rules of Hugging Face's modeling_rope_utils.py. Not here: where the
+// object is found, and what a family adds.
 #pragma once
 
 #include <optional>
@@ -31,16 +32,18 @@ struct RopeSurroundings {
   bool softmax_multiplier = false;
 };
 
-/// rope_type or type, synonyms resolved: default, linear, dynamic, alpha, yarn, deepseek_yarn, llama3, longrope or proportional; default
-/// where there is no object. Throws eigen_rope::Error for any other.
+/// rope_type or type, synonyms resolved: default, linear, dynamic, alpha, yarn, deepseek_yarn,
+/// llama3, longrope or proportional; default where there is no object. Throws eigen_rope::Error for
+/// any other.
 std::string rope_type(const JsonObject* parameters, const RopeSurroundings& surroundings);
 
 /// Refuses keys the type does not read.
 void require_known_keys(const JsonObject& parameters, const std::string& type);
 
-/// Fills in layer.scaling, powers.attention_factor and softmax_multiplier. layer.head_dims and powers.rotary_dims must be there.
-/// `fraction` is partial_rotary_factor, which proportional reads as a share of the pairs.
-void read_scaling(const JsonObject& parameters, const std::string& type, double fraction, const RopeSurroundings& surroundings,
-                  LayerRope& layer);
+/// Fills in layer.scaling, powers.attention_factor and softmax_multiplier. layer.head_dims and
+/// powers.rotary_dims must be there. `fraction` is partial_rotary_factor, which proportional reads
+/// as a share of the pairs.
+void read_scaling(const JsonObject& parameters, const std::string& type, double fraction,
+                  const RopeSurroundings& surroundings, LayerRope& layer);
 
 }  // namespace eigen_rope::models

@@ -12,11 +12,16 @@
 
 namespace eigen_rope::models {
 
-JsonObject::JsonObject(const Json& json, std::string path, Notes& notes) : json_(&json), path_(std::move(path)), notes_(&notes) {
-  if (!json.is_object()) detail::fail(fmt::format("{} must be an object", path_.empty() ? "the file" : path_), shown(json));
+JsonObject::JsonObject(const Json& json, std::string path, Notes& notes)
+    : json_(&json), path_(std::move(path)), notes_(&notes) {
+  if (!json.is_object())
+    detail::fail(fmt::format("{} must be an object", path_.empty() ? "the file" : path_),
+                 shown(json));
 }
 
-std::string JsonObject::path(std::string_view name) const { return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name); }
+std::string JsonObject::path(std::string_view name) const {
+  return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+}
 
 const Json* JsonObject::find(const char* name) const {
   const auto entry = json_->find(name);
@@ -42,7 +47,8 @@ std::optional<Index> JsonObject::integer(const char* name, Index least) const {
   if (value == nullptr) return {};
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   Index result = 0;
-  if (value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
+  if (value->is_number_unsigned() &&
+      value->get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
     refuse(name, "must be a whole number of at most 63 bits");
   }
   if (value->is_number_integer()) {
@@ -54,7 +60,8 @@ std::optional<Index> JsonObject::integer(const char* name, Index least) const {
       refuse(name, "must be a whole number");
     }
     result = static_cast<Index>(value->get<double>());
-    mind(name, "must be a whole number without a decimal point", fmt::format("{} is taken", result));
+    mind(name, "must be a whole number without a decimal point",
+         fmt::format("{} is taken", result));
   }
   if (result < least) refuse(name, fmt::format("must be at least {}", least));
   return result;
@@ -80,7 +87,9 @@ std::optional<std::vector<double>> JsonObject::numbers(const char* name) const {
   std::vector<double> result;
   result.reserve(elements->size());
   for (const Json& element : *elements) {
-    if (!element.is_number()) detail::fail(fmt::format("{}[{}] must be a number", path(name), result.size()), shown(element));
+    if (!element.is_number())
+      detail::fail(fmt::format("{}[{}] must be a number", path(name), result.size()),
+                   shown(element));
     result.push_back(element.get<double>());
   }
   return result;
@@ -103,7 +112,8 @@ void JsonObject::refuse(const char* name, std::string_view rule) const {
 }
 
 void JsonObject::require(const char* name, std::string_view why) const {
-  detail::fail(fmt::format("{} is required {}", path(name), why), json_->contains(name) ? "null" : "none");
+  detail::fail(fmt::format("{} is required {}", path(name), why),
+               json_->contains(name) ? "null" : "none");
 }
 
 void JsonObject::mind(const char* name, std::string_view rule, std::string_view instead) const {

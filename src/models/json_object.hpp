@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An object of a configuration that knows where it stands, so that every refusal names the key from the file's top:
+// An object of a configuration that knows where it stands, so that every refusal names the key from
+// the file's top:
 // `[rope] text_config.rope_scaling.factor must be a number, got "4"`.
 //
-// A value of null is an absent one, as in Hugging Face's code, whose None it is. Not here: which keys there are and what they mean.
+// A value of null is an absent one, as in Hugging Face's code, whose None it is. Not here: which
+// keys there are and what they mean.
 #pragma once
 
 #include <initializer_list>

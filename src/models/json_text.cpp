@@ -22,12 +22,14 @@ constexpr std::size_t max_shown = 60;
 class Nesting {
  public:
   void open() {
-    if (open_.size() == max_depth) detail::fail(fmt::format("JSON must not be nested deeper than {} levels", max_depth));
+    if (open_.size() == max_depth)
+      detail::fail(fmt::format("JSON must not be nested deeper than {} levels", max_depth));
     open_.emplace_back();
   }
   void close() { open_.pop_back(); }
   void key(const std::string& name) {
-    if (!open_.back().keys.insert(name).second) detail::fail("a key must stand only once in its object", shown(path(name)));
+    if (!open_.back().keys.insert(name).second)
+      detail::fail("a key must stand only once in its object", shown(path(name)));
     open_.back().last = name;
   }
 
@@ -48,7 +50,8 @@ class Nesting {
   std::vector<Container> open_;
 };
 
-// "[json.exception...] parse error at ...: syntax error while parsing value - REASON; last read: ..."
+// "[json.exception...] parse error at ...: syntax error while parsing value - REASON; last read:
+// ..."
 std::string reason(std::string_view message) {
   const std::size_t dash = message.find(" - ");
   if (dash == std::string_view::npos) return "a syntax error";
@@ -61,7 +64,9 @@ std::string reason(std::string_view message) {
   const std::string_view before = text.substr(0, end);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  detail::fail("the text must be JSON", fmt::format("{} at line {}, column {}", reason(error.what()), line, end - line_start + 1));
+  detail::fail(
+      "the text must be JSON",
+      fmt::format("{} at line {}, column {}", reason(error.what()), line, end - line_start + 1));
 }
 
 }  // namespace
@@ -82,8 +87,10 @@ Json parse_json(std::string_view text) {
   } catch (const Json::out_of_range& error) {
     const std::string_view message = error.what();
     const std::size_t quote = message.find('\'');
-    const std::string number = quote == std::string_view::npos ? "more" : std::string(message.substr(quote + 1));
-    detail::fail("numbers must fit a double", number.substr(0, std::min(number.find('\''), max_shown)));
+    const std::string number =
+        quote == std::string_view::npos ? "more" : std::string(message.substr(quote + 1));
+    detail::fail("numbers must fit a double",
+                 number.substr(0, std::min(number.find('\''), max_shown)));
   }
 }
 

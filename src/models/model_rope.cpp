@@ -3,6 +3,8 @@
 
 namespace eigen_rope::models {
 
-Frequencies LayerRope::frequencies(Index length) const { return Frequencies(powers, scaling, length); }
+Frequencies LayerRope::frequencies(Index length) const {
+  return Frequencies(powers, scaling, length);
+}
 
 }  // namespace eigen_rope::models

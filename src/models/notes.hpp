@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader does with what it does not like: throw, or note it and go on; and with the names of a file.
+// What a reader does with what it does not like: throw, or note it and go on; and with the names of
+// a file.
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ class Notes {
 
   /// A sentence for ModelRope::warnings, in both modes; one said before is not repeated.
   void warn(std::string sentence);
-  /// strict: throws `[rope] rule, got got (read leniently, instead)`. lenient: warns `rule, got got: instead`.
+  /// strict: throws `[rope] rule, got got (read leniently, instead)`. lenient: warns `rule, got
+  /// got: instead`.
   void mind(std::string_view rule, std::string_view got, std::string_view instead);
 
   std::vector<std::string> take() { return std::move(warnings_); }

@@ -21,7 +21,9 @@ DoubleDouble without_powers_of_2(DoubleDouble x, double k) {
 
 }  // namespace
 
-std::string DoubleDouble::text() const { return low == 0 ? fmt::format("{}", high) : fmt::format("{} + {}", high, low); }
+std::string DoubleDouble::text() const {
+  return low == 0 ? fmt::format("{}", high) : fmt::format("{} + {}", high, low);
+}
 
 std::ostream& operator<<(std::ostream& stream, DoubleDouble x) { return stream << x.text(); }
 
@@ -29,7 +31,8 @@ DoubleDouble exp(DoubleDouble x) {
   if (std::isnan(x.high)) return x;
   if (x.high > 709.79) return {std::numeric_limits<double>::infinity(), 0};
   if (x.high < -745.0) return {0, 0};
-  // e^x = 2^k (e^r)^512 with |r| <= ln(2)/1024; e^r - 1 is squared up as p -> 2p + p^2, which keeps the digits that 1 + p would lose.
+  // e^x = 2^k (e^r)^512 with |r| <= ln(2)/1024; e^r - 1 is squared up as p -> 2p + p^2, which keeps
+  // the digits that 1 + p would lose.
   const double k = std::nearbyint(x.high / ln2.high);
   const DoubleDouble rest = without_powers_of_2(x, k);
   const DoubleDouble r{rest.high / 512, rest.low / 512};
@@ -49,7 +52,8 @@ DoubleDouble log(DoubleDouble x) {
     const DoubleDouble scaled{std::ldexp(x.high, -exponent), std::ldexp(x.low, -exponent)};
     return log(scaled) + ln2 * DoubleDouble(exponent);
   }
-  // Newton on e^y = x doubles the digits of the double-precision start; the second step only removes what the first left in the last bits.
+  // Newton on e^y = x doubles the digits of the double-precision start; the second step only
+  // removes what the first left in the last bits.
   DoubleDouble y(std::log(x.high));
   for (int i = 0; i < 2; ++i) y = y + (x * exp(-y) - DoubleDouble(1));
   return y;

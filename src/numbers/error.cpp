@@ -19,7 +19,8 @@ constexpr std::size_t longest_rule = 400;
 constexpr std::size_t longest_value = 160;
 
 [[noreturn]] void fail_with(std::string_view rule, std::string_view got) {
-  throw Error(fmt::format("[rope] {}, got {}", one_line(rule, longest_rule), one_line(got, longest_value)));
+  throw Error(
+      fmt::format("[rope] {}, got {}", one_line(rule, longest_rule), one_line(got, longest_value)));
 }
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
@@ -38,7 +39,8 @@ std::string one_line(std::string_view text, std::size_t most) {
   const auto append = [&line](std::string_view part) {
     for (std::size_t i = 0; i < part.size(); ++i) {
       const auto byte = static_cast<unsigned char>(part[i]);
-      const bool high_control = byte == 0xC2U && i + 1 < part.size() && static_cast<unsigned char>(part[i + 1]) - 0x80U < 0x20U;
+      const bool high_control = byte == 0xC2U && i + 1 < part.size() &&
+                                static_cast<unsigned char>(part[i + 1]) - 0x80U < 0x20U;
       if (high_control) {
         line += fmt::format("\\x{:02x}", static_cast<unsigned char>(part[++i]));
       } else if (byte < 0x20U || byte == 0x7FU) {
@@ -57,19 +59,23 @@ std::string one_line(std::string_view text, std::size_t most) {
   return line.substr(0, head).append(left_out).append(line, tail);
 }
 
-void fail(std::string_view rule) { throw Error(fmt::format("[rope] {}", one_line(rule, longest_rule + longest_value))); }
+void fail(std::string_view rule) {
+  throw Error(fmt::format("[rope] {}", one_line(rule, longest_rule + longest_value)));
+}
 
 void fail(std::string_view rule, std::int64_t got) { fail_with(rule, fmt::format("{}", got)); }
 
 void fail(std::string_view rule, double got) {
   // The sign of a NaN means nothing, and it depends on the machine.
-  fail_with(rule, fmt::format("{}", std::isnan(got) ? std::numeric_limits<double>::quiet_NaN() : got));
+  fail_with(rule,
+            fmt::format("{}", std::isnan(got) ? std::numeric_limits<double>::quiet_NaN() : got));
 }
 
 void fail(std::string_view rule, std::string_view got) { fail_with(rule, got); }
 
 void require_positive(std::string_view name, double value) {
-  if (!(value > 0) || !std::isfinite(value)) fail(fmt::format("{} must be finite and greater than 0", name), value);
+  if (!(value > 0) || !std::isfinite(value))
+    fail(fmt::format("{} must be finite and greater than 0", name), value);
 }
 
 void require_finite(std::string_view name, double value) {

@@ -15,14 +15,19 @@ Shape::Shape(std::initializer_list<Index> extents) : Shape() {
 
 void Shape::push_back_checked(Index extent) {
   if (extent < 0) detail::fail("extents must not be negative", static_cast<std::int64_t>(extent));
-  if (rank_ == max_rank) detail::fail(fmt::format("rank must be at most {}", max_rank), std::int64_t{rank_} + 1);
+  if (rank_ == max_rank)
+    detail::fail(fmt::format("rank must be at most {}", max_rank), std::int64_t{rank_} + 1);
   size_ = detail::checked_product("the number of elements", size_, extent);
   extents_[static_cast<std::size_t>(rank_++)] = extent;
 }
 
-std::string Shape::text() const { return fmt::format("[{}]", fmt::join(extents_.begin(), extents_.begin() + rank_, ", ")); }
+std::string Shape::text() const {
+  return fmt::format("[{}]", fmt::join(extents_.begin(), extents_.begin() + rank_, ", "));
+}
 
-std::ostream& operator<<(std::ostream& stream, const Shape& shape) { return stream << shape.text(); }
+std::ostream& operator<<(std::ostream& stream, const Shape& shape) {
+  return stream << shape.text();
+}
 
 bool operator==(const Shape& a, const Shape& b) {
   if (a.rank_ != b.rank_) return false;

@@ -18,12 +18,15 @@ using translate::Rotation;
 using translate::Stage;
 using translate::Target;
 
-std::size_t bytes_of(const Operand& operand) { return static_cast<std::size_t>(operand.shape.size()) * size_of(operand.type); }
+std::size_t bytes_of(const Operand& operand) {
+  return static_cast<std::size_t>(operand.shape.size()) * size_of(operand.type);
+}
 
 bool is_dense(const Operand& operand) {
   Index step = operand.shape[0];
   for (int axis = 1; axis < operand.shape.rank(); ++axis) {
-    if (operand.shape[axis] != 1 && operand.strides[static_cast<std::size_t>(axis - 1)] != step) return false;
+    if (operand.shape[axis] != 1 && operand.strides[static_cast<std::size_t>(axis - 1)] != step)
+      return false;
     step *= operand.shape[axis];
   }
   return true;
@@ -54,7 +57,8 @@ class DenseCopy {
     const std::size_t element = size_of(operand.type);
     const std::size_t row_bytes = static_cast<std::size_t>(operand.shape[0]) * element;
     for_each_row(operand, [&](Index row, Index place) {
-      const auto* from = static_cast<const std::byte*>(operand.data) + place * static_cast<Index>(element);
+      const auto* from =
+          static_cast<const std::byte*>(operand.data) + place * static_cast<Index>(element);
       std::memcpy(copy_.data() + static_cast<std::size_t>(row) * row_bytes, from, row_bytes);
     });
     data_ = copy_.data();
@@ -69,7 +73,8 @@ class DenseCopy {
   const void* data_;
 };
 
-/// Memory for a tensor's elements one after another: the tensor's own if it is dense, and otherwise a buffer that store() copies to it.
+/// Memory for a tensor's elements one after another: the tensor's own if it is dense, and otherwise
+/// a buffer that store() copies to it.
 class DenseTarget {
  public:
   explicit DenseTarget(const Target& target) : target_(target), dense_(is_dense(target.operand)) {
@@ -99,24 +104,30 @@ struct DenseTable {
   DenseCopy sin;
 };
 
-DenseTable dense_table(const Rotation& rotation) { return {DenseCopy(rotation.cos), DenseCopy(rotation.sin)}; }
+DenseTable dense_table(const Rotation& rotation) {
+  return {DenseCopy(rotation.cos), DenseCopy(rotation.sin)};
+}
 
-void rotate(const Rotation& rotation, const DenseTable& table, Direction direction, const Device& device) {
+void rotate(const Rotation& rotation, const DenseTable& table, Direction direction,
+            const Device& device) {
   const Shape& shape = rotation.cos.shape;
-  eigen_rope::detail::rotate_any(rotation.out.view(), rotation.x.view(),
-                                 {rotation.cos.type, table.cos.data(), table.sin.data(), shape[0], shape.outer()}, rotation.pairing,
-                                 direction, device);
+  eigen_rope::detail::rotate_any(
+      rotation.out.view(), rotation.x.view(),
+      {rotation.cos.type, table.cos.data(), table.sin.data(), shape[0], shape.outer()},
+      rotation.pairing, direction, device);
 }
 
 }  // namespace
 
-void rotary_position_embedding(const Tensor& out, const Inputs& inputs, Mode mode, const Device& device) {
+void rotary_position_embedding(const Tensor& out, const Inputs& inputs, Mode mode,
+                               const Device& device) {
   Stage stage{};
   const Rotation rotation = translate::check(out, inputs, mode, stage);
   rotate(rotation, dense_table(rotation), Direction::forward, device);
 }
 
-void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs& inputs, Mode mode, const Device& device) {
+void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs& inputs, Mode mode,
+                                    const Device& device) {
   Stage stage{};
   const translate::Gradient gradient = translate::check(outputs, inputs, mode, stage);
   const Rotation& rotation = gradient.rotation;
@@ -126,15 +137,17 @@ void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs
     DenseTarget dcos(*gradient.dcos);
     DenseTarget dsin(*gradient.dsin);
     const Shape& shape = rotation.cos.shape;
-    eigen_rope::detail::table_gradient_any({rotation.cos.type, dcos.data(), dsin.data(), shape[0], shape.outer()}, gradient.x->view(),
-                                           rotation.x.view(), rotation.pairing, device);
+    eigen_rope::detail::table_gradient_any(
+        {rotation.cos.type, dcos.data(), dsin.data(), shape[0], shape.outer()}, gradient.x->view(),
+        rotation.x.view(), rotation.pairing, device);
     dcos.store();
     dsin.store();
   }
   rotate(rotation, table, Direction::backward, device);
 }
 
-void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode, const Device& device) {
+void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode,
+                          const Device& device) {
   Stage stage{};
   const translate::Application application = translate::check(inputs, layout, mode, stage);
   const DenseTable table = dense_table(application.query);

@@ -37,14 +37,15 @@ struct Execution {
   std::function<void(const Device&)> run;
 };
 
-/// What GetWorkspaceSize has prepared and no execution has fetched. An executor is its number here, and numbers are never used again, so
-/// an old one is recognised without looking where it points.
+/// What GetWorkspaceSize has prepared and no execution has fetched. An executor is its number here,
+/// and numbers are never used again, so an old one is recognised without looking where it points.
 class Registry {
  public:
   aclOpExecutor* add(Execution execution) {
     const std::lock_guard<std::mutex> lock(mutex_);
     executions_.emplace(++last_, std::move(execution));
-    return reinterpret_cast<aclOpExecutor*>(last_);  // NOLINT(performance-no-int-to-ptr): a number, never dereferenced
+    return reinterpret_cast<aclOpExecutor*>(
+        last_);  // NOLINT(performance-no-int-to-ptr): a number, never dereferenced
   }
 
   /// Throws, and keeps it, if it is another operation's.
@@ -52,7 +53,8 @@ class Registry {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = find(executor);
     if (found->second.operation != operation) {
-      fail(fmt::format("executor must be one made for {}", name_of(operation)), name_of(found->second.operation));
+      fail(fmt::format("executor must be one made for {}", name_of(operation)),
+           name_of(found->second.operation));
     }
     Execution execution = std::move(found->second);
     executions_.erase(found);
@@ -69,7 +71,8 @@ class Registry {
 
   Executions::iterator find(const aclOpExecutor* executor) {
     const auto found = executions_.find(reinterpret_cast<std::uintptr_t>(executor));
-    if (found == executions_.end()) fail("executor must be one that GetWorkspaceSize made and no call has released, got another");
+    if (found == executions_.end())
+      fail("executor must be one that GetWorkspaceSize made and no call has released, got another");
     return found;
   }
 
@@ -140,7 +143,8 @@ struct Results {
   }
 };
 
-aclnnStatus execute(Operation operation, const aclOpExecutor* executor, aclrtStream stream) noexcept {
+aclnnStatus execute(Operation operation, const aclOpExecutor* executor,
+                    aclrtStream stream) noexcept {
   return guarded([&](Stage& stage) {
     required("executor", executor);
     stage = Stage::parameters;
@@ -164,9 +168,11 @@ Mode mode_named(std::string_view name) {
   fail("rotaryMode must be half, interleave, quarter or interleave-half", name);
 }
 
-void prepare_apply(Operation operation, const ApplyInputs& inputs, Layout layout, Mode mode, const Results& results, Stage& stage) {
+void prepare_apply(Operation operation, const ApplyInputs& inputs, Layout layout, Mode mode,
+                   const Results& results, Stage& stage) {
   translate::check(inputs, layout, mode, stage);
-  results.set(operation, [=](const Device& device) { apply_rotary_pos_emb(inputs, layout, mode, device); });
+  results.set(operation,
+              [=](const Device& device) { apply_rotary_pos_emb(inputs, layout, mode, device); });
 }
 
 }  // namespace
@@ -181,8 +187,10 @@ aclnnStatus aclDestroyAclOpExecutor(const aclOpExecutor* executor) noexcept {
   });
 }
 
-aclnnStatus aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor* x, const aclTensor* cos, const aclTensor* sin, std::int64_t mode,
-                                                         const aclTensor* out, std::uint64_t* workspaceSize,
+aclnnStatus aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor* x, const aclTensor* cos,
+                                                         const aclTensor* sin, std::int64_t mode,
+                                                         const aclTensor* out,
+                                                         std::uint64_t* workspaceSize,
                                                          aclOpExecutor** executor) noexcept {
   return guarded([&](Stage& stage) {
     const Results results{workspaceSize, executor};
@@ -191,19 +199,21 @@ aclnnStatus aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor* x, con
     results.require();
     const auto rotary_mode = static_cast<Mode>(mode);
     translate::check(y, inputs, rotary_mode, stage);
-    results.set(Operation::embedding, [=](const Device& device) { rotary_position_embedding(y, inputs, rotary_mode, device); });
+    results.set(Operation::embedding, [=](const Device& device) {
+      rotary_position_embedding(y, inputs, rotary_mode, device);
+    });
   });
 }
 
-aclnnStatus aclnnRotaryPositionEmbedding(void* /*workspace*/, std::uint64_t /*workspaceSize*/, aclOpExecutor* executor,
-                                         aclrtStream stream) noexcept {
+aclnnStatus aclnnRotaryPositionEmbedding(void* /*workspace*/, std::uint64_t /*workspaceSize*/,
+                                         aclOpExecutor* executor, aclrtStream stream) noexcept {
   return execute(Operation::embedding, executor, stream);
 }
 
-aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(const aclTensor* dy, const aclTensor* cos, const aclTensor* sin,
-                                                             const aclTensor* xOptional, std::int64_t mode, const aclTensor* dx,
-                                                             const aclTensor* dcos, const aclTensor* dsin, std::uint64_t* workspaceSize,
-                                                             aclOpExecutor** executor) noexcept {
+aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(
+    const aclTensor* dy, const aclTensor* cos, const aclTensor* sin, const aclTensor* xOptional,
+    std::int64_t mode, const aclTensor* dx, const aclTensor* dcos, const aclTensor* dsin,
+    std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept {
   return guarded([&](Stage& stage) {
     const Results results{workspaceSize, executor};
     GradInputs inputs{required("dy", dy), required("cos", cos), required("sin", sin), {}};
@@ -215,45 +225,56 @@ aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(const aclTensor* dy
     if (dsin != nullptr && !unwanted) outputs.dsin = *dsin;
     const auto rotary_mode = static_cast<Mode>(mode);
     translate::check(outputs, inputs, rotary_mode, stage);
-    results.set(Operation::gradient, [=](const Device& device) { rotary_position_embedding_grad(outputs, inputs, rotary_mode, device); });
+    results.set(Operation::gradient, [=](const Device& device) {
+      rotary_position_embedding_grad(outputs, inputs, rotary_mode, device);
+    });
   });
 }
 
-aclnnStatus aclnnRotaryPositionEmbeddingGrad(void* /*workspace*/, std::uint64_t /*workspaceSize*/, aclOpExecutor* executor,
-                                             aclrtStream stream) noexcept {
+aclnnStatus aclnnRotaryPositionEmbeddingGrad(void* /*workspace*/, std::uint64_t /*workspaceSize*/,
+                                             aclOpExecutor* executor, aclrtStream stream) noexcept {
   return execute(Operation::gradient, executor, stream);
 }
 
-aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos, const aclTensor* sin,
-                                                   std::int64_t layout, std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept {
+aclnnStatus aclnnApplyRotaryPosEmbGetWorkspaceSize(const aclTensor* query, const aclTensor* key,
+                                                   const aclTensor* cos, const aclTensor* sin,
+                                                   std::int64_t layout,
+                                                   std::uint64_t* workspaceSize,
+                                                   aclOpExecutor** executor) noexcept {
   return guarded([&](Stage& stage) {
     const Results results{workspaceSize, executor};
-    const ApplyInputs inputs{required("query", query), required("key", key), required("cos", cos), required("sin", sin)};
+    const ApplyInputs inputs{required("query", query), required("key", key), required("cos", cos),
+                             required("sin", sin)};
     results.require();
-    prepare_apply(Operation::apply, inputs, static_cast<Layout>(layout), Mode::half, results, stage);
+    prepare_apply(Operation::apply, inputs, static_cast<Layout>(layout), Mode::half, results,
+                  stage);
   });
 }
 
-aclnnStatus aclnnApplyRotaryPosEmb(void* /*workspace*/, std::uint64_t /*workspaceSize*/, aclOpExecutor* executor,
-                                   aclrtStream stream) noexcept {
+aclnnStatus aclnnApplyRotaryPosEmb(void* /*workspace*/, std::uint64_t /*workspaceSize*/,
+                                   aclOpExecutor* executor, aclrtStream stream) noexcept {
   return execute(Operation::apply, executor, stream);
 }
 
-aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(const aclTensor* query, const aclTensor* key, const aclTensor* cos,
-                                                     const aclTensor* sin, std::int64_t layout, const char* rotaryMode,
-                                                     std::uint64_t* workspaceSize, aclOpExecutor** executor) noexcept {
+aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(const aclTensor* query, const aclTensor* key,
+                                                     const aclTensor* cos, const aclTensor* sin,
+                                                     std::int64_t layout, const char* rotaryMode,
+                                                     std::uint64_t* workspaceSize,
+                                                     aclOpExecutor** executor) noexcept {
   return guarded([&](Stage& stage) {
     const Results results{workspaceSize, executor};
-    const ApplyInputs inputs{required("query", query), required("key", key), required("cos", cos), required("sin", sin)};
+    const ApplyInputs inputs{required("query", query), required("key", key), required("cos", cos),
+                             required("sin", sin)};
     const std::string_view mode_name = &required("rotaryMode", rotaryMode);
     results.require();
     stage = Stage::shapes;
-    prepare_apply(Operation::apply_v2, inputs, static_cast<Layout>(layout), mode_named(mode_name), results, stage);
+    prepare_apply(Operation::apply_v2, inputs, static_cast<Layout>(layout), mode_named(mode_name),
+                  results, stage);
   });
 }
 
-aclnnStatus aclnnApplyRotaryPosEmbV2(void* /*workspace*/, std::uint64_t /*workspaceSize*/, aclOpExecutor* executor,
-                                     aclrtStream stream) noexcept {
+aclnnStatus aclnnApplyRotaryPosEmbV2(void* /*workspace*/, std::uint64_t /*workspaceSize*/,
+                                     aclOpExecutor* executor, aclrtStream stream) noexcept {
   return execute(Operation::apply_v2, executor, stream);
 }
 

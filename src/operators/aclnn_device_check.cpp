@@ -53,7 +53,10 @@ struct Extents {
   Extents(const Dims& shape, Layout layout) {
     const std::string_view letters = translate::name_of_layout(layout);
     for (std::size_t axis = 0; axis < letters.size(); ++axis) {
-      (letters[axis] == 'B' ? B : letters[axis] == 'N' ? N : letters[axis] == 'D' ? D : S) = shape[axis];
+      (letters[axis] == 'B'   ? B
+       : letters[axis] == 'N' ? N
+       : letters[axis] == 'D' ? D
+                              : S) = shape[axis];
     }
     BN = eigen_rope::detail::checked_product("B*N", B, N);
     // The rules' own multiples must fit too.
@@ -91,28 +94,37 @@ void check_type(Findings& findings, ScalarType type) {
 }
 
 void check_atlas_mode(Findings& findings, Mode mode) {
-  findings.require(mode == Mode::half || mode == Mode::interleave, "takes modes half and interleave", translate::name_of_mode(mode));
+  findings.require(mode == Mode::half || mode == Mode::interleave,
+                   "takes modes half and interleave", translate::name_of_mode(mode));
 }
 
-bool is_shared(const TablePatterns& patterns, const Inputs& inputs) { return matches(patterns.shared, inputs.cos.shape, inputs.x.shape); }
+bool is_shared(const TablePatterns& patterns, const Inputs& inputs) {
+  return matches(patterns.shared, inputs.cos.shape, inputs.x.shape);
+}
 bool is_per_batch(const TablePatterns& patterns, const Inputs& inputs) {
-  return !patterns.per_batch.empty() && matches(patterns.per_batch, inputs.cos.shape, inputs.x.shape);
+  return !patterns.per_batch.empty() &&
+         matches(patterns.per_batch, inputs.cos.shape, inputs.x.shape);
 }
 
 void check_atlas_half_table(Findings& findings, const Inputs& inputs, Layout layout) {
   const TablePatterns patterns = patterns_of(layout);
-  const bool fits =
-      is_shared(patterns, inputs) || is_per_batch(patterns, inputs) || matches(patterns.full, inputs.cos.shape, inputs.x.shape);
-  const std::string names = layout == Layout::tnd ? fmt::format("{} or {}", patterns.shared, patterns.full)
-                                                  : fmt::format("{}, {} or {}", patterns.shared, patterns.per_batch, patterns.full);
-  findings.require(fits, fmt::format("takes cos of shape {} in mode half for x {}", names, translate::text(inputs.x.shape)),
+  const bool fits = is_shared(patterns, inputs) || is_per_batch(patterns, inputs) ||
+                    matches(patterns.full, inputs.cos.shape, inputs.x.shape);
+  const std::string names =
+      layout == Layout::tnd
+          ? fmt::format("{} or {}", patterns.shared, patterns.full)
+          : fmt::format("{}, {} or {}", patterns.shared, patterns.per_batch, patterns.full);
+  findings.require(fits,
+                   fmt::format("takes cos of shape {} in mode half for x {}", names,
+                               translate::text(inputs.x.shape)),
                    translate::text(inputs.cos.shape));
 }
 
 void check_atlas_interleave_table(Findings& findings, const Inputs& inputs, Layout layout) {
   const TablePatterns patterns = patterns_of(layout);
   findings.require(is_shared(patterns, inputs),
-                   fmt::format("takes cos of shape {} in mode interleave for x {}", patterns.shared, translate::text(inputs.x.shape)),
+                   fmt::format("takes cos of shape {} in mode interleave for x {}", patterns.shared,
+                               translate::text(inputs.x.shape)),
                    translate::text(inputs.cos.shape));
 }
 
@@ -137,17 +149,24 @@ void check_atlas_bnsd(Findings& findings, const Inputs& inputs) {
   const Extents x(inputs.x.shape, Layout::bnsd);
   const auto vector = static_cast<std::int64_t>(32 / size_of(inputs.x.type));
   if (x.D / 2 % vector == 0) {
-    findings.require(x.BN <= 8 * x.S, fmt::format("takes B*N of at most 8*S = {} in layout BNSD with D/2 divisible by {}", 8 * x.S, vector),
-                     x.BN);
+    findings.require(
+        x.BN <= 8 * x.S,
+        fmt::format("takes B*N of at most 8*S = {} in layout BNSD with D/2 divisible by {}",
+                    8 * x.S, vector),
+        x.BN);
   } else if (x.D < 80) {
     // The rule is 2 B N <= ceil(S / cores), and one core is the fewest.
     findings.require(2 * x.BN <= x.S,
-                     fmt::format("takes 2*B*N of at most S = {} in layout BNSD with D below 80 and D/2 not divisible by {}", x.S, vector),
+                     fmt::format("takes 2*B*N of at most S = {} in layout BNSD with D below 80 and "
+                                 "D/2 not divisible by {}",
+                                 x.S, vector),
                      2 * x.BN);
   }
 }
 
-void check_950(Findings& findings, std::int64_t head_size) { findings.require(head_size <= 1024, "takes D of at most 1024", head_size); }
+void check_950(Findings& findings, std::int64_t head_size) {
+  findings.require(head_size <= 1024, "takes D of at most 1024", head_size);
+}
 
 }  // namespace
 
@@ -164,7 +183,8 @@ std::vector<std::string> device_check(const Inputs& inputs, Mode mode, Layout la
   return std::move(findings).sentences();
 }
 
-std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layout layout, Chip chip) {
+std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layout layout,
+                                      Chip chip) {
   translate::check_shapes(inputs, mode, layout);
   const Inputs rotated{inputs.dy, inputs.cos, inputs.sin};
   Findings findings(chip);
@@ -176,16 +196,21 @@ std::vector<std::string> device_check(const GradInputs& inputs, Mode mode, Layou
   check_atlas(findings, rotated, mode, layout);
   if (mode == Mode::half) {
     const Extents dy(inputs.dy.shape, layout);
-    if (inputs.x) findings.require(dy.BN <= 1024, "takes B*N of at most 1024 for dcos and dsin", dy.BN);
+    if (inputs.x)
+      findings.require(dy.BN <= 1024, "takes B*N of at most 1024 for dcos and dsin", dy.BN);
     const TablePatterns patterns = patterns_of(layout);
-    if (layout != Layout::sbnd && is_per_batch(patterns, rotated) && !is_shared(patterns, rotated)) {
-      findings.require(dy.B < dy.S, fmt::format("takes B below S = {} for cos of shape {}", dy.S, patterns.per_batch), dy.B);
+    if (layout != Layout::sbnd && is_per_batch(patterns, rotated) &&
+        !is_shared(patterns, rotated)) {
+      findings.require(
+          dy.B < dy.S,
+          fmt::format("takes B below S = {} for cos of shape {}", dy.S, patterns.per_batch), dy.B);
     }
   }
   return std::move(findings).sentences();
 }
 
-std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layout layout, Chip chip) {
+std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layout layout,
+                                      Chip chip) {
   translate::check_shapes(inputs, mode, layout);
   const std::int64_t head_size = inputs.query.shape.back();
   Findings findings(chip);
@@ -195,7 +220,9 @@ std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layo
   } else {
     findings.require(mode == Mode::half, "takes mode half", translate::name_of_mode(mode));
     findings.require(head_size == 64 || head_size == 128, "takes D of 64 or 128", head_size);
-    findings.require(inputs.cos.shape.back() == head_size, fmt::format("takes cos as wide as D = {}", head_size), inputs.cos.shape.back());
+    findings.require(inputs.cos.shape.back() == head_size,
+                     fmt::format("takes cos as wide as D = {}", head_size),
+                     inputs.cos.shape.back());
   }
   return std::move(findings).sentences();
 }

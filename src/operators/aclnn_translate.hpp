@@ -5,7 +5,8 @@
 //   aclnn     slowest axis first, optional strides          x [B, N, S, D]
 //   the core  feature axis first, strides of the others     x [D, S, N, B]
 //
-// Everything that can be refused is refused here, before a byte is written. Nothing is computed and no table is copied.
+// Everything that can be refused is refused here, before a byte is written. Nothing is computed and
+// no table is copied.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,8 @@ struct Operand {
   ScalarType type = ScalarType::f32;
   const void* data = nullptr;
   Shape shape{};
-  std::vector<Index> strides{};  ///< of the outer axes; 0 where the extent is 1, so that equal rows have equal strides
+  std::vector<Index> strides{};  ///< of the outer axes; 0 where the extent is 1, so that equal rows
+                                 ///< have equal strides
 
   eigen_rope::detail::AnyView<const void> view() const { return {type, data, shape, strides}; }
 };
@@ -39,7 +41,9 @@ struct Target {
   Operand operand{};
   void* data = nullptr;
 
-  eigen_rope::detail::AnyView<void> view() const { return {operand.type, data, operand.shape, operand.strides}; }
+  eigen_rope::detail::AnyView<void> view() const {
+    return {operand.type, data, operand.shape, operand.strides};
+  }
 };
 
 struct Rotation {
@@ -67,7 +71,8 @@ Rotation check(const Tensor& out, const Inputs& inputs, Mode mode, Stage& stage)
 Gradient check(const GradOutputs& outputs, const GradInputs& inputs, Mode mode, Stage& stage);
 Application check(const ApplyInputs& inputs, Layout layout, Mode mode, Stage& stage);
 
-/// The same but for outputs and memory: types, shapes and strides alone, and that x has the layout's rank. `name` is that of inputs.x.
+/// The same but for outputs and memory: types, shapes and strides alone, and that x has the
+/// layout's rank. `name` is that of inputs.x.
 void check_shapes(const char* name, const Inputs& inputs, Mode mode, Layout layout);
 void check_shapes(const GradInputs& inputs, Mode mode, Layout layout);
 void check_shapes(const ApplyInputs& inputs, Mode mode, Layout layout);

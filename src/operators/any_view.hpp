@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views, tables and rotations whose scalar is known only when the program runs: what the three operator families share.
+// Views, tables and rotations whose scalar is known only when the program runs: what the three
+// operator families share.
 //
-// The operators translate their tensors to these; which template of the core runs is decided here and nowhere else.
+// The operators translate their tensors to these; which template of the core runs is decided here
+// and nowhere else.
 #pragma once
 
 #include <vector>
@@ -43,16 +45,17 @@ struct AnyTableGradient {
   Shape outer{};
 };
 
-/// Throws what rotate_any would throw for this view alone: rows that cannot be counted, strides that do not fit or lead out of the address
-/// space. For those who have work to do before they rotate, or rotate later.
+/// Throws what rotate_any would throw for this view alone: rows that cannot be counted, strides
+/// that do not fit or lead out of the address space. For those who have work to do before they
+/// rotate, or rotate later.
 void check_view(const AnyView<const void>& view, SharedElements shared);
 
 /// eigen_rope::rotate_to; y has x's type.
-void rotate_any(const AnyView<void>& y, const AnyView<const void>& x, const AnyTable& table, Pairing pairing, Direction direction,
-                const Device& device);
+void rotate_any(const AnyView<void>& y, const AnyView<const void>& x, const AnyTable& table,
+                Pairing pairing, Direction direction, const Device& device);
 
 /// eigen_rope::table_gradient; g has x's type, and the gradient that type too or f64.
-void table_gradient_any(const AnyTableGradient& gradient, const AnyView<const void>& x, const AnyView<const void>& g, Pairing pairing,
-                        const Device& device);
+void table_gradient_any(const AnyTableGradient& gradient, const AnyView<const void>& x,
+                        const AnyView<const void>& g, Pairing pairing, const Device& device);
 
 }  // namespace eigen_rope::detail

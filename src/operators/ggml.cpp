@@ -26,12 +26,16 @@ using eigen_rope::detail::fail;
 
 constexpr std::array<const char*, 4> section_names{"t", "h", "w", "e"};
 
-bool has_sections(std::int32_t mode) { return mode == mode_mrope || mode == mode_imrope || mode == mode_vision; }
+bool has_sections(std::int32_t mode) {
+  return mode == mode_mrope || mode == mode_imrope || mode == mode_vision;
+}
 
 void check_mode(std::int32_t mode) {
-  if (mode % 2 != 0) fail("mode must be even (the GLM pairing of mode 1 is gone from ggml)", std::int64_t{mode});
+  if (mode % 2 != 0)
+    fail("mode must be even (the GLM pairing of mode 1 is gone from ggml)", std::int64_t{mode});
   if (mode != mode_normal && mode != mode_neox && !has_sections(mode)) {
-    fail("mode must be 0 (normal), 2 (neox), 8 (mrope), 24 (vision) or 40 (imrope)", std::int64_t{mode});
+    fail("mode must be 0 (normal), 2 (neox), 8 (mrope), 24 (vision) or 40 (imrope)",
+         std::int64_t{mode});
   }
 }
 
@@ -42,35 +46,47 @@ void check_dims(const RopeParams& params) {
 
 void check_window(const RopeParams& params, std::int64_t ne0) {
   check_dims(params);
-  if (params.n_dims > ne0) fail(fmt::format("n_dims must be at most ne0 = {}", ne0), std::int64_t{params.n_dims});
+  if (params.n_dims > ne0)
+    fail(fmt::format("n_dims must be at most ne0 = {}", ne0), std::int64_t{params.n_dims});
   if (params.mode == mode_vision) {
     if (ne0 % 2 != 0 || params.n_dims != ne0 / 2) {
-      fail(fmt::format("n_dims must be half of ne0 = {} in mode vision", ne0), std::int64_t{params.n_dims});
+      fail(fmt::format("n_dims must be half of ne0 = {} in mode vision", ne0),
+           std::int64_t{params.n_dims});
     }
-    if (params.n_offs != 0) fail("n_offs must be 0 in mode vision, where the whole row rotates", std::int64_t{params.n_offs});
+    if (params.n_offs != 0)
+      fail("n_offs must be 0 in mode vision, where the whole row rotates",
+           std::int64_t{params.n_offs});
   }
   if (params.n_offs < 0) fail("n_offs must not be negative", std::int64_t{params.n_offs});
   if (params.n_offs > ne0 - params.n_dims) {
-    fail(fmt::format("n_offs must be at most ne0 - n_dims = {}", ne0 - params.n_dims), std::int64_t{params.n_offs});
+    fail(fmt::format("n_offs must be at most ne0 - n_dims = {}", ne0 - params.n_dims),
+         std::int64_t{params.n_offs});
   }
 }
 
 void check_sections(const RopeParams& params, std::int64_t ne0) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < params.sections.size(); ++i) {
-    if (params.sections[i] < 0) fail(fmt::format("section {} must not be negative", section_names[i]), std::int64_t{params.sections[i]});
+    if (params.sections[i] < 0)
+      fail(fmt::format("section {} must not be negative", section_names[i]),
+           std::int64_t{params.sections[i]});
     total += params.sections[i];
   }
   const auto& s = params.sections;
   if (s[0] == 0 && s[1] == 0 && s[2] == 0) {
-    fail("one of the first three sections must be positive", fmt::format("[{}, {}, {}, {}]", s[0], s[1], s[2], s[3]));
+    fail("one of the first three sections must be positive",
+         fmt::format("[{}, {}, {}, {}]", s[0], s[1], s[2], s[3]));
   }
   if (total > ne0) fail(fmt::format("the sections must sum to at most ne0 = {}", ne0), total);
 }
 
-void require_positive(std::string_view name, float value) { eigen_rope::detail::require_positive(name, static_cast<double>(value)); }
+void require_positive(std::string_view name, float value) {
+  eigen_rope::detail::require_positive(name, static_cast<double>(value));
+}
 
-void require_finite(std::string_view name, float value) { eigen_rope::detail::require_finite(name, static_cast<double>(value)); }
+void require_finite(std::string_view name, float value) {
+  eigen_rope::detail::require_finite(name, static_cast<double>(value));
+}
 
 void require_not_negative(std::string_view name, float value) {
   require_finite(name, value);
@@ -78,10 +94,12 @@ void require_not_negative(std::string_view name, float value) {
 }
 
 void check_yarn(const RopeParams& params) {
-  if (params.n_ctx_orig < 0) fail("n_ctx_orig must not be negative", std::int64_t{params.n_ctx_orig});
+  if (params.n_ctx_orig < 0)
+    fail("n_ctx_orig must not be negative", std::int64_t{params.n_ctx_orig});
   require_positive("freq_base", params.freq_base);
   if (params.ext_factor != 0 && params.freq_base == 1.0F)
-    fail("freq_base must not be 1 with YaRN (its logarithm divides)", static_cast<double>(params.freq_base));
+    fail("freq_base must not be 1 with YaRN (its logarithm divides)",
+         static_cast<double>(params.freq_base));
   require_not_negative("beta_fast", params.beta_fast);
   require_not_negative("beta_slow", params.beta_slow);
 }
@@ -89,11 +107,13 @@ void check_yarn(const RopeParams& params) {
 void check_factors(const RopeParams& params, std::int64_t pairs) {
   if (params.freq_factors.empty()) return;
   const auto count = static_cast<std::int64_t>(params.freq_factors.size());
-  if (count < pairs) fail(fmt::format("freq_factors must hold at least one value per pair ({})", pairs), count);
+  if (count < pairs)
+    fail(fmt::format("freq_factors must hold at least one value per pair ({})", pairs), count);
   for (std::int64_t k = 0; k < pairs; ++k) {
     const float factor = params.freq_factors[static_cast<std::size_t>(k)];
     if (!std::isfinite(factor) || factor == 0) {
-      fail(fmt::format("freq_factors[{}] must be finite and not 0", k), static_cast<double>(factor));
+      fail(fmt::format("freq_factors[{}] must be finite and not 0", k),
+           static_cast<double>(factor));
     }
   }
 }
@@ -105,7 +125,9 @@ Sections sections_of(const RopeParams& params) {
   return {pattern, {params.sections.begin(), params.sections.end()}};
 }
 
-std::int64_t rotated_dims(const RopeParams& params, std::int64_t ne0) { return params.mode == mode_vision ? ne0 : params.n_dims; }
+std::int64_t rotated_dims(const RopeParams& params, std::int64_t ne0) {
+  return params.mode == mode_vision ? ne0 : params.n_dims;
+}
 
 /// Everything but the positions, checked.
 void check(const RopeParams& params, std::int64_t ne0) {
@@ -127,7 +149,8 @@ Powers<> powers_of(const RopeParams& params, std::int64_t ne0) {
   powers.linear_scale = static_cast<double>(params.freq_scale);
   powers.attention_factor = static_cast<double>(params.attn_factor);
   powers.factors.assign(params.freq_factors.begin(), params.freq_factors.end());
-  if (params.mode == mode_vision) powers.exponents = sections_of(params).exponents(powers.rotary_dims / 2);
+  if (params.mode == mode_vision)
+    powers.exponents = sections_of(params).exponents(powers.rotary_dims / 2);
   return powers;
 }
 
@@ -150,17 +173,21 @@ void check_extents(const Extents& ne) {
 
 Index stride_of(std::string_view name, std::size_t axis, std::size_t bytes, std::size_t element) {
   if (bytes % element != 0 || bytes > static_cast<std::size_t>(std::numeric_limits<Index>::max())) {
-    fail(fmt::format("{}'s nb[{}] must be a multiple of its elements' size, {} bytes", name, axis, element), fmt::format("{}", bytes));
+    fail(fmt::format("{}'s nb[{}] must be a multiple of its elements' size, {} bytes", name, axis,
+                     element),
+         fmt::format("{}", bytes));
   }
   return static_cast<Index>(bytes / element);
 }
 
 template <class Memory>
-AnyView<Memory> view_of(std::string_view name, ScalarType type, Memory* data, const Extents& ne, const ByteStrides& nb) {
+AnyView<Memory> view_of(std::string_view name, ScalarType type, Memory* data, const Extents& ne,
+                        const ByteStrides& nb) {
   check_extents(ne);
   const std::size_t element = size_of(type);
   if (nb[0] != element) {
-    fail(fmt::format("{}'s nb[0] must be the size of its elements, {} bytes", name, element), fmt::format("{}", nb[0]));
+    fail(fmt::format("{}'s nb[0] must be the size of its elements, {} bytes", name, element),
+         fmt::format("{}", nb[0]));
   }
   AnyView<Memory> view{type, data, {}, {}};
   view.shape.push_back(static_cast<Index>(ne[0]));
@@ -171,7 +198,8 @@ AnyView<Memory> view_of(std::string_view name, ScalarType type, Memory* data, co
   if (view.shape.size() != 0) {
     if (data == nullptr) fail(fmt::format("{} must have data, got a null pointer", name));
     if (reinterpret_cast<std::uintptr_t>(data) % element != 0) {
-      fail(fmt::format("{}'s data must be aligned to its elements' size, {} bytes (remainder)", name, element),
+      fail(fmt::format("{}'s data must be aligned to its elements' size, {} bytes (remainder)",
+                       name, element),
            static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data) % element));
     }
   }
@@ -183,16 +211,19 @@ AnyTable any_table(const Cache<Scalar>& cache) {
   return {scalar_type<Scalar>, cache.cos(), cache.sin(), cache.pairs(), cache.outer()};
 }
 
-void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, Direction direction,
-         const Options& options) {
+void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
+         Direction direction, const Options& options) {
   const auto source = view_of("a", a.type, a.data, a.ne, a.nb);
   const auto destination = view_of("dst", dst.type, dst.data, dst.ne, dst.nb);
-  if (dst.type != a.type) fail(fmt::format("dst must have a's type {}", name_of(a.type)), name_of(dst.type));
-  if (dst.ne != a.ne) fail("dst must have a's extents " + source.shape.text(), destination.shape.text());
+  if (dst.type != a.type)
+    fail(fmt::format("dst must have a's type {}", name_of(a.type)), name_of(dst.type));
+  if (dst.ne != a.ne)
+    fail("dst must have a's extents " + source.shape.text(), destination.shape.text());
   const Pairing pairs = pairing(params, a.ne[0]);
   eigen_rope::detail::check_view(source, eigen_rope::detail::SharedElements::allowed);
-  eigen_rope::detail::check_view({destination.type, destination.data, destination.shape, destination.strides},
-                                 eigen_rope::detail::SharedElements::refused);
+  eigen_rope::detail::check_view(
+      {destination.type, destination.data, destination.shape, destination.strides},
+      eigen_rope::detail::SharedElements::refused);
   if (source.shape.size() == 0) {
     // Rows that are not there may claim any width: no table is made for them.
     check(params, a.ne[0]);
@@ -200,7 +231,8 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
     return;
   }
   const auto rotate_with = [&](const auto& cache) {
-    eigen_rope::detail::rotate_any(destination, source, any_table(cache), pairs, direction, options.device);
+    eigen_rope::detail::rotate_any(destination, source, any_table(cache), pairs, direction,
+                                   options.device);
   };
   if (a.type == ScalarType::f64 && options.precision == Precision::exact) {
     rotate_with(cos_sin_cache<double>(params, b, a.ne[0], a.ne[2], options.precision));
@@ -209,7 +241,8 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
     const auto size = static_cast<std::size_t>(cache.pairs() * cache.outer().size());
     const std::vector<double> cos_entries(cache.cos(), cache.cos() + size);
     const std::vector<double> sin_entries(cache.sin(), cache.sin() + size);
-    const AnyTable widened{ScalarType::f64, cos_entries.data(), sin_entries.data(), cache.pairs(), cache.outer()};
+    const AnyTable widened{ScalarType::f64, cos_entries.data(), sin_entries.data(), cache.pairs(),
+                           cache.outer()};
     eigen_rope::detail::rotate_any(destination, source, widened, pairs, direction, options.device);
   } else {
     rotate_with(cos_sin_cache<float>(params, b, a.ne[0], a.ne[2], options.precision));
@@ -218,7 +251,8 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
 
 void refuse_sections(std::string_view call, const RopeParams& params) {
   if (has_sections(params.mode)) {
-    fail(fmt::format("mode of {} must be 0 (normal) or 2 (neox); rope_multi takes sections", call), std::int64_t{params.mode});
+    fail(fmt::format("mode of {} must be 0 (normal) or 2 (neox); rope_multi takes sections", call),
+         std::int64_t{params.mode});
   }
 }
 
@@ -243,7 +277,8 @@ ByteStrides dense_strides(ScalarType type, const Extents& ne) {
   auto stride = static_cast<std::int64_t>(size_of(type));
   for (std::size_t i = 0; i < ne.size(); ++i) {
     nb[i] = static_cast<std::size_t>(stride);
-    stride = eigen_rope::detail::checked_product("the number of bytes", stride, std::max<std::int64_t>(ne[i], 1));
+    stride = eigen_rope::detail::checked_product("the number of bytes", stride,
+                                                 std::max<std::int64_t>(ne[i], 1));
   }
   return nb;
 }
@@ -286,28 +321,34 @@ RopeParams decode_op_params(const OpParams& words) {
 CorrectionDims<> yarn_corr_dims(const RopeParams& params) {
   check_dims(params);
   check_yarn(params);
-  if (params.freq_base == 1.0F) fail("freq_base must not be 1 (its logarithm divides)", static_cast<double>(params.freq_base));
-  return yarn_correction_dims(params.n_dims, static_cast<double>(params.freq_base), yarn_of(params));
+  if (params.freq_base == 1.0F)
+    fail("freq_base must not be 1 (its logarithm divides)", static_cast<double>(params.freq_base));
+  return yarn_correction_dims(params.n_dims, static_cast<double>(params.freq_base),
+                              yarn_of(params));
 }
 
 Frequencies frequencies(const RopeParams& params, std::int64_t ne0) {
   check(params, ne0);
   const Powers<> powers = powers_of(params, ne0);
-  return params.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies(powers, yarn_of(params));
+  return params.ext_factor == 0 ? Frequencies::powers(powers)
+                                : Frequencies(powers, yarn_of(params));
 }
 
 Positions positions(const RopeParams& params, const PositionIds& b, std::int64_t tokens) {
   check_mode(params.mode);
   if (tokens < 0) fail("the number of tokens must not be negative", tokens);
   const std::int64_t axes = has_sections(params.mode) ? 4 : 1;
-  const std::int64_t wanted = eigen_rope::detail::checked_product("the number of positions", tokens, axes);
+  const std::int64_t wanted =
+      eigen_rope::detail::checked_product("the number of positions", tokens, axes);
   if (b.count() != wanted) {
-    const std::string rule = axes == 1 ? fmt::format("b must hold one position per token (ne2 = {})", tokens)
-                                       : fmt::format("b must hold four positions per token (4 ne2 = {})", wanted);
+    const std::string rule =
+        axes == 1 ? fmt::format("b must hold one position per token (ne2 = {})", tokens)
+                  : fmt::format("b must hold four positions per token (4 ne2 = {})", wanted);
     fail(rule, b.count());
   }
   if (wanted > 0 && b.missing()) fail("b must have data, got a null pointer");
-  eigen_rope::detail::checked_product("the number of bytes of all positions", wanted, sizeof(DoubleDouble));
+  eigen_rope::detail::checked_product("the number of bytes of all positions", wanted,
+                                      sizeof(DoubleDouble));
   std::vector<std::int64_t> ids;
   ids.reserve(static_cast<std::size_t>(wanted));
   for (std::int64_t i = 0; i < wanted; ++i) ids.push_back(b[i]);
@@ -318,11 +359,14 @@ Pairing pairing(const RopeParams& params, std::int64_t ne0) {
   check_mode(params.mode);
   check_window(params, ne0);
   if (params.mode == mode_vision) return split_half;
-  return (params.mode == mode_normal ? interleaved : split_half).with_rotary_dims(params.n_dims).with_offset(params.n_offs);
+  return (params.mode == mode_normal ? interleaved : split_half)
+      .with_rotary_dims(params.n_dims)
+      .with_offset(params.n_offs);
 }
 
 template <class Scalar>
-Cache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0, std::int64_t tokens, Precision precision) {
+Cache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std::int64_t ne0,
+                            std::int64_t tokens, Precision precision) {
   check(params, ne0);
   const Positions places = positions(params, b, tokens);
   if (precision == Precision::exact) return {frequencies(params, ne0), places};
@@ -333,33 +377,41 @@ Cache<Scalar> cos_sin_cache(const RopeParams& params, const PositionIds& b, std:
   }
 }
 
-template Cache<float> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t, std::int64_t, Precision);
-template Cache<double> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t, std::int64_t, Precision);
+template Cache<float> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t,
+                                    std::int64_t, Precision);
+template Cache<double> cos_sin_cache(const RopeParams&, const PositionIds&, std::int64_t,
+                                     std::int64_t, Precision);
 
-void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
+void rope_ext(const Tensor& dst, const ConstTensor& a, const PositionIds& b,
+              const RopeParams& params, const Options& options) {
   refuse_sections("rope_ext", params);
   run(dst, a, b, params, Direction::forward, options);
 }
 
-void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
+void rope_ext_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params,
+                      const Options& options) {
   refuse_sections("rope_ext_inplace", params);
   run(a, a, b, params, Direction::forward, options);
 }
 
-void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
+void rope_ext_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b,
+                   const RopeParams& params, const Options& options) {
   refuse_sections("rope_ext_back", params);
   run(dst, a, b, params, Direction::backward, options);
 }
 
-void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
+void rope_multi(const Tensor& dst, const ConstTensor& a, const PositionIds& b,
+                const RopeParams& params, const Options& options) {
   run(dst, a, b, params, Direction::forward, options);
 }
 
-void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
+void rope_multi_inplace(const Tensor& a, const PositionIds& b, const RopeParams& params,
+                        const Options& options) {
   run(a, a, b, params, Direction::forward, options);
 }
 
-void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params, const Options& options) {
+void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b,
+                     const RopeParams& params, const Options& options) {
   run(dst, a, b, params, Direction::backward, options);
 }
 

@@ -26,12 +26,15 @@ void check_extents(std::string_view name, const Dims& shape) {
   for (const std::int64_t extent : shape) {
     if (extent < 0) fail(fmt::format("{} must not have negative extents", name), text(shape));
     // An empty axis does not excuse the others: strides are made of them.
-    if (extent > max_elements / product) fail(fmt::format("{} must have at most 2^56 elements", name), text(shape));
+    if (extent > max_elements / product)
+      fail(fmt::format("{} must have at most 2^56 elements", name), text(shape));
     product *= std::max<std::int64_t>(extent, 1);
   }
 }
 
-std::int64_t count_of(const Dims& shape) { return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()); }
+std::int64_t count_of(const Dims& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 void check_flag(std::string_view name, std::int64_t value) {
   if (value != 0 && value != 1) fail(fmt::format("{} must be 0 or 1", name), value);
@@ -41,15 +44,18 @@ template <class Node>
 void check_attributes(const Node& node) {
   check_flag("interleaved", node.interleaved);
   if (node.num_heads < 0) fail("num_heads must not be negative", node.num_heads);
-  if (node.rotary_embedding_dim < 0) fail("rotary_embedding_dim must not be negative", node.rotary_embedding_dim);
-  if (node.rotary_embedding_dim % 2 != 0) fail("rotary_embedding_dim must be even", node.rotary_embedding_dim);
+  if (node.rotary_embedding_dim < 0)
+    fail("rotary_embedding_dim must not be negative", node.rotary_embedding_dim);
+  if (node.rotary_embedding_dim % 2 != 0)
+    fail("rotary_embedding_dim must be even", node.rotary_embedding_dim);
 }
 
 /// The rule of com.microsoft, for X of any rank.
 template <class Node>
 void check_contrib_attributes(const Node& node) {
   check_attributes(node);
-  if (node.rotary_embedding_dim > 0 && node.num_heads == 0) fail("num_heads must be set with rotary_embedding_dim", node.num_heads);
+  if (node.rotary_embedding_dim > 0 && node.num_heads == 0)
+    fail("num_heads must be set with rotary_embedding_dim", node.num_heads);
   detail::require_finite("scale", node.scale);
 }
 
@@ -71,11 +77,13 @@ struct Sizes {
 
 Sizes sizes_of(const Dims& x, std::int64_t num_heads) {
   if (x.size() == 4) {
-    if (num_heads != 0 && num_heads != x[1]) fail(fmt::format("num_heads must be X's {} or not set", x[1]), num_heads);
+    if (num_heads != 0 && num_heads != x[1])
+      fail(fmt::format("num_heads must be X's {} or not set", x[1]), num_heads);
     return {x[0], x[1], x[2], x[3]};
   }
   if (num_heads == 0) fail("num_heads must be set for X of rank 3", num_heads);
-  if (x[2] % num_heads != 0) fail(fmt::format("num_heads must divide the last extent {} of X", x[2]), num_heads);
+  if (x[2] % num_heads != 0)
+    fail(fmt::format("num_heads must divide the last extent {} of X", x[2]), num_heads);
   return {x[0], num_heads, x[1], x[2] / num_heads};
 }
 
@@ -84,7 +92,10 @@ Sizes sizes_from_cache(const Dims& x, std::int64_t cache_columns) {
   const std::int64_t head_size = 2 * cache_columns;
   if (head_size == 0) fail("cos_cache must have columns where num_heads is not set", cache_columns);
   if (x[2] % head_size != 0) {
-    fail(fmt::format("X's last extent must be a multiple of {} (twice the cache's columns) where num_heads is not set", head_size), x[2]);
+    fail(fmt::format("X's last extent must be a multiple of {} (twice the cache's columns) where "
+                     "num_heads is not set",
+                     head_size),
+         x[2]);
   }
   return {x[0], x[2] / head_size, x[1], head_size};
 }
@@ -93,7 +104,8 @@ Index rotary_dims(Index head_size, std::int64_t rotary_embedding_dim) {
   if (head_size == 0) fail("the head size must be positive", std::int64_t{head_size});
   if (head_size % 2 != 0) fail("the head size must be even", std::int64_t{head_size});
   if (rotary_embedding_dim > head_size) {
-    fail(fmt::format("rotary_embedding_dim must be at most the head size {}", head_size), rotary_embedding_dim);
+    fail(fmt::format("rotary_embedding_dim must be at most the head size {}", head_size),
+         rotary_embedding_dim);
   }
   return rotary_embedding_dim == 0 ? head_size : rotary_embedding_dim;
 }
@@ -102,27 +114,35 @@ Index rotary_dims(Index head_size, std::int64_t rotary_embedding_dim) {
 void check_flat_caches(const Inputs& inputs) {
   const Dims& cos = inputs.cos_cache.shape;
   if (cos.size() != 2) fail("cos_cache must be [rows, columns] with position_ids", text(cos));
-  if (inputs.sin_cache.shape != cos) fail("sin_cache must have cos_cache's shape " + text(cos), text(inputs.sin_cache.shape));
+  if (inputs.sin_cache.shape != cos)
+    fail("sin_cache must have cos_cache's shape " + text(cos), text(inputs.sin_cache.shape));
 }
 
 /// Both caches are [batch, sequence, columns].
 void check_full_caches(const Inputs& inputs, const Sizes& sizes) {
   const Dims& cos = inputs.cos_cache.shape;
   if (cos.size() != 3 || cos[0] != sizes.batch || cos[1] != sizes.sequence) {
-    fail(fmt::format("cos_cache must be [{}, {}, columns] (batch, sequence) without position_ids", sizes.batch, sizes.sequence), text(cos));
+    fail(fmt::format("cos_cache must be [{}, {}, columns] (batch, sequence) without position_ids",
+                     sizes.batch, sizes.sequence),
+         text(cos));
   }
-  if (inputs.sin_cache.shape != cos) fail("sin_cache must have cos_cache's shape " + text(cos), text(inputs.sin_cache.shape));
+  if (inputs.sin_cache.shape != cos)
+    fail("sin_cache must have cos_cache's shape " + text(cos), text(inputs.sin_cache.shape));
 }
 
 void check_columns(Index columns, Index pairs) {
-  if (columns != pairs) fail(fmt::format("cos_cache must have {} columns (rotary dims / 2)", pairs), std::int64_t{columns});
+  if (columns != pairs)
+    fail(fmt::format("cos_cache must have {} columns (rotary dims / 2)", pairs),
+         std::int64_t{columns});
 }
 
 /// A partial rotation may also come with the cache of a whole head, whose first columns count.
 void check_contrib_columns(Index columns, Index pairs, Index whole_pairs) {
   if (columns == pairs || columns == whole_pairs) return;
   if (pairs == whole_pairs) check_columns(columns, pairs);
-  fail(fmt::format("cos_cache must have {} columns (rotary dims / 2) or {} (head size / 2)", pairs, whole_pairs), std::int64_t{columns});
+  fail(fmt::format("cos_cache must have {} columns (rotary dims / 2) or {} (head size / 2)", pairs,
+                   whole_pairs),
+       std::int64_t{columns});
 }
 
 const PositionIds& required_ids(const Inputs& inputs) {
@@ -131,7 +151,8 @@ const PositionIds& required_ids(const Inputs& inputs) {
 }
 
 void check_ids_shape(const PositionIds& ids, const Dims& expected, std::string_view meaning) {
-  if (ids.shape != expected) fail(fmt::format("position_ids must be {} ({})", text(expected), meaning), text(ids.shape));
+  if (ids.shape != expected)
+    fail(fmt::format("position_ids must be {} ({})", text(expected), meaning), text(ids.shape));
 }
 
 std::vector<Index> rows_of_ids(const PositionIds& ids, Index rows) {
@@ -168,11 +189,13 @@ Call make_call(const Inputs& inputs, const Sizes& sizes, Index rotary, std::int6
     call.strides = {head, head * sizes.heads, head * sizes.heads * sizes.sequence};
     call.table_outer = {1, sizes.sequence, sizes.batch};
   }
-  call.pairing = (interleaved == 1 ? eigen_rope::interleaved : eigen_rope::split_half).with_rotary_dims(rotary);
+  call.pairing = (interleaved == 1 ? eigen_rope::interleaved : eigen_rope::split_half)
+                     .with_rotary_dims(rotary);
   call.pairs = rotary / 2;
   call.columns = {{0, call.pairs, 0}};
   call.cache_columns = call.cache_shape.back();
-  call.cache_rows = call.cache_shape.size() == 2 ? call.cache_shape[0] : sizes.batch * sizes.sequence;
+  call.cache_rows =
+      call.cache_shape.size() == 2 ? call.cache_shape[0] : sizes.batch * sizes.sequence;
   // An empty X takes nothing from the caches, however long they are.
   call.tokens = call.shape.size() == 0 ? 0 : sizes.batch * sizes.sequence;
   return call;
@@ -183,7 +206,10 @@ void take_offset(Call& call, const PositionIds& ids, Index sequence) {
   check_data("position_ids", ids.data, ids.shape);
   const std::int64_t offset = *ids.data;
   if (offset < 0 || offset > call.cache_rows - sequence) {
-    fail(fmt::format("position_ids must leave the sequence's {} positions within the caches' {} rows", sequence, call.cache_rows), offset);
+    fail(fmt::format(
+             "position_ids must leave the sequence's {} positions within the caches' {} rows",
+             sequence, call.cache_rows),
+         offset);
   }
   call.table_outer = {call.table_outer[0], call.table_outer[1], 1};
   call.tokens = call.shape.size() == 0 ? 0 : sequence;
@@ -196,14 +222,17 @@ void check_sections(const MRotaryEmbedding& node, Index pairs) {
   std::int64_t left = pairs;
   for (const std::int64_t length : section) {
     if (length < 0) fail("mrope_section must not have negative lengths", text(section));
-    if (length > left) fail(fmt::format("mrope_section must add up to {} (rotary dims / 2)", pairs), text(section));
+    if (length > left)
+      fail(fmt::format("mrope_section must add up to {} (rotary dims / 2)", pairs), text(section));
     left -= length;
   }
-  if (left != 0) fail(fmt::format("mrope_section must add up to {} (rotary dims / 2)", pairs), text(section));
+  if (left != 0)
+    fail(fmt::format("mrope_section must add up to {} (rotary dims / 2)", pairs), text(section));
 }
 
 std::vector<ColumnRun> columns_of(const MRotaryEmbedding& node, Index pairs) {
-  const SectionPattern pattern = node.mrope_layout == 0 ? SectionPattern::contiguous : SectionPattern::interleaved_hf;
+  const SectionPattern pattern =
+      node.mrope_layout == 0 ? SectionPattern::contiguous : SectionPattern::interleaved_hf;
   const Sections sections(pattern, {node.mrope_section.begin(), node.mrope_section.end()});
   std::vector<ColumnRun> runs;
   for (Index k = 0; k < pairs; ++k) {
@@ -219,8 +248,10 @@ std::vector<ColumnRun> columns_of(const MRotaryEmbedding& node, Index pairs) {
 
 bool lies_in_cache(const Call& call) {
   const auto not_next = [](Index a, Index b) { return b != a + 1; };
-  return call.scale == 1.0 && call.columns.size() == 1 && call.columns[0].list == 0 && call.cache_columns == call.pairs &&
-         std::adjacent_find(call.cache_row.begin(), call.cache_row.begin() + call.tokens, not_next) == call.cache_row.begin() + call.tokens;
+  return call.scale == 1.0 && call.columns.size() == 1 && call.columns[0].list == 0 &&
+         call.cache_columns == call.pairs &&
+         std::adjacent_find(call.cache_row.begin(), call.cache_row.begin() + call.tokens,
+                            not_next) == call.cache_row.begin() + call.tokens;
 }
 
 /// Calls copy(table entry, cache entry, count) for every stretch of the table.
@@ -239,7 +270,8 @@ std::vector<unsigned char> gathered(const Call& call, const void* cache) {
   std::vector<unsigned char> table(static_cast<std::size_t>(call.tokens * call.pairs) * size);
   const auto* source = static_cast<const unsigned char*>(cache);
   for_each_stretch(call, [&](Index to, Index from, Index count) {
-    std::memcpy(&table[static_cast<std::size_t>(to) * size], source + static_cast<std::size_t>(from) * size,
+    std::memcpy(&table[static_cast<std::size_t>(to) * size],
+                source + static_cast<std::size_t>(from) * size,
                 static_cast<std::size_t>(count) * size);
   });
   return table;
@@ -247,7 +279,8 @@ std::vector<unsigned char> gathered(const Call& call, const void* cache) {
 
 template <class Scalar, class Entry>
 std::vector<unsigned char> gathered_scaled(const Call& call, const void* cache) {
-  std::vector<unsigned char> table(static_cast<std::size_t>(call.tokens * call.pairs) * sizeof(Entry));
+  std::vector<unsigned char> table(static_cast<std::size_t>(call.tokens * call.pairs) *
+                                   sizeof(Entry));
   const auto* source = static_cast<const Scalar*>(cache);
   for_each_stretch(call, [&](Index to, Index from, Index count) {
     for (Index k = 0; k < count; ++k) {
@@ -281,47 +314,60 @@ void run_node(const Node& node, const Inputs& inputs, const Tensor& Y, const Dev
   refuse_overlap(written, memory_of("sin_cache", inputs.sin_cache));
   if (inputs.position_ids) refuse_overlap(written, memory_of(*inputs.position_ids));
   const CallTable table(call, inputs.cos_cache, inputs.sin_cache);
-  detail::rotate_any(call.view(Y.data), call.view(inputs.X.data), table.view(), call.pairing, Direction::forward, device);
+  detail::rotate_any(call.view(Y.data), call.view(inputs.X.data), table.view(), call.pairing,
+                     Direction::forward, device);
 }
 
 }  // namespace
 
 std::string text(const Dims& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like, ScalarType type, const Dims& shape) {
-  if (tensor.type != type) fail(fmt::format("{} must have {}'s type {}", name, like, name_of(type)), name_of(tensor.type));
-  if (tensor.shape != shape) fail(fmt::format("{} must have {}'s shape {}", name, like, text(shape)), text(tensor.shape));
+void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like,
+                ScalarType type, const Dims& shape) {
+  if (tensor.type != type)
+    fail(fmt::format("{} must have {}'s type {}", name, like, name_of(type)), name_of(tensor.type));
+  if (tensor.shape != shape)
+    fail(fmt::format("{} must have {}'s shape {}", name, like, text(shape)), text(tensor.shape));
 }
 
 void check_data(std::string_view name, const void* data, const Dims& shape) {
-  if (data == nullptr && count_of(shape) != 0) fail(fmt::format("{} must have data, got a null pointer", name));
+  if (data == nullptr && count_of(shape) != 0)
+    fail(fmt::format("{} must have data, got a null pointer", name));
 }
 
 NamedMemory memory_of(std::string_view name, const ConstTensor& tensor) {
-  return {name, tensor.data, static_cast<std::size_t>(count_of(tensor.shape)) * size_of(tensor.type)};
+  return {name, tensor.data,
+          static_cast<std::size_t>(count_of(tensor.shape)) * size_of(tensor.type)};
 }
 
 NamedMemory memory_of(const PositionIds& ids) {
-  return {"position_ids", ids.data, static_cast<std::size_t>(count_of(ids.shape)) * sizeof(std::int64_t)};
+  return {"position_ids", ids.data,
+          static_cast<std::size_t>(count_of(ids.shape)) * sizeof(std::int64_t)};
 }
 
 void refuse_overlap(const NamedMemory& written, const NamedMemory& other) {
   if (!detail::overlap(written.data, written.bytes, other.data, other.bytes)) return;
   fail(fmt::format("{} must not overlap {} (distance in bytes)", written.name, other.name),
-       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(written.data) - reinterpret_cast<std::uintptr_t>(other.data)));
+       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(written.data) -
+                                 reinterpret_cast<std::uintptr_t>(other.data)));
 }
 
 void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other) {
-  if (written.data == other.data || !detail::overlap(written.data, written.bytes, other.data, other.bytes)) return;
-  fail(fmt::format("{} must be {}'s own data or not overlap it (distance in bytes)", written.name, other.name),
-       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(written.data) - reinterpret_cast<std::uintptr_t>(other.data)));
+  if (written.data == other.data ||
+      !detail::overlap(written.data, written.bytes, other.data, other.bytes))
+    return;
+  fail(fmt::format("{} must be {}'s own data or not overlap it (distance in bytes)", written.name,
+                   other.name),
+       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(written.data) -
+                                 reinterpret_cast<std::uintptr_t>(other.data)));
 }
 
 CallTable::CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache) {
   view_ = {call.type, nullptr, nullptr, call.pairs, call.table_outer};
   if (call.tokens == 0) return;
   if (lies_in_cache(call)) {
-    const std::size_t begin = static_cast<std::size_t>(call.cache_row[0] * call.cache_columns) * size_of(call.type);
+    const std::size_t begin =
+        static_cast<std::size_t>(call.cache_row[0] * call.cache_columns) * size_of(call.type);
     view_.cos = static_cast<const unsigned char*>(cos_cache.data) + begin;
     view_.sin = static_cast<const unsigned char*>(sin_cache.data) + begin;
     return;
@@ -343,7 +389,8 @@ Call translate(const RotaryEmbedding& node, const Inputs& inputs) {
   Call call = make_call(inputs, sizes, rotary, node.interleaved);
   if (node.wide_cache == WideCache::refuse) check_columns(call.cache_columns, call.pairs);
   if (call.cache_columns < call.pairs) {
-    fail(fmt::format("cos_cache must have at least {} columns (rotary dims / 2)", call.pairs), std::int64_t{call.cache_columns});
+    fail(fmt::format("cos_cache must have at least {} columns (rotary dims / 2)", call.pairs),
+         std::int64_t{call.cache_columns});
   }
   if (inputs.position_ids) {
     check_ids_shape(*inputs.position_ids, {sizes.batch, sizes.sequence}, "batch, sequence");
@@ -361,14 +408,16 @@ Call translate(const ContribRotaryEmbedding& node, const Inputs& inputs) {
   const PositionIds& ids = required_ids(inputs);
   check_flat_caches(inputs);
   const bool heads_from_cache = inputs.X.shape.size() == 3 && node.num_heads == 0;
-  const Sizes sizes =
-      heads_from_cache ? sizes_from_cache(inputs.X.shape, inputs.cos_cache.shape[1]) : sizes_of(inputs.X.shape, node.num_heads);
+  const Sizes sizes = heads_from_cache ? sizes_from_cache(inputs.X.shape, inputs.cos_cache.shape[1])
+                                       : sizes_of(inputs.X.shape, node.num_heads);
   const Index rotary = rotary_dims(sizes.head_size, node.rotary_embedding_dim);
   Call call = make_call(inputs, sizes, rotary, node.interleaved);
   call.scale = node.scale;
   check_contrib_columns(call.cache_columns, call.pairs, sizes.head_size / 2);
   if (node.is_packed_batching == 0 && sizes.sequence > call.cache_rows) {
-    fail(fmt::format("cos_cache must have at least {} rows (the sequence) unless is_packed_batching is 1", sizes.sequence),
+    fail(fmt::format(
+             "cos_cache must have at least {} rows (the sequence) unless is_packed_batching is 1",
+             sizes.sequence),
          std::int64_t{call.cache_rows});
   }
   const bool is_offset = ids.shape.empty() || ids.shape == Dims{1};
@@ -400,12 +449,18 @@ Call translate(const MRotaryEmbedding& node, const Inputs& inputs) {
   return call;
 }
 
-void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device) { run_node(node, inputs, Y, device); }
-
-void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device) {
+void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device) {
   run_node(node, inputs, Y, device);
 }
 
-void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y, const Device& device) { run_node(node, inputs, Y, device); }
+void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
+         const Device& device) {
+  run_node(node, inputs, Y, device);
+}
+
+void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
+         const Device& device) {
+  run_node(node, inputs, Y, device);
+}
 
 }  // namespace eigen_rope::onnx

@@ -16,13 +16,18 @@ struct NamedOutput {
 };
 
 std::array<NamedOutput, 3> outputs_of(const Gradients& gradients) {
-  return {{{"dX", gradients.dX}, {"dcos_cache", gradients.dcos_cache}, {"dsin_cache", gradients.dsin_cache}}};
+  return {{{"dX", gradients.dX},
+           {"dcos_cache", gradients.dcos_cache},
+           {"dsin_cache", gradients.dsin_cache}}};
 }
 
-void check_outputs(const Call& call, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients) {
+void check_outputs(const Call& call, const Inputs& inputs, const ConstTensor& dY,
+                   const Gradients& gradients) {
   if (gradients.dX) check_like("dX", *gradients.dX, "X", call.type, call.x_shape);
-  if (gradients.dcos_cache) check_like("dcos_cache", *gradients.dcos_cache, "cos_cache", call.type, call.cache_shape);
-  if (gradients.dsin_cache) check_like("dsin_cache", *gradients.dsin_cache, "sin_cache", call.type, call.cache_shape);
+  if (gradients.dcos_cache)
+    check_like("dcos_cache", *gradients.dcos_cache, "cos_cache", call.type, call.cache_shape);
+  if (gradients.dsin_cache)
+    check_like("dsin_cache", *gradients.dsin_cache, "sin_cache", call.type, call.cache_shape);
   const auto outputs = outputs_of(gradients);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [name, tensor] = outputs[i];
@@ -35,15 +40,19 @@ void check_outputs(const Call& call, const Inputs& inputs, const ConstTensor& dY
     refuse_overlap(written, memory_of("sin_cache", inputs.sin_cache));
     if (inputs.position_ids) refuse_overlap(written, memory_of(*inputs.position_ids));
     for (std::size_t j = 0; j < i; ++j) {
-      if (outputs[j].tensor) refuse_overlap(written, memory_of(outputs[j].name, *outputs[j].tensor));
+      if (outputs[j].tensor)
+        refuse_overlap(written, memory_of(outputs[j].name, *outputs[j].tensor));
     }
   }
 }
 
-bool wants_caches(const Gradients& gradients) { return gradients.dcos_cache || gradients.dsin_cache; }
+bool wants_caches(const Gradients& gradients) {
+  return gradients.dcos_cache || gradients.dsin_cache;
+}
 
 /// What is read must be there; an empty X reads nothing.
-void check_read(const Call& call, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients) {
+void check_read(const Call& call, const Inputs& inputs, const ConstTensor& dY,
+                const Gradients& gradients) {
   if (call.shape.size() == 0) return;
   check_data("dY", dY.data, dY.shape);
   if (wants_caches(gradients)) check_data("X", inputs.X.data, inputs.X.shape);
@@ -58,16 +67,20 @@ struct TableSums {
   std::vector<double> sin;
 };
 
-TableSums table_sums(const Call& call, const Inputs& inputs, const ConstTensor& dY, const Device& device) {
+TableSums table_sums(const Call& call, const Inputs& inputs, const ConstTensor& dY,
+                     const Device& device) {
   const auto size = static_cast<std::size_t>(call.tokens * call.pairs);
   TableSums sums{std::vector<double>(size), std::vector<double>(size)};
   if (call.shape.size() == 0) return sums;
-  const detail::AnyTableGradient gradient{ScalarType::f64, sums.cos.data(), sums.sin.data(), call.pairs, call.table_outer};
-  detail::table_gradient_any(gradient, call.view(inputs.X.data), call.view(dY.data), call.pairing, device);
+  const detail::AnyTableGradient gradient{ScalarType::f64, sums.cos.data(), sums.sin.data(),
+                                          call.pairs, call.table_outer};
+  detail::table_gradient_any(gradient, call.view(inputs.X.data), call.view(dY.data), call.pairing,
+                             device);
   return sums;
 }
 
-/// Adds the table's rows to the cache rows they were taken from, then scales and rounds each sum once.
+/// Adds the table's rows to the cache rows they were taken from, then scales and rounds each sum
+/// once.
 void scatter(const Call& call, const std::vector<double>& table, const Tensor& cache) {
   std::vector<double> sums(static_cast<std::size_t>(call.cache_rows * call.cache_columns));
   for (const ColumnRun& run : call.columns) {
@@ -81,12 +94,14 @@ void scatter(const Call& call, const std::vector<double>& table, const Tensor& c
   detail::with_scalar(call.type, [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     auto* entries = static_cast<Scalar*>(cache.data);
-    for (std::size_t i = 0; i < sums.size(); ++i) entries[i] = detail::round_once<Scalar>(call.scale * sums[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      entries[i] = detail::round_once<Scalar>(call.scale * sums[i]);
   });
 }
 
 template <class Node>
-void backward_node(const Node& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients, const Device& device) {
+void backward_node(const Node& node, const Inputs& inputs, const ConstTensor& dY,
+                   const Gradients& gradients, const Device& device) {
   const Call call = translate(node, inputs);
   check_like("dY", dY, "X", call.type, call.x_shape);
   check_outputs(call, inputs, dY, gradients);
@@ -99,22 +114,25 @@ void backward_node(const Node& node, const Inputs& inputs, const ConstTensor& dY
   }
   if (gradients.dX && call.shape.size() != 0) {
     const CallTable table(call, inputs.cos_cache, inputs.sin_cache);
-    detail::rotate_any(call.view(gradients.dX->data), call.view(dY.data), table.view(), call.pairing, Direction::backward, device);
+    detail::rotate_any(call.view(gradients.dX->data), call.view(dY.data), table.view(),
+                       call.pairing, Direction::backward, device);
   }
 }
 
 }  // namespace
 
-void backward(const RotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients, const Device& device) {
+void backward(const RotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY,
+              const Gradients& gradients, const Device& device) {
   backward_node(node, inputs, dY, gradients, device);
 }
 
-void backward(const ContribRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients,
-              const Device& device) {
+void backward(const ContribRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY,
+              const Gradients& gradients, const Device& device) {
   backward_node(node, inputs, dY, gradients, device);
 }
 
-void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY, const Gradients& gradients, const Device& device) {
+void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTensor& dY,
+              const Gradients& gradients, const Device& device) {
   backward_node(node, inputs, dY, gradients, device);
 }
 

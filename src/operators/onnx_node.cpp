@@ -39,26 +39,32 @@ struct Schema {
 };
 
 const Schema& standard_schema() {
-  static const Schema schema{{"interleaved", "num_heads", "rotary_embedding_dim"}, {"X", "cos_cache", "sin_cache", "position_ids"}};
+  static const Schema schema{{"interleaved", "num_heads", "rotary_embedding_dim"},
+                             {"X", "cos_cache", "sin_cache", "position_ids"}};
   return schema;
 }
 
 const Schema& contrib_schema() {
-  static const Schema schema{{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"},
-                             {"X", "position_ids", "cos_cache", "sin_cache"}};
+  static const Schema schema{
+      {"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"},
+      {"X", "position_ids", "cos_cache", "sin_cache"}};
   return schema;
 }
 
 const Schema& multi_axis_schema() {
-  static const Schema schema{{"interleaved", "mrope_layout", "mrope_section", "num_heads", "rotary_embedding_dim", "scale"},
+  static const Schema schema{{"interleaved", "mrope_layout", "mrope_section", "num_heads",
+                              "rotary_embedding_dim", "scale"},
                              {"X", "position_ids", "cos_cache", "sin_cache"}};
   return schema;
 }
 
 void check_attribute_names(const Node& node, const Schema& schema) {
   for (const auto& [name, value] : node.attributes) {
-    if (std::find(schema.attributes.begin(), schema.attributes.end(), name) == schema.attributes.end()) {
-      fail(fmt::format("attributes of {} must be among {}", node.op_type, fmt::join(schema.attributes, ", ")), name);
+    if (std::find(schema.attributes.begin(), schema.attributes.end(), name) ==
+        schema.attributes.end()) {
+      fail(fmt::format("attributes of {} must be among {}", node.op_type,
+                       fmt::join(schema.attributes, ", ")),
+           name);
     }
   }
 }
@@ -69,7 +75,8 @@ Kind attribute(const Node& node, const char* name, const Kind& fallback) {
   const auto found = node.attributes.find(name);
   if (found == node.attributes.end()) return fallback;
   if (const Kind* value = std::get_if<Kind>(&found->second)) return *value;
-  fail(fmt::format("attribute {} must be {}", name, KindName()(fallback)), std::visit(KindName(), found->second));
+  fail(fmt::format("attribute {} must be {}", name, KindName()(fallback)),
+       std::visit(KindName(), found->second));
 }
 
 template <class Operator>
@@ -102,14 +109,16 @@ PositionIds position_ids(const Value& value) {
 
 Inputs read_inputs(const Node& node, const Schema& schema, const std::vector<Value>& values) {
   if (values.size() > schema.inputs.size()) {
-    fail(fmt::format("{} must have at most {} inputs", node.op_type, schema.inputs.size()), static_cast<std::int64_t>(values.size()));
+    fail(fmt::format("{} must have at most {} inputs", node.op_type, schema.inputs.size()),
+         static_cast<std::int64_t>(values.size()));
   }
   Inputs inputs;
   for (std::size_t i = 0; i < schema.inputs.size(); ++i) {
     const std::string_view name = schema.inputs[i];
     const bool optional = &schema == &standard_schema() && name == "position_ids";
     if (i >= values.size() || !values[i].present) {
-      if (!optional) fail(fmt::format("{} is a required input of {}, got none", name, node.op_type));
+      if (!optional)
+        fail(fmt::format("{} is a required input of {}, got none", name, node.op_type));
       continue;
     }
     if (name == "X") inputs.X = floating_tensor(name, values[i]);
@@ -120,7 +129,8 @@ Inputs read_inputs(const Node& node, const Schema& schema, const std::vector<Val
   return inputs;
 }
 
-void run_standard(const Node& node, const std::vector<Value>& values, const Tensor& Y, const Device& device) {
+void run_standard(const Node& node, const std::vector<Value>& values, const Tensor& Y,
+                  const Device& device) {
   if (node.opset < 23) fail("opset of ai.onnx must be at least 23", node.opset);
   check_attribute_names(node, standard_schema());
   RotaryEmbedding to;
@@ -129,7 +139,8 @@ void run_standard(const Node& node, const std::vector<Value>& values, const Tens
   run(to, read_inputs(node, standard_schema(), values), Y, device);
 }
 
-void run_contrib(const Node& node, const std::vector<Value>& values, const Tensor& Y, const Device& device) {
+void run_contrib(const Node& node, const std::vector<Value>& values, const Tensor& Y,
+                 const Device& device) {
   check_attribute_names(node, contrib_schema());
   ContribRotaryEmbedding to;
   read_common_attributes(node, to);
@@ -138,9 +149,11 @@ void run_contrib(const Node& node, const std::vector<Value>& values, const Tenso
   run(to, read_inputs(node, contrib_schema(), values), Y, device);
 }
 
-void run_multi_axis(const Node& node, const std::vector<Value>& values, const Tensor& Y, const Device& device) {
+void run_multi_axis(const Node& node, const std::vector<Value>& values, const Tensor& Y,
+                    const Device& device) {
   check_attribute_names(node, multi_axis_schema());
-  if (node.attributes.count("mrope_section") == 0) fail("attribute mrope_section is required, got none");
+  if (node.attributes.count("mrope_section") == 0)
+    fail("attribute mrope_section is required, got none");
   MRotaryEmbedding to;
   read_common_attributes(node, to);
   to.scale = attribute(node, "scale", to.scale);
@@ -151,15 +164,20 @@ void run_multi_axis(const Node& node, const std::vector<Value>& values, const Te
 
 }  // namespace
 
-void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y, const Device& device) {
+void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y,
+         const Device& device) {
   const bool is_standard = node.domain.empty() || node.domain == "ai.onnx";
   const bool is_contrib = node.domain == "com.microsoft";
-  if (is_standard && node.op_type == "RotaryEmbedding") return run_standard(node, inputs, Y, device);
+  if (is_standard && node.op_type == "RotaryEmbedding")
+    return run_standard(node, inputs, Y, device);
   if (is_contrib && node.opset != 1) fail("opset of com.microsoft must be 1", node.opset);
   if (is_contrib && node.op_type == "RotaryEmbedding") return run_contrib(node, inputs, Y, device);
-  if (is_contrib && node.op_type == "MRotaryEmbedding") return run_multi_axis(node, inputs, Y, device);
-  fail("the operator must be RotaryEmbedding of ai.onnx, or RotaryEmbedding or MRotaryEmbedding of com.microsoft",
-       fmt::format("{} of {}", node.op_type, is_standard ? "ai.onnx" : node.domain));
+  if (is_contrib && node.op_type == "MRotaryEmbedding")
+    return run_multi_axis(node, inputs, Y, device);
+  fail(
+      "the operator must be RotaryEmbedding of ai.onnx, or RotaryEmbedding or MRotaryEmbedding of "
+      "com.microsoft",
+      fmt::format("{} of {}", node.op_type, is_standard ? "ai.onnx" : node.domain));
 }
 
 }  // namespace eigen_rope::onnx

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call of an ONNX operator in the core's terms: X's rows, the pairs, and the cache row every table entry comes from.
+// One call of an ONNX operator in the core's terms: X's rows, the pairs, and the cache row every
+// table entry comes from.
 //
-//   X [batch, heads, sequence, head]    core [head, sequence, heads, batch]   table outer [sequence, 1, batch]
-//   X [batch, sequence, heads * head]   core [head, heads, sequence, batch]   table outer [1, sequence, batch]
+//   X [batch, heads, sequence, head]    core [head, sequence, heads, batch]
+//                       table outer [sequence, 1, batch]
+//   X [batch, sequence, heads * head]   core [head, heads, sequence, batch]
+//                       table outer [1, sequence, batch]
 //
-// Everything about attributes, shapes, types and position ids is checked when a Call is made; data and aliasing are checked by those who
-// read and write. Knows nothing of gradients or results. Private to onnx*.cpp.
+// Everything about attributes, shapes, types and position ids is checked when a Call is made; data
+// and aliasing are checked by those who read and write. Knows nothing of gradients or results.
+// Private to onnx*.cpp.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +38,8 @@ struct Call {
   Shape shape{};
   std::vector<Index> strides{};
   Pairing pairing = split_half;
-  /// The table: `pairs` columns, one row per token, where tokens are those of one batch if all batches share their positions.
+  /// The table: `pairs` columns, one row per token, where tokens are those of one batch if all
+  /// batches share their positions.
   Index pairs = 0;
   Shape table_outer{};
   Index tokens = 0;
@@ -55,7 +60,8 @@ Call translate(const RotaryEmbedding& node, const Inputs& inputs);
 Call translate(const ContribRotaryEmbedding& node, const Inputs& inputs);
 Call translate(const MRotaryEmbedding& node, const Inputs& inputs);
 
-/// The table of a call: cache rows in place where they lie one after the other, gathered and scaled elsewhere.
+/// The table of a call: cache rows in place where they lie one after the other, gathered and scaled
+/// elsewhere.
 class CallTable {
  public:
   CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache);
@@ -74,7 +80,8 @@ class CallTable {
 std::string text(const Dims& shape);
 
 /// Throws unless the tensor has this type and shape (those of the tensor called `like`).
-void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like, ScalarType type, const Dims& shape);
+void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like,
+                ScalarType type, const Dims& shape);
 
 /// Throws for a tensor with elements but no data.
 void check_data(std::string_view name, const void* data, const Dims& shape);

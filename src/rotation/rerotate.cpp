@@ -20,7 +20,9 @@ namespace {
 using detail::fail;
 
 void require_same(const char* what, Index from, Index to) {
-  if (from != to) fail(fmt::format("from and to must have the same number of {}", what), fmt::format("{} and {}", from, to));
+  if (from != to)
+    fail(fmt::format("from and to must have the same number of {}", what),
+         fmt::format("{} and {}", from, to));
 }
 
 void check(const Placement& from, const Placement& to, const Layout& layout) {
@@ -36,12 +38,16 @@ void check(const Placement& from, const Placement& to, const Layout& layout) {
 /// to / from, with the digits of a quotient of normal numbers wherever the result has them.
 DoubleDouble quotient(DoubleDouble to, DoubleDouble from) {
   if (to.high == 0) return 0;
-  const auto scaled = [](DoubleDouble v, int exponent) { return DoubleDouble(std::ldexp(v.high, exponent), std::ldexp(v.low, exponent)); };
+  const auto scaled = [](DoubleDouble v, int exponent) {
+    return DoubleDouble(std::ldexp(v.high, exponent), std::ldexp(v.low, exponent));
+  };
   const int to_exponent = std::ilogb(to.high);
   const int from_exponent = std::ilogb(from.high);
-  const DoubleDouble m = scaled(scaled(to, -to_exponent) / scaled(from, -from_exponent), to_exponent - from_exponent);
+  const DoubleDouble m =
+      scaled(scaled(to, -to_exponent) / scaled(from, -from_exponent), to_exponent - from_exponent);
   if (!std::isfinite(m.high)) {
-    fail("the quotient of the attention factors of to and from must be finite", fmt::format("{} / {}", to.high, from.high));
+    fail("the quotient of the attention factors of to and from must be finite",
+         fmt::format("{} / {}", to.high, from.high));
   }
   return m;
 }
@@ -55,10 +61,13 @@ struct Axes {
 /// How far tokens move along every pair of axes that turns some pair of the rotation.
 class Shifts {
  public:
-  Shifts(const Positions& from, const Positions& to, Index pairs) : tokens_(to.tokens()), batches_(to.batches()) {
+  Shifts(const Positions& from, const Positions& to, Index pairs)
+      : tokens_(to.tokens()), batches_(to.batches()) {
     for (Index k = 0; k < pairs; ++k) {
       const Axes axes{from.axis(k), to.axis(k)};
-      const auto known = std::find_if(axes_.begin(), axes_.end(), [&](Axes a) { return a.from == axes.from && a.to == axes.to; });
+      const auto known = std::find_if(axes_.begin(), axes_.end(), [&](Axes a) {
+        return a.from == axes.from && a.to == axes.to;
+      });
       shift_of_pair_.push_back(static_cast<std::size_t>(known - axes_.begin()));
       if (known == axes_.end()) axes_.push_back(axes);
     }
@@ -85,16 +94,23 @@ class Shifts {
   Positions distinct() const {
     const Index count = tokens_move_together_ ? std::min<Index>(tokens_, 1) : tokens_;
     const Index sequences = batches_move_together_ ? std::min<Index>(batches_, 1) : batches_;
-    return Positions::per_batch(std::vector<int>(static_cast<std::size_t>(count * sequences)), {sequences});
+    return Positions::per_batch(std::vector<int>(static_cast<std::size_t>(count * sequences)),
+                                {sequences});
   }
 
   const DoubleDouble* row(Index batch, Index token) const {
     return values_.data() + static_cast<std::size_t>(batch * tokens_ + token) * axes_.size();
   }
-  bool same_rows(const DoubleDouble* a, const DoubleDouble* b) const { return std::equal(a, a + axes_.size(), b); }
+  bool same_rows(const DoubleDouble* a, const DoubleDouble* b) const {
+    return std::equal(a, a + axes_.size(), b);
+  }
   bool on_one_axis() const { return axes_.size() == 1; }
-  DoubleDouble of_pair(const DoubleDouble* row, Index pair) const { return row[shift_of_pair_[static_cast<std::size_t>(pair)]]; }
-  Axes axes_of_pair(Index pair) const { return axes_[shift_of_pair_[static_cast<std::size_t>(pair)]]; }
+  DoubleDouble of_pair(const DoubleDouble* row, Index pair) const {
+    return row[shift_of_pair_[static_cast<std::size_t>(pair)]];
+  }
+  Axes axes_of_pair(Index pair) const {
+    return axes_[shift_of_pair_[static_cast<std::size_t>(pair)]];
+  }
 
  private:
   Index tokens_;
@@ -126,7 +142,8 @@ Cache<Scalar> shifted(const Frequencies& frequencies, const Shifts& shifts, cons
       } else if (shifts.on_one_axis()) {
         rows.fill_one(*shift, c, s);
       } else {
-        for (Index k = 0; k < pairs; ++k) mixed[static_cast<std::size_t>(k)] = shifts.of_pair(shift, k);
+        for (Index k = 0; k < pairs; ++k)
+          mixed[static_cast<std::size_t>(k)] = shifts.of_pair(shift, k);
         rows.fill_mixed(mixed.data(), c, s);
       }
       last = shift;
@@ -136,7 +153,8 @@ Cache<Scalar> shifted(const Frequencies& frequencies, const Shifts& shifts, cons
 
 /// Rates and positions both differ: two angles for each entry.
 template <class Scalar>
-Cache<Scalar> moved(const Placement& from, const Placement& to, DoubleDouble m, const Shifts& shifts, const Layout& layout) {
+Cache<Scalar> moved(const Placement& from, const Placement& to, DoubleDouble m,
+                    const Shifts& shifts, const Layout& layout) {
   const Index pairs = to.frequencies.pairs();
   struct Turning {
     Axes axes;
@@ -146,10 +164,12 @@ Cache<Scalar> moved(const Placement& from, const Placement& to, DoubleDouble m, 
   std::vector<Turning> turning;
   for (Index k = 0; k < pairs; ++k) {
     const auto pair = static_cast<std::size_t>(k);
-    turning.push_back({shifts.axes_of_pair(k), detail::rate_in_turns(from.frequencies.rates()[pair]),
+    turning.push_back({shifts.axes_of_pair(k),
+                       detail::rate_in_turns(from.frequencies.rates()[pair]),
                        detail::rate_in_turns(to.frequencies.rates()[pair])});
   }
-  const Frequencies no_rates = Frequencies::explicit_rates(std::vector<DoubleDouble>(turning.size()), m);
+  const Frequencies no_rates =
+      Frequencies::explicit_rates(std::vector<DoubleDouble>(turning.size()), m);
   const detail::RowFiller rows(no_rates);
   std::vector<DoubleDouble> turns(turning.size());
   return detail::make_cache<Scalar>(no_rates, to.positions, layout, [&](Scalar* cos, Scalar* sin) {
@@ -171,7 +191,8 @@ Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const
   check(from, to, layout);
   const std::vector<DoubleDouble>& old_rates = from.frequencies.rates();
   const std::vector<DoubleDouble>& new_rates = to.frequencies.rates();
-  const DoubleDouble m = quotient(to.frequencies.attention_factor(), from.frequencies.attention_factor());
+  const DoubleDouble m =
+      quotient(to.frequencies.attention_factor(), from.frequencies.attention_factor());
   const Shifts shifts(from.positions, to.positions, to.frequencies.pairs());
   if (std::equal(old_rates.begin(), old_rates.end(), new_rates.begin())) {
     return shifted<Scalar>(Frequencies::explicit_rates(new_rates, m), shifts, layout);
@@ -183,7 +204,9 @@ Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const
       differences.push_back(new_rates[k] - old_rates[k]);
       fits = fits && detail::is_table_rate(differences.back().high);
     }
-    if (fits) return Cache<Scalar>(Frequencies::explicit_rates(std::move(differences), m), to.positions, layout);
+    if (fits)
+      return Cache<Scalar>(Frequencies::explicit_rates(std::move(differences), m), to.positions,
+                           layout);
   }
   return moved<Scalar>(from, to, m, shifts, layout);
 }
@@ -197,7 +220,10 @@ template Cache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placeme
 void detail::require_placed(const Shape& k, const Positions& positions, const Layout& layout) {
   const auto check_axis = [&](int axis, const char* name, Index wanted) {
     if (wanted == 1 || k[axis + 1] == wanted) return;
-    fail(fmt::format("axis {} of k, its {} axis, must have one place for each of the positions' ({})", axis + 1, name, wanted), k.text());
+    fail(fmt::format(
+             "axis {} of k, its {} axis, must have one place for each of the positions' ({})",
+             axis + 1, name, wanted),
+         k.text());
   };
   for (int axis = 0; axis < layout.axes(); ++axis) {
     if (layout[axis] == AxisRole::token) check_axis(axis, "token", positions.tokens());

@@ -16,7 +16,8 @@ void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size
   if (bytes < large) return;
   const std::uintptr_t to_page = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
   // Advice: a system with other pages refuses it, and nothing is lost.
-  static_cast<void>(madvise(static_cast<char*>(memory) + to_page, (bytes - to_page) / page * page, MADV_HUGEPAGE));
+  static_cast<void>(madvise(static_cast<char*>(memory) + to_page, (bytes - to_page) / page * page,
+                            MADV_HUGEPAGE));
 #endif
 }
 

@@ -52,7 +52,9 @@ Shape extents_of(const Layout& layout, const Counts& counts) {
   Shape extents;
   for (int axis = 0; axis < layout.axes(); ++axis) {
     const bool counted = layout[axis] != AxisRole::other;
-    extents.push_back(!counted ? 1 : layout[axis] == AxisRole::token ? counts.tokens : counts.batches);
+    extents.push_back(!counted                          ? 1
+                      : layout[axis] == AxisRole::token ? counts.tokens
+                                                        : counts.batches);
   }
   return extents;
 }
@@ -73,7 +75,8 @@ std::vector<Index> essence(const Shape& shape) {
   return extents;
 }
 
-/// Names of the layouts, one for each way of counting, that a table of these counts would fit x with.
+/// Names of the layouts, one for each way of counting, that a table of these counts would fit x
+/// with.
 std::vector<std::string> fitting(const Shape& x_outer, const Counts& counts) {
   std::vector<std::string> names;
   std::vector<std::vector<Index>> seen;
@@ -100,7 +103,9 @@ std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer) {
     const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
     if (!counts) continue;
     const std::vector<std::string> names = fitting(x_outer, *counts);
-    if (!names.empty()) changes.push_back(fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), named.name));
+    if (!names.empty())
+      changes.push_back(
+          fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), named.name));
   }
   if (changes.empty()) return "";
   return fmt::format(" (a cache made for {} fits this x)", fmt::join(changes, ", or for "));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which Layout a cache should have been made with, for the message about a table that does not fit x.
+// Which Layout a cache should have been made with, for the message about a table that does not fit
+// x.
 //
-// Seen from the extents alone: that of a cache with one sequence is the number of tokens on the token axis and 1 on all others.
+// Seen from the extents alone: that of a cache with one sequence is the number of tokens on the
+// token axis and 1 on all others.
 #pragma once
 
 #include <string>
@@ -11,8 +13,9 @@
 
 namespace eigen_rope::detail {
 
-/// " (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)", or nothing if no named Layout fits. Extents of several
-/// sequences may be those of two layouts, with tokens and sequences exchanged; then the change from either is named.
+/// " (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)", or nothing if no
+/// named Layout fits. Extents of several sequences may be those of two layouts, with tokens and
+/// sequences exchanged; then the change from either is named.
 std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer);
 
 }  // namespace eigen_rope::detail

@@ -16,32 +16,38 @@ void check_window(Index row_length, const Pairing& pairing) {
   const Index offset = pairing.offset();
   if (offset < 0) fail("window offset must not be negative", static_cast<std::int64_t>(offset));
   if (offset > row_length) {
-    fail(fmt::format("window offset must be at most the head size {}", row_length), static_cast<std::int64_t>(offset));
+    fail(fmt::format("window offset must be at most the head size {}", row_length),
+         static_cast<std::int64_t>(offset));
   }
   const Index dims = pairing.rotary_dims(row_length);
-  if (dims < 0 || (dims == 0 && row_length > 0)) fail("rotary dims must be positive", static_cast<std::int64_t>(dims));
+  if (dims < 0 || (dims == 0 && row_length > 0))
+    fail("rotary dims must be positive", static_cast<std::int64_t>(dims));
   if (dims % 2 != 0) fail("rotary dims must be even", static_cast<std::int64_t>(dims));
   if (pairing.kind() == PairKind::quarter && dims % 4 != 0) {
     fail("rotary dims must be divisible by 4 for quarter pairing", static_cast<std::int64_t>(dims));
   }
   if (dims > row_length - offset) {
-    fail(fmt::format("rotary dims must be at most {} (head size {} less window offset {})", row_length - offset, row_length, offset),
+    fail(fmt::format("rotary dims must be at most {} (head size {} less window offset {})",
+                     row_length - offset, row_length, offset),
          static_cast<std::int64_t>(dims));
   }
 }
 
 }  // namespace
 
-RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing, Direction direction) {
+RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing,
+                      Direction direction) {
   require_kernel_target();
   require_streaming_threshold();
   check_window(row_length, pairing);
   const Index dims = pairing.rotary_dims(row_length);
   if (row_length == 0 && table_width != 0) {
-    fail("table width must be 0 for an x without features (head size 0)", static_cast<std::int64_t>(table_width));
+    fail("table width must be 0 for an x without features (head size 0)",
+         static_cast<std::int64_t>(table_width));
   }
   if (table_width != dims / 2 && table_width != dims) {
-    fail(fmt::format("table width must be {} (one entry per pair) or {} (one per rotated element)", dims / 2, dims),
+    fail(fmt::format("table width must be {} (one entry per pair) or {} (one per rotated element)",
+                     dims / 2, dims),
          static_cast<std::int64_t>(table_width));
   }
   return {row_length, pairing.offset(), dims, pairing.kind(), direction, table_width != dims / 2};
@@ -56,7 +62,8 @@ Runs runs_of(const RowPlan& plan) {
     const PairSlots slot = pair_slots(plan.kind, first, plan.rotary_dims);
     // A run of one pair has no second slot to measure the step by, and needs none.
     const PairSlots next = pairs > 1 ? pair_slots(plan.kind, first + 1, plan.rotary_dims) : slot;
-    Run run{slot.a, slot.b, next.a - slot.a, slot.A, slot.B, next.A - slot.A, first, first, 1, pairs};
+    Run run{slot.a,          slot.b, next.a - slot.a, slot.A, slot.B,
+            next.A - slot.A, first,  first,           1,      pairs};
     if (plan.full_width) {
       run.table_a = slot.A;
       run.table_b = slot.B;

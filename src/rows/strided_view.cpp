@@ -11,36 +11,44 @@
 
 namespace eigen_rope::detail {
 
-Strides checked_strides(const Shape& shape, const std::vector<Index>& strides, SharedElements shared) {
+Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
+                        SharedElements shared) {
   const int outer_axes = std::max(shape.rank() - 1, 0);
   if (static_cast<int>(strides.size()) != outer_axes) {
-    fail(fmt::format("a strided view must have one stride for each of its {} outer axes", outer_axes),
+    fail(fmt::format("a strided view must have one stride for each of its {} outer axes",
+                     outer_axes),
          static_cast<std::int64_t>(strides.size()));
   }
   Strides result{};
-  if (shape.rank() == 0 || shape.size() == 0) return result;  // they lead nowhere, and may be anything
+  if (shape.rank() == 0 || shape.size() == 0)
+    return result;  // they lead nowhere, and may be anything
   std::copy(strides.begin(), strides.end(), result.begin());
 
-  // From the smallest stride up, each must step over all that lies inside it. Rows laid out otherwise but still apart are refused too.
+  // From the smallest stride up, each must step over all that lies inside it. Rows laid out
+  // otherwise but still apart are refused too.
   std::vector<std::pair<Index, Index>> axes;
   axes.reserve(static_cast<std::size_t>(outer_axes));
   for (int axis = 0; axis < outer_axes; ++axis) {
     const Index stride = strides[static_cast<std::size_t>(axis)];
-    if (stride == std::numeric_limits<Index>::min()) fail("strides must fit 63 bits", static_cast<std::int64_t>(stride));
+    if (stride == std::numeric_limits<Index>::min())
+      fail("strides must fit 63 bits", static_cast<std::int64_t>(stride));
     if (shape[axis + 1] > 1) axes.emplace_back(stride < 0 ? -stride : stride, shape[axis + 1]);
   }
   std::sort(axes.begin(), axes.end());
   constexpr Index longest = std::numeric_limits<Index>::max() / 16;
   Index inside = shape[0];
-  if (inside > longest) fail("the span of a strided view must fit 60 bits", fmt::format("rows of {} elements", inside));
+  if (inside > longest)
+    fail("the span of a strided view must fit 60 bits", fmt::format("rows of {} elements", inside));
   for (const auto& [stride, extent] : axes) {
     if (shared == SharedElements::refused && stride < inside) {
-      fail(fmt::format("strides must step over the {} elements inside them, or rows share elements", inside),
+      fail(fmt::format("strides must step over the {} elements inside them, or rows share elements",
+                       inside),
            static_cast<std::int64_t>(stride));
     }
     const Index reach = checked_product("the span of a strided view", stride, extent - 1);
     if (reach > longest - inside) {
-      fail("the span of a strided view must fit 60 bits", fmt::format("stride {} over {} rows", stride, extent));
+      fail("the span of a strided view must fit 60 bits",
+           fmt::format("stride {} over {} rows", stride, extent));
     }
     inside += reach;
   }

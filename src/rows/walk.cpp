@@ -25,8 +25,9 @@ void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer) {
   for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
     if (table_outer[axis] == 1 || table_outer[axis] == x_outer[axis]) continue;
     const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
-    fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x with outer extents {}", allowed,
-                     axis + 1, x_outer.text()),
+    fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x "
+                     "with outer extents {}",
+                     allowed, axis + 1, x_outer.text()),
          std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer));
   }
 }
@@ -41,7 +42,8 @@ Strides table_strides(Index width, const Shape& table_outer) {
 
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
   Strides extents;
-  for (int axis = 0; axis < outer.rank(); ++axis) extents[static_cast<std::size_t>(axis)] = outer[axis];
+  for (int axis = 0; axis < outer.rank(); ++axis)
+    extents[static_cast<std::size_t>(axis)] = outer[axis];
   return make_walk(outer.rank(), extents.data(), x.data(), y.data(), table.data());
 }
 

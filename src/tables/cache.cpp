@@ -29,15 +29,19 @@ void check_sizes(const Frequencies& frequencies, const Positions& positions) {
 
 }  // namespace
 
-void fail_unequal_halves(const char* part, Index row, Index k, Index pairs, double first, double second) {
-  fail(fmt::format("a table of two halves must repeat its first half: {0}[{1}] and {0}[{2}] of row {3} must be equal", part, k, k + pairs,
-                   row),
+void fail_unequal_halves(const char* part, Index row, Index k, Index pairs, double first,
+                         double second) {
+  fail(fmt::format("a table of two halves must repeat its first half: {0}[{1}] and {0}[{2}] of row "
+                   "{3} must be equal",
+                   part, k, k + pairs, row),
        fmt::format("{} and {}", first, second));
 }
 
-Shape table_outer(const Frequencies& frequencies, const Positions& positions, const Layout& layout) {
+Shape table_outer(const Frequencies& frequencies, const Positions& positions,
+                  const Layout& layout) {
   if (positions.batches() != 1 && !layout.has_batch()) {
-    fail("the layout must have a batch axis for positions of several batches", static_cast<std::int64_t>(positions.batches()));
+    fail("the layout must have a batch axis for positions of several batches",
+         static_cast<std::int64_t>(positions.batches()));
   }
   check_sizes(frequencies, positions);
   Shape outer;
@@ -48,8 +52,10 @@ Shape table_outer(const Frequencies& frequencies, const Positions& positions, co
       case AxisRole::other: outer.push_back(1); break;
     }
   }
-  checked_product("the number of bytes in the table",
-                  checked_product("the number of entries in the table", frequencies.pairs(), outer.size()), sizeof(long double));
+  checked_product(
+      "the number of bytes in the table",
+      checked_product("the number of entries in the table", frequencies.pairs(), outer.size()),
+      sizeof(long double));
   return outer;
 }
 
@@ -73,7 +79,8 @@ bool follows(DoubleDouble position, std::int64_t start, Index count) {
 constexpr double largest_start = 4503599627370496.0;  // 2^52
 
 bool starts_a_run(DoubleDouble position) {
-  return position.low == 0 && std::abs(position.high) <= largest_start && position.high == std::nearbyint(position.high);
+  return position.low == 0 && std::abs(position.high) <= largest_start &&
+         position.high == std::nearbyint(position.high);
 }
 
 /// Gathers rows of consecutive positions, which cost less together.
@@ -114,7 +121,8 @@ class RunFiller {
 }  // namespace
 
 template <class Scalar>
-void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin) {
+void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
+                Scalar* cos, Scalar* sin) {
   const Index pairs = frequencies.pairs();
   const RowFiller rows(frequencies);
   RunFiller<Scalar> runs(rows, cos, sin);
@@ -136,10 +144,15 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
   runs.flush();
 }
 
-template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*, float*);
-template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, double*, double*);
-template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, long double*, long double*);
-template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::half*, Eigen::half*);
-template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*,
+                                        float*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&,
+                                        double*, double*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&,
+                                        long double*, long double*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&,
+                                        Eigen::half*, Eigen::half*);
+template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&,
+                                        Eigen::bfloat16*, Eigen::bfloat16*);
 
 }  // namespace eigen_rope::detail

@@ -35,24 +35,32 @@ float correction(float dims, float base, float context, float beta) {
 
 Ramp ramp_of(float dims, float base, const GgmlYarn<>& yarn) {
   const auto context = static_cast<float>(yarn.original_context);
-  return {std::max(0.0F, std::floor(correction(dims, base, context, static_cast<float>(yarn.beta_fast)))),
-          std::min(dims - 1, std::ceil(correction(dims, base, context, static_cast<float>(yarn.beta_slow))))};
+  return {std::max(0.0F,
+                   std::floor(correction(dims, base, context, static_cast<float>(yarn.beta_fast)))),
+          std::min(dims - 1,
+                   std::ceil(correction(dims, base, context, static_cast<float>(yarn.beta_slow))))};
 }
 
 float ramp_at(const Ramp& ramp, Index pair) {
-  const float place = (static_cast<float>(pair) - ramp.low) / std::max(0.001F, ramp.high - ramp.low);
+  const float place =
+      (static_cast<float>(pair) - ramp.low) / std::max(0.001F, ramp.high - ramp.low);
   return 1.0F - std::min(1.0F, std::max(0.0F, place));
 }
 
 }  // namespace
 
-Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& yarn, const Positions& positions, const Layout& layout) {
-  const Frequencies checked = yarn.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies(powers, yarn);
+Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& yarn,
+                                    const Positions& positions, const Layout& layout) {
+  const Frequencies checked =
+      yarn.ext_factor == 0 ? Frequencies::powers(powers) : Frequencies(powers, yarn);
   if (yarn.ext_factor != 0 && yarn.ends == RampEnds::exact) {
-    detail::fail("ends of YaRN's ramp must be rounded in the float recurrence, as ggml rounds them, got exact ends");
+    detail::fail(
+        "ends of YaRN's ramp must be rounded in the float recurrence, as ggml rounds them, got "
+        "exact ends");
   }
   const Index pairs = checked.pairs();
-  const auto dims = static_cast<float>(powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims);
+  const auto dims =
+      static_cast<float>(powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims);
   const auto base = static_cast<float>(powers.base);
   const auto scale = static_cast<float>(powers.linear_scale);
   const auto ext_factor = static_cast<float>(yarn.ext_factor);
@@ -70,12 +78,14 @@ Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& ya
 
   for (const Index exponent : powers.exponents) {
     if (exponent < 0 || exponent >= pairs) {
-      detail::fail(fmt::format("exponents of a float recurrence must be 0 to {}", pairs - 1), static_cast<std::int64_t>(exponent));
+      detail::fail(fmt::format("exponents of a float recurrence must be 0 to {}", pairs - 1),
+                   static_cast<std::int64_t>(exponent));
     }
   }
 
   // theta_e of each axis, for the token at hand.
-  std::vector<std::vector<float>> theta(static_cast<std::size_t>(positions.axes()), std::vector<float>(static_cast<std::size_t>(pairs)));
+  std::vector<std::vector<float>> theta(static_cast<std::size_t>(positions.axes()),
+                                        std::vector<float>(static_cast<std::size_t>(pairs)));
 
   return detail::make_cache<float>(checked, positions, layout, [&](float* cos, float* sin) {
     detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
@@ -89,8 +99,11 @@ Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& ya
       for (Index k = 0; k < pairs; ++k) {
         const auto pair = static_cast<std::size_t>(k);
         const Index exponent = powers.exponents.empty() ? k : powers.exponents[pair];
-        const float factor = powers.factors.empty() ? 1.0F : static_cast<float>(powers.factors[pair]);
-        const float original = theta[static_cast<std::size_t>(positions.axis(k))][static_cast<std::size_t>(exponent)] / factor;
+        const float factor =
+            powers.factors.empty() ? 1.0F : static_cast<float>(powers.factors[pair]);
+        const float original =
+            theta[static_cast<std::size_t>(positions.axis(k))][static_cast<std::size_t>(exponent)] /
+            factor;
         const float scaled = scale * original;
         float angle = scaled;
         if (ext_factor != 0) {

@@ -43,15 +43,19 @@ constexpr bool has_kernel = sizeof(Scalar) <= sizeof(float);
 bool is_table_rate(double rate) { return std::abs(rate) <= max_rate; }
 
 void require_table_rate(std::size_t pair, double rate) {
-  if (!is_table_rate(rate)) fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", pair), rate);
+  if (!is_table_rate(rate))
+    fail(fmt::format("rate {} must be at most 2^40 radians per token in size for a table", pair),
+         rate);
 }
 
 void require_table_position(double position) {
-  if (std::abs(position) > max_position) fail("positions must be at most 2^63 in size for a table", position);
+  if (std::abs(position) > max_position)
+    fail("positions must be at most 2^63 in size for a table", position);
 }
 
 template <class Scalar>
-void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scalar& cos, Scalar& sin) {
+void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scalar& cos,
+                 Scalar& sin) {
   const CosSin v = cos_sin_of_turns(position, turns);
   cos = round_once<Scalar>(v.cos * m);
   sin = round_once<Scalar>(v.sin * m);
@@ -62,7 +66,8 @@ RowFiller::RowFiller(const Frequencies& frequencies) : m_(frequencies.attention_
   turns_.reserve(static_cast<std::size_t>(frequencies.pairs()));
   rates_.resize(2 * width);
   double largest = 0;
-  bool representable = std::abs(m_.high) >= least_magnitude && std::abs(m_.high) <= largest_magnitude;
+  bool representable =
+      std::abs(m_.high) >= least_magnitude && std::abs(m_.high) <= largest_magnitude;
   for (const DoubleDouble rate : frequencies.rates()) {
     const std::size_t k = turns_.size();
     require_table_rate(k, rate.high);
@@ -88,19 +93,23 @@ bool RowFiller::reaches(DoubleDouble position) const {
 }
 
 TableRates RowFiller::kernel_rates(Index first, Index count) const {
-  return {count, rates_.data() + first, rates_.data() + padded_pairs(pairs()) + first, series_, turns_.data() + first, m_};
+  return {count,   rates_.data() + first, rates_.data() + padded_pairs(pairs()) + first,
+          series_, turns_.data() + first, m_};
 }
 
 template <class Scalar>
 void RowFiller::fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const {
   if (count <= 0) return;
   if constexpr (has_kernel<Scalar>) {
-    if (count >= worthwhile_run && reaches(DoubleDouble::from_integer(first)) && reaches(DoubleDouble::from_integer(first + (count - 1)))) {
-      fill_table_rows(kernel_rates(0, pairs()), offsets_.data(), static_cast<double>(first), count, cos, sin);
+    if (count >= worthwhile_run && reaches(DoubleDouble::from_integer(first)) &&
+        reaches(DoubleDouble::from_integer(first + (count - 1)))) {
+      fill_table_rows(kernel_rates(0, pairs()), offsets_.data(), static_cast<double>(first), count,
+                      cos, sin);
       return;
     }
   }
-  for (Index i = 0; i < count; ++i) fill_one(DoubleDouble::from_integer(first + i), cos + i * pairs(), sin + i * pairs());
+  for (Index i = 0; i < count; ++i)
+    fill_one(DoubleDouble::from_integer(first + i), cos + i * pairs(), sin + i * pairs());
 }
 
 template <class Scalar>
@@ -111,7 +120,8 @@ void RowFiller::fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const 
       return;
     }
   }
-  for (Index k = 0; k < pairs(); ++k) exact_entry(turns_[static_cast<std::size_t>(k)], m_, position, cos[k], sin[k]);
+  for (Index k = 0; k < pairs(); ++k)
+    exact_entry(turns_[static_cast<std::size_t>(k)], m_, position, cos[k], sin[k]);
 }
 
 template <class Scalar>
@@ -126,11 +136,13 @@ void RowFiller::fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* s
         reached = reached && reaches(positions[k]);
       }
       if (reached) {
-        fill_table_row(kernel_rates(begin, end - begin), doubles.data(), RowPositions::one_each, cos + begin, sin + begin);
+        fill_table_row(kernel_rates(begin, end - begin), doubles.data(), RowPositions::one_each,
+                       cos + begin, sin + begin);
         continue;
       }
     }
-    for (Index k = begin; k < end; ++k) exact_entry(turns_[static_cast<std::size_t>(k)], m_, positions[k], cos[k], sin[k]);
+    for (Index k = begin; k < end; ++k)
+      exact_entry(turns_[static_cast<std::size_t>(k)], m_, positions[k], cos[k], sin[k]);
   }
 }
 
@@ -150,8 +162,8 @@ void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) 
         reached = reached && (angle.high == 0 || std::abs(4 * angle.high) >= least_rate);
       }
       if (reached) {
-        fill_table_row({end - begin, high.data(), low.data(), series_, turns + begin, m_}, &once, RowPositions::one_for_all, cos + begin,
-                       sin + begin);
+        fill_table_row({end - begin, high.data(), low.data(), series_, turns + begin, m_}, &once,
+                       RowPositions::one_for_all, cos + begin, sin + begin);
         continue;
       }
     }

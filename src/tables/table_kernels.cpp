@@ -2,9 +2,11 @@
 //
 // Sines and cosines in double, several pairs at a time.
 //
-// position * rate is counted in quarter turns, as an error-free product; its whole part says which of +-sin and +-cos an entry is, and
-// the rest x, |x| <= 1/2, goes into two polynomials. Consecutive positions are sums of a base and a small offset, so that their entries
-// are products of two complex numbers. Targets without a fused multiply-add form the error-free product from halves (Dekker 1971).
+// position * rate is counted in quarter turns, as an error-free product; its whole part says which
+// of +-sin and +-cos an entry is, and the rest x, |x| <= 1/2, goes into two polynomials.
+// Consecutive positions are sums of a base and a small offset, so that their entries are products
+// of two complex numbers. Targets without a fused multiply-add form the error-free product from
+// halves (Dekker 1971).
 #include "tables/table_kernels.hpp"
 
 #include <Eigen/Core>
@@ -29,8 +31,9 @@ using V = hn::Vec<D>;
 using Floats = hn::Rebind<float, D>;
 using Words = hn::Rebind<std::uint32_t, D>;
 
-/// The error of an entry of size 1 by the series: five roundings of the angle, the polynomial and m, and 2^-51 of the polynomial itself,
-/// are below 2^-49; doubled. The rounded parts of the angle's product add at most 2^-100 of its size in quarter turns, quadrupled.
+/// The error of an entry of size 1 by the series: five roundings of the angle, the polynomial and
+/// m, and 2^-51 of the polynomial itself, are below 2^-49; doubled. The rounded parts of the
+/// angle's product add at most 2^-100 of its size in quarter turns, quadrupled.
 constexpr double series_error = 0x1p-48;
 constexpr double product_error = 0x1p-98;
 /// The same of a product of two such, each off by 2^-49, and three roundings.
@@ -48,7 +51,8 @@ HWY_INLINE V product_rest(D d, V a, V b, V product) {
   const V b_high = hn::Sub(b_scaled, hn::Sub(b_scaled, b));
   const V a_low = hn::Sub(a, a_high);
   const V b_low = hn::Sub(b, b_high);
-  const V rest = hn::Add(hn::Add(hn::Sub(hn::Mul(a_high, b_high), product), hn::Mul(a_high, b_low)), hn::Mul(a_low, b_high));
+  const V rest = hn::Add(hn::Add(hn::Sub(hn::Mul(a_high, b_high), product), hn::Mul(a_high, b_low)),
+                         hn::Mul(a_low, b_high));
   return hn::Add(rest, hn::Mul(a_low, b_low));
 #endif
 }
@@ -85,12 +89,12 @@ HWY_INLINE Turned turn(D d, V position, V rate_high, V rate_low, const QuarterTu
   const V sin_sign = hn::BitCast(d, hn::And(hn::ShiftLeft<62>(quarters), sign));
   const V cos_sign = hn::BitCast(d, hn::And(hn::ShiftLeft<62>(hn::Add(quarters, one)), sign));
   const V scale = hn::Set(d, product_error * std::max(series.cos[0], -series.cos[0]));
-  return {hn::Xor(hn::IfThenElse(odd, sin, cos), cos_sign), hn::Xor(hn::IfThenElse(odd, cos, sin), sin_sign),
-          hn::Mul(hn::Abs(product), scale)};
+  return {hn::Xor(hn::IfThenElse(odd, sin, cos), cos_sign),
+          hn::Xor(hn::IfThenElse(odd, cos, sin), sin_sign), hn::Mul(hn::Abs(product), scale)};
 }
 
-/// Vectors v - e and v + e rounded to a scalar, as its bits. For 16 bits e must be above 2^-24 |v|, so that rounding to float first
-/// cannot hide a midpoint between v - e and v + e.
+/// Vectors v - e and v + e rounded to a scalar, as its bits. For 16 bits e must be above 2^-24 |v|,
+/// so that rounding to float first cannot hide a midpoint between v - e and v + e.
 template <class Scalar>
 struct Rounding;
 
@@ -109,18 +113,23 @@ struct Rounding16 {
   template <class Scalar>
   static HWY_INLINE void store(hn::Vec<Words> v, Scalar* to) {
     const hn::Rebind<std::uint16_t, D> halves;
-    hn::StoreU(hn::DemoteTo(halves, hn::BitCast(hn::Rebind<std::int32_t, D>(), v)), halves, reinterpret_cast<std::uint16_t*>(to));
+    hn::StoreU(hn::DemoteTo(halves, hn::BitCast(hn::Rebind<std::int32_t, D>(), v)), halves,
+               reinterpret_cast<std::uint16_t*>(to));
   }
 };
 
 template <>
 struct Rounding<Eigen::bfloat16> : Rounding16 {
-  static HWY_INLINE hn::Vec<Words> round(V v) { return hn::ShiftRight<16>(upper_half_of(Floats(), hn::DemoteTo(Floats(), v))); }
+  static HWY_INLINE hn::Vec<Words> round(V v) {
+    return hn::ShiftRight<16>(upper_half_of(Floats(), hn::DemoteTo(Floats(), v)));
+  }
 };
 
 template <>
 struct Rounding<Eigen::half> : Rounding16 {
-  static HWY_INLINE hn::Vec<Words> round(V v) { return hn::BitCast(Words(), half_bits(Floats(), hn::DemoteTo(Floats(), v))); }
+  static HWY_INLINE hn::Vec<Words> round(V v) {
+    return hn::BitCast(Words(), half_bits(Floats(), hn::DemoteTo(Floats(), v)));
+  }
 };
 
 /// Some entries of a row, at most a vector's, from pair `first` on.
@@ -133,7 +142,8 @@ struct Entries {
 };
 
 template <class Scalar>
-HWY_NOINLINE void mend(const TableRates& rates, const double* positions, RowPositions kind, const Entries<Scalar> to, unsigned doubtful) {
+HWY_NOINLINE void mend(const TableRates& rates, const double* positions, RowPositions kind,
+                       const Entries<Scalar> to, unsigned doubtful) {
   for (Index i = 0; i < to.count; ++i) {
     if ((doubtful >> i & 1) == 0) continue;
     const double position = positions[kind == RowPositions::one_each ? i : 0];
@@ -143,7 +153,8 @@ HWY_NOINLINE void mend(const TableRates& rates, const double* positions, RowPosi
 
 /// Writes rounded entries and returns a bit for each that may be wrong.
 template <class Scalar>
-HWY_INLINE unsigned store_rounded(D d, V cos, V sin, V cos_error, V sin_error, const Entries<Scalar>& to) {
+HWY_INLINE unsigned store_rounded(D d, V cos, V sin, V cos_error, V sin_error,
+                                  const Entries<Scalar>& to) {
   using R = Rounding<Scalar>;
   const typename R::Lanes lanes;
   if constexpr (R::least_error > 0) {
@@ -156,7 +167,8 @@ HWY_INLINE unsigned store_rounded(D d, V cos, V sin, V cos_error, V sin_error, c
   }
   const auto cos_above = R::round(hn::Add(cos, cos_error));
   const auto sin_above = R::round(hn::Add(sin, sin_error));
-  const auto doubtful = hn::Or(hn::Ne(cos_above, R::round(hn::Sub(cos, cos_error))), hn::Ne(sin_above, R::round(hn::Sub(sin, sin_error))));
+  const auto doubtful = hn::Or(hn::Ne(cos_above, R::round(hn::Sub(cos, cos_error))),
+                               hn::Ne(sin_above, R::round(hn::Sub(sin, sin_error))));
   if (HWY_LIKELY(to.count == static_cast<Index>(hn::Lanes(d)))) {
     R::store(cos_above, to.cos);
     R::store(sin_above, to.sin);
@@ -174,7 +186,8 @@ HWY_INLINE unsigned store_rounded(D d, V cos, V sin, V cos_error, V sin_error, c
 }
 
 template <RowPositions kind, class Scalar>
-HWY_INLINE void fill_row_of(const TableRates& rates, const double* positions, Scalar* cos, Scalar* sin) {
+HWY_INLINE void fill_row_of(const TableRates& rates, const double* positions, Scalar* cos,
+                            Scalar* sin) {
   const D d;
   const auto step = static_cast<Index>(hn::Lanes(d));
   const QuarterTurnSeries series = rates.series;
@@ -191,7 +204,8 @@ HWY_INLINE void fill_row_of(const TableRates& rates, const double* positions, Sc
       if (to.count < step) from = std::copy(from, from + to.count, some) - to.count;
       position = hn::LoadU(d, from);
     }
-    const Turned v = turn(d, position, hn::Load(d, rates.high + k), hn::Load(d, rates.low + k), series);
+    const Turned v =
+        turn(d, position, hn::Load(d, rates.high + k), hn::Load(d, rates.low + k), series);
     const V cos_error = hn::MulAdd(hn::Abs(v.cos), error, v.error);
     const V sin_error = hn::MulAdd(hn::Abs(v.sin), error, v.error);
     const unsigned doubtful = store_rounded(d, v.cos, v.sin, cos_error, sin_error, to);
@@ -200,7 +214,8 @@ HWY_INLINE void fill_row_of(const TableRates& rates, const double* positions, Sc
 }
 
 template <class Scalar>
-void fill_row(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {
+void fill_row(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos,
+              Scalar* sin) {
   if (kind == RowPositions::one_for_all) {
     fill_row_of<RowPositions::one_for_all>(rates, positions, cos, sin);
   } else {
@@ -216,14 +231,16 @@ void fill_offsets(const TableRates& rates, double* offsets) {
   for (Index i = 0; i < table_offsets; ++i) {
     const V position = hn::Set(d, static_cast<double>(i));
     for (Index k = 0; k < width; k += static_cast<Index>(hn::Lanes(d))) {
-      const Turned v = turn(d, position, hn::Load(d, rates.high + k), hn::Load(d, rates.low + k), rates.series);
+      const Turned v =
+          turn(d, position, hn::Load(d, rates.high + k), hn::Load(d, rates.low + k), rates.series);
       hn::Store(v.cos, d, cos + i * width + k);
       hn::Store(v.sin, d, sin + i * width + k);
     }
   }
 }
 
-/// m cos and m sin of a base position for some pairs, and the constant part of the error of the sines made from them.
+/// m cos and m sin of a base position for some pairs, and the constant part of the error of the
+/// sines made from them.
 struct Bases {
   static constexpr Index size = 128;
   HWY_ALIGN double cos[size];
@@ -231,16 +248,19 @@ struct Bases {
   HWY_ALIGN double error[size];
 };
 
-/// Rows are written in memory order: by columns, half a cache line at a time, a 2 MB table took 1.2 times as long.
+/// Rows are written in memory order: by columns, half a cache line at a time, a 2 MB table took 1.2
+/// times as long.
 template <class Scalar>
-void fill_rows(const TableRates& rates, const double* offsets, double first, Index count, Scalar* cos, Scalar* sin) {
+void fill_rows(const TableRates& rates, const double* offsets, double first, Index count,
+               Scalar* cos, Scalar* sin) {
   const D d;
   const auto step = static_cast<Index>(hn::Lanes(d));
   const Index pairs = rates.pairs;
   const Index width = padded_pairs(pairs);
   const double m = std::max(rates.m.high, -rates.m.high);
   const V relative = hn::Set(d, turned_error);
-  const V cos_error = hn::Set(d, m * (turned_error + 0x1p-53));  // product_error of a product up to 2^44 is less than 2^-53
+  const V cos_error = hn::Set(
+      d, m * (turned_error + 0x1p-53));  // product_error of a product up to 2^44 is less than 2^-53
   const V scale = hn::Set(d, m * turned_error);
   Bases bases;
   for (Index begin = 0; begin < count; begin += table_offsets) {
@@ -249,7 +269,8 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
     for (Index k0 = 0; k0 < pairs; k0 += Bases::size) {
       const Index k1 = std::min(pairs, k0 + Bases::size);
       for (Index k = k0; k < k1; k += step) {
-        const Turned v = turn(d, hn::Set(d, base), hn::Load(d, rates.high + k), hn::Load(d, rates.low + k), rates.series);
+        const Turned v = turn(d, hn::Set(d, base), hn::Load(d, rates.high + k),
+                              hn::Load(d, rates.low + k), rates.series);
         hn::Store(v.cos, d, bases.cos + (k - k0));
         hn::Store(v.sin, d, bases.sin + (k - k0));
         hn::Store(hn::MulAdd(hn::Abs(v.sin), relative, v.error), d, bases.error + (k - k0));
@@ -268,7 +289,8 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
           const V turned_sin = hn::MulAdd(base_cos, s, hn::Mul(base_sin, c));
           const V sin_error = hn::MulAdd(hn::Abs(s), scale, hn::Load(d, bases.error + (k - k0)));
           const Entries<Scalar> to{cos_row + k, sin_row + k, k, std::min(step, k1 - k)};
-          const unsigned doubtful = store_rounded(d, turned_cos, turned_sin, cos_error, sin_error, to);
+          const unsigned doubtful =
+              store_rounded(d, turned_cos, turned_sin, cos_error, sin_error, to);
           if (HWY_UNLIKELY(doubtful != 0)) {
             const double position = base + static_cast<double>(i);
             mend(rates, &position, RowPositions::one_for_all, to, doubtful);
@@ -279,12 +301,14 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   }
 }
 
-#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                       \
-  void fill_row_##name(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {        \
-    fill_row(rates, positions, kind, cos, sin);                                                                                \
-  }                                                                                                                            \
-  void fill_rows_##name(const TableRates& rates, const double* offsets, double first, Index count, Scalar* cos, Scalar* sin) { \
-    fill_rows(rates, offsets, first, count, cos, sin);                                                                         \
+#define EIGEN_ROPE_KERNELS(Scalar, name)                                                           \
+  void fill_row_##name(const TableRates& rates, const double* positions, RowPositions kind,        \
+                       Scalar* cos, Scalar* sin) {                                                 \
+    fill_row(rates, positions, kind, cos, sin);                                                    \
+  }                                                                                                \
+  void fill_rows_##name(const TableRates& rates, const double* offsets, double first, Index count, \
+                        Scalar* cos, Scalar* sin) {                                                \
+    fill_rows(rates, offsets, first, count, cos, sin);                                             \
   }
 EIGEN_ROPE_KERNELS(float, float)
 EIGEN_ROPE_KERNELS(Eigen::half, split_half)
@@ -298,11 +322,13 @@ HWY_AFTER_NAMESPACE();
 namespace eigen_rope::detail {
 
 QuarterTurnSeries quarter_turn_series(double m) {
-  // Chebyshev interpolation in x^2 on [0, 0.251]: errors 2^-57 of sin(pi/2 x) / x and 2^-52 of cos(pi/2 x).
-  QuarterTurnSeries series{{1.5707963267948966, -0.6459640975062443, 0.07969262624604051, -0.004681754132293137, 0.00016044115033299705,
-                            -3.5986417558752054e-06, 5.6337019507182715e-08},
-                           {1, -1.233700550136169, 0.25366950790082604, -0.020863480753033712, 0.0009192600993585182,
-                            -2.520069306606753e-05, 4.6630156325210574e-07}};
+  // Chebyshev interpolation in x^2 on [0, 0.251]: errors 2^-57 of sin(pi/2 x) / x and 2^-52 of
+  // cos(pi/2 x).
+  QuarterTurnSeries series{
+      {1.5707963267948966, -0.6459640975062443, 0.07969262624604051, -0.004681754132293137,
+       0.00016044115033299705, -3.5986417558752054e-06, 5.6337019507182715e-08},
+      {1, -1.233700550136169, 0.25366950790082604, -0.020863480753033712, 0.0009192600993585182,
+       -2.520069306606753e-05, 4.6630156325210574e-07}};
   for (double& term : series.sin) term *= m;
   for (double& term : series.cos) term *= m;
   return series;
@@ -313,16 +339,18 @@ void fill_table_offsets(const TableRates& rates, double* offsets) {
   versions[chosen_version()](rates, offsets);
 }
 
-#define EIGEN_ROPE_KERNELS(Scalar, name)                                                                                      \
-  template <>                                                                                                                 \
-  void fill_table_row(const TableRates& rates, const double* positions, RowPositions kind, Scalar* cos, Scalar* sin) {        \
-    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_row_##name);                                                    \
-    versions[chosen_version()](rates, positions, kind, cos, sin);                                                             \
-  }                                                                                                                           \
-  template <>                                                                                                                 \
-  void fill_table_rows(const TableRates& rates, const double* offsets, double first, Index count, Scalar* cos, Scalar* sin) { \
-    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_rows_##name);                                                   \
-    versions[chosen_version()](rates, offsets, first, count, cos, sin);                                                       \
+#define EIGEN_ROPE_KERNELS(Scalar, name)                                                          \
+  template <>                                                                                     \
+  void fill_table_row(const TableRates& rates, const double* positions, RowPositions kind,        \
+                      Scalar* cos, Scalar* sin) {                                                 \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_row_##name);                        \
+    versions[chosen_version()](rates, positions, kind, cos, sin);                                 \
+  }                                                                                               \
+  template <>                                                                                     \
+  void fill_table_rows(const TableRates& rates, const double* offsets, double first, Index count, \
+                       Scalar* cos, Scalar* sin) {                                                \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_rows_##name);                       \
+    versions[chosen_version()](rates, offsets, first, count, cos, sin);                           \
   }
 EIGEN_ROPE_KERNELS(float, float)
 EIGEN_ROPE_KERNELS(Eigen::half, split_half)

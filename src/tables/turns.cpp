@@ -60,7 +60,8 @@ CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns) {
   const DoubleDouble rest = two_sum(angle.high - k / steps, angle.low);
   const CosSin& step = table[static_cast<std::size_t>(static_cast<int>(k) & (steps - 1))];
 
-  // |x| <= pi/128 (a little more after rounding): the terms from x^5 on are below 2^-33 and may be formed in double.
+  // |x| <= pi/128 (a little more after rounding): the terms from x^5 on are below 2^-33 and may be
+  // formed in double.
   const DoubleDouble x = rest * two_pi;
   const DoubleDouble square = x * x;
   const double z = square.high;
@@ -69,9 +70,11 @@ CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns) {
   const double sin_tail = x.high * z * z * (1.0 / 120 - z * (1.0 / 5040 - z / 362880));
   const DoubleDouble sin_rest = x - x * square * sixth + DoubleDouble(sin_tail);
   const double cos_tail = -z * z * z * (1.0 / 720 - z * (1.0 / 40320 - z / 3628800));
-  const DoubleDouble cos_rest_less_1 = square * (square * twenty_fourth - DoubleDouble(0.5)) + DoubleDouble(cos_tail);
+  const DoubleDouble cos_rest_less_1 =
+      square * (square * twenty_fourth - DoubleDouble(0.5)) + DoubleDouble(cos_tail);
 
-  return {step.cos + (step.cos * cos_rest_less_1 - step.sin * sin_rest), step.sin + (step.sin * cos_rest_less_1 + step.cos * sin_rest)};
+  return {step.cos + (step.cos * cos_rest_less_1 - step.sin * sin_rest),
+          step.sin + (step.sin * cos_rest_less_1 + step.cos * sin_rest)};
 }
 
 }  // namespace eigen_rope::detail

@@ -16,7 +16,9 @@
 
 namespace eigen_rope {
 
-std::string Xpos::text() const { return fmt::format("xpos:scale_base={},gamma={},center={}", scale_base, gamma, center); }
+std::string Xpos::text() const {
+  return fmt::format("xpos:scale_base={},gamma={},center={}", scale_base, gamma, center);
+}
 
 std::ostream& operator<<(std::ostream& stream, const Xpos& xpos) { return stream << xpos.text(); }
 
@@ -24,20 +26,25 @@ namespace {
 
 using detail::fail;
 
-/// Magnitudes from 2^-n to 2^n are normal numbers of Scalar, and their squares of the scalar it is computed in.
+/// Magnitudes from 2^-n to 2^n are normal numbers of Scalar, and their squares of the scalar it is
+/// computed in.
 template <class Scalar>
 constexpr int largest_exponent = std::is_same_v<Scalar, Eigen::half> ? 14
                                  : sizeof(Scalar) <= sizeof(float)   ? 62
                                                                      : 500;
 
-/// m zeta_k^power. Whole positions are 64 n + r, and so are their magnitudes products of two, most of which are known already: what a
-/// magnitude is must not depend on those before it.
+/// m zeta_k^power. Whole positions are 64 n + r, and so are their magnitudes products of two, most
+/// of which are known already: what a magnitude is must not depend on those before it.
 class Magnitudes {
  public:
   Magnitudes(std::vector<DoubleDouble> logarithms, const Xpos& xpos, DoubleDouble m)
-      : logarithms_(std::move(logarithms)), scale_base_(xpos.scale_base), center_(xpos.center), m_(m) {
+      : logarithms_(std::move(logarithms)),
+        scale_base_(xpos.scale_base),
+        center_(xpos.center),
+        m_(m) {
     double steepest = 1;
-    for (const DoubleDouble logarithm : logarithms_) steepest = std::max(steepest, std::abs(logarithm.high));
+    for (const DoubleDouble logarithm : logarithms_)
+      steepest = std::max(steepest, std::abs(logarithm.high));
     factored_ = steps / xpos.scale_base * steepest <= 1;
     if (!factored_) return;
     blocks_.resize(logarithms_.size());
@@ -51,7 +58,8 @@ class Magnitudes {
     Block& block = blocks_[k];
     if (block.start != start) block = {start, m_ * power(k, DoubleDouble(start) - center_)};
     const double rest = position.high - start;
-    DoubleDouble& step = steps_[k * static_cast<std::size_t>(steps) + static_cast<std::size_t>(rest)];
+    DoubleDouble& step =
+        steps_[k * static_cast<std::size_t>(steps) + static_cast<std::size_t>(rest)];
     if (step.high == 0) step = power(k, rest);
     return block.magnitude * step;
   }
@@ -59,7 +67,8 @@ class Magnitudes {
   /// The logarithm to base 2, also where the magnitude is no number.
   double exponent_of_2(std::size_t k, DoubleDouble position) const {
     const double distance = (position - center_).high;
-    return (distance / scale_base_.high * logarithms_[k].high + std::log(std::abs(m_.high))) / std::log(2.0);
+    return (distance / scale_base_.high * logarithms_[k].high + std::log(std::abs(m_.high))) /
+           std::log(2.0);
   }
 
  private:
@@ -97,18 +106,21 @@ std::vector<DoubleDouble> detail::xpos_logarithms(Index pairs, const Xpos& xpos,
   const DoubleDouble more = width * DoubleDouble(xpos.gamma);
   std::vector<DoubleDouble> logarithms;
   for (Index k = 0; k < pairs; ++k) {
-    const DoubleDouble logarithm = log((DoubleDouble(static_cast<double>(2 * k)) + more) / (width + more));
+    const DoubleDouble logarithm =
+        log((DoubleDouble(static_cast<double>(2 * k)) + more) / (width + more));
     logarithms.push_back(side == XposSide::query ? logarithm : -logarithm);
   }
   return logarithms;
 }
 
 template <class Scalar>
-Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
-                         const Layout& layout) {
-  if (frequencies.attention_factor().high == 0) fail("the attention factor must not be 0 with xPos", 0.0);
+Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions,
+                         const Xpos& xpos, XposSide side, const Layout& layout) {
+  if (frequencies.attention_factor().high == 0)
+    fail("the attention factor must not be 0 with xPos", 0.0);
   const Index pairs = frequencies.pairs();
-  Magnitudes magnitudes(detail::xpos_logarithms(pairs, xpos, side), xpos, frequencies.attention_factor());
+  Magnitudes magnitudes(detail::xpos_logarithms(pairs, xpos, side), xpos,
+                        frequencies.attention_factor());
   std::vector<DoubleDouble> turns;
   std::vector<int> axes;
   for (Index k = 0; k < pairs; ++k) {
@@ -124,8 +136,9 @@ Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positi
         const DoubleDouble magnitude = magnitudes.at(k, position);
         const double size = std::abs(magnitude.high);
         if (!(size >= 1 / largest && size <= largest)) {
-          fail(fmt::format("xPos's magnitude of pair {} at position {} must be from 2^-{} to 2^{} (a nearer center helps)", k,
-                           static_cast<double>(position), bits, bits),
+          fail(fmt::format("xPos's magnitude of pair {} at position {} must be from 2^-{} to 2^{} "
+                           "(a nearer center helps)",
+                           k, static_cast<double>(position), bits, bits),
                fmt::format("2^{:.1f}", magnitudes.exponent_of_2(k, position)));
         }
         detail::exact_entry(turns[k], magnitude, position, *cos++, *sin++);
@@ -134,10 +147,15 @@ Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positi
   });
 }
 
-template Cache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template Cache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template Cache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-template Cache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
+template Cache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
+                                 const Layout&);
+template Cache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
+                                  const Layout&);
+template Cache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
+                                       const Layout&);
+template Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
+                                       const Layout&);
+template Cache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&,
+                                           XposSide, const Layout&);
 
 }  // namespace eigen_rope

@@ -2,8 +2,9 @@
 //
 // Derivatives by ADOL-C's tape: one recording of the whole way, then reverse mode.
 //
-// adouble works in Eigen's tensors as it is, without traits. One gradient costs a few evaluations however many inputs there are. The tape
-// holds what was done, branches included: record again when an input crosses from one band of a scaling to another.
+// adouble works in Eigen's tensors as it is, without traits. One gradient costs a few evaluations
+// however many inputs there are. The tape holds what was done, branches included: record again when
+// an input crosses from one band of a scaling to another.
 #include "support/second_order.hpp"
 
 #include <adolc/adolc.h>
@@ -36,7 +37,9 @@ std::vector<double> gradient_of(const Setting& s) {
 TEST(AdolC, GradientOfEverything) { expect_every_gradient(gradient_of); }
 
 std::vector<double> hessian_vector(const SecondOrderSetting& s) {
-  record(s.inputs, [&s](const std::vector<adouble>& inputs) { return bilinear_loss(s, inputs, adouble(s.m)); });
+  record(s.inputs, [&s](const std::vector<adouble>& inputs) {
+    return bilinear_loss(s, inputs, adouble(s.m));
+  });
   std::vector<double> point = s.inputs;
   std::vector<double> direction = s.direction;
   std::vector<double> result(s.inputs.size());
@@ -52,7 +55,8 @@ TEST(AdolC, ReadsLikeThis) {
   trace_on(kTape);
   std::vector<adouble> active_rates(rates.size());
   for (std::size_t k = 0; k < rates.size(); ++k) active_rates[k] <<= rates[k];
-  const auto table = Cache<adouble>::from_rates(active_rates, adouble(1.0), Positions::range(0, 2), Layout::sd());
+  const auto table =
+      Cache<adouble>::from_rates(active_rates, adouble(1.0), Positions::range(0, 2), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 2);
   x.setConstant(1);
   const Eigen::Tensor<adouble, 2> y = eigen_rope::rotate(x, table, eigen_rope::split_half);
@@ -64,7 +68,8 @@ TEST(AdolC, ReadsLikeThis) {
   ::gradient(kTape, 2, rates.data(), gradient.data());
   constexpr double few_roundings = 8 * std::numeric_limits<double>::epsilon();
   for (std::size_t k = 0; k < rates.size(); ++k) {
-    EXPECT_NEAR(gradient[k], -std::sin(rates[k]) - std::cos(rates[k]), few_roundings) << "pair " << k;
+    EXPECT_NEAR(gradient[k], -std::sin(rates[k]) - std::cos(rates[k]), few_roundings)
+        << "pair " << k;
   }
 }
 

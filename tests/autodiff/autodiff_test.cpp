@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives by Eigen's AutoDiffScalar, through x and through the table's rates, against the closed forms.
+// Derivatives by Eigen's AutoDiffScalar, through x and through the table's rates, against the
+// closed forms.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/rotation/rotate.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// The derivatives are one product and a sum each of what the plain rotation rounds as well; cos and sin come from two libraries.
+/// The derivatives are one product and a sum each of what the plain rotation rounds as well; cos
+/// and sin come from two libraries.
 constexpr double kDerivativeUlps = 8;
 
 constexpr Index kFeatures = 8;
@@ -30,8 +32,8 @@ void seed(AD& scalar, double value, Index count, Index which) {
   scalar.derivatives() = Eigen::VectorXd::Unit(count, which);
 }
 
-/// d rotate(x)_i / d x_j by AutoDiffScalar against row i of R, which rotate_backward() gives for the unit vector i. Exactly: the same
-/// entries.
+/// d rotate(x)_i / d x_j by AutoDiffScalar against row i of R, which rotate_backward() gives for
+/// the unit vector i. Exactly: the same entries.
 template <class AD, class AnyTable>
 void compare_jacobians(const AnyTable& table, const Case& c) {
   const Eigen::Tensor<double, 2> values = random_tensor<double, 2>(Shape{kFeatures, kRows}, 1);
@@ -47,13 +49,16 @@ void compare_jacobians(const AnyTable& table, const Case& c) {
     Eigen::Tensor<double, 2> unit(kFeatures, kRows);
     unit.setZero();
     unit.data()[i] = 1;
-    // Rows of the transpose are columns of the rotation; the inverse's gradient has no name of its own.
+    // Rows of the transpose are columns of the rotation; the inverse's gradient has no name of its
+    // own.
     Eigen::Tensor<double, 2> expected(kFeatures, kRows);
-    if (c.direction == Direction::forward) expected = eigen_rope::rotate_backward(unit, table, c.pairing);
+    if (c.direction == Direction::forward)
+      expected = eigen_rope::rotate_backward(unit, table, c.pairing);
     if (c.direction == Direction::backward) expected = eigen_rope::rotate(unit, table, c.pairing);
     for (Index j = 0; j < kSize; ++j) {
       ASSERT_EQ(y.data()[i].derivatives()(j), expected.data()[j]) << "d y" << i << " / d x" << j;
-      ASSERT_EQ(negated.data()[i].derivatives()(j), -expected.data()[j]) << "d (-y)" << i << " / d x" << j;
+      ASSERT_EQ(negated.data()[i].derivatives()(j), -expected.data()[j])
+          << "d (-y)" << i << " / d x" << j;
     }
   }
 }
@@ -69,10 +74,15 @@ void compare_every_jacobian() {
   }
 }
 
-TEST(AutoDiff, JacobianOfFixedSize) { compare_every_jacobian<Eigen::AutoDiffScalar<Eigen::Matrix<double, kSize, 1>>>(); }
-TEST(AutoDiff, JacobianOfDynamicSize) { compare_every_jacobian<Eigen::AutoDiffScalar<Eigen::VectorXd>>(); }
+TEST(AutoDiff, JacobianOfFixedSize) {
+  compare_every_jacobian<Eigen::AutoDiffScalar<Eigen::Matrix<double, kSize, 1>>>();
+}
+TEST(AutoDiff, JacobianOfDynamicSize) {
+  compare_every_jacobian<Eigen::AutoDiffScalar<Eigen::VectorXd>>();
+}
 
-/// The inverse undoes values and derivatives alike: the Jacobian of rotate_inverse(rotate(x)) is the identity.
+/// The inverse undoes values and derivatives alike: the Jacobian of rotate_inverse(rotate(x)) is
+/// the identity.
 TEST(AutoDiff, InverseUndoesDerivatives) {
   using AD = Eigen::AutoDiffScalar<Eigen::VectorXd>;
   for (const Case& c : cases_of(rows)) {
@@ -81,18 +91,22 @@ TEST(AutoDiff, InverseUndoesDerivatives) {
     const auto table = random_table<double>(c.width(), Shape{kRows}, 3);
     Eigen::Tensor<AD, 2> x(kFeatures, kRows);
     const std::vector<double> values = random_values<double>(kSize, 4);
-    for (Index j = 0; j < kSize; ++j) seed(x.data()[j], values[static_cast<std::size_t>(j)], kSize, j);
+    for (Index j = 0; j < kSize; ++j)
+      seed(x.data()[j], values[static_cast<std::size_t>(j)], kSize, j);
     Eigen::Tensor<AD, 2> y = eigen_rope::rotate(x, table, c.pairing);
     // Where it lies, too.
     rotate_inplace(y, table, c.pairing, Direction::inverse);
     for (Index i = 0; i < kSize; ++i) {
-      EXPECT_NEAR(y.data()[i].value(), values[static_cast<std::size_t>(i)], kDerivativeUlps * kEpsilon * 2);
-      for (Index j = 0; j < kSize; ++j) EXPECT_NEAR(y.data()[i].derivatives()(j), i == j ? 1 : 0, kDerivativeUlps * kEpsilon * 2);
+      EXPECT_NEAR(y.data()[i].value(), values[static_cast<std::size_t>(i)],
+                  kDerivativeUlps * kEpsilon * 2);
+      for (Index j = 0; j < kSize; ++j)
+        EXPECT_NEAR(y.data()[i].derivatives()(j), i == j ? 1 : 0, kDerivativeUlps * kEpsilon * 2);
     }
   }
 }
 
-/// y_A = m (cos x_a - sin x_b), so dy_A/drate = -pos y_B and dy_B/drate = pos y_A; and y / m for the attention factor.
+/// y_A = m (cos x_a - sin x_b), so dy_A/drate = -pos y_B and dy_B/drate = pos y_A; and y / m for
+/// the attention factor.
 template <class AD, class XScalar>
 void compare_rate_derivatives() {
   constexpr Index pairs = kFeatures / 2;
@@ -100,7 +114,9 @@ void compare_rate_derivatives() {
   const std::vector<double> rate_values{1.0, 0.31, 0.052, 0.0017};
   constexpr double m_value = 1.3;
   std::vector<AD> rates(static_cast<std::size_t>(pairs));
-  for (Index k = 0; k < pairs; ++k) seed(rates[static_cast<std::size_t>(k)], rate_values[static_cast<std::size_t>(k)], parameters, k);
+  for (Index k = 0; k < pairs; ++k)
+    seed(rates[static_cast<std::size_t>(k)], rate_values[static_cast<std::size_t>(k)], parameters,
+         k);
   AD m;
   seed(m, m_value, parameters, pairs);
   const std::vector<double> positions{0, 3, -17.5};
@@ -126,8 +142,10 @@ void compare_rate_derivatives() {
         const double dA = p == k ? -position * B : p == pairs ? A / m_value : 0.0;
         const double dB = p == k ? position * A : p == pairs ? B / m_value : 0.0;
         const double derivative_bound = bound * std::max(1.0, std::abs(position));
-        ASSERT_NEAR(y(k, s).derivatives()(p), dA, derivative_bound) << "pair " << k << ", parameter " << p;
-        ASSERT_NEAR(y(k + pairs, s).derivatives()(p), dB, derivative_bound) << "pair " << k << ", parameter " << p;
+        ASSERT_NEAR(y(k, s).derivatives()(p), dA, derivative_bound)
+            << "pair " << k << ", parameter " << p;
+        ASSERT_NEAR(y(k + pairs, s).derivatives()(p), dB, derivative_bound)
+            << "pair " << k << ", parameter " << p;
         ASSERT_NEAR(nested(k, s).derivatives()(p), 2 * dA, 2 * derivative_bound);
       }
     }

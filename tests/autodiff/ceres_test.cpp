@@ -2,9 +2,10 @@
 //
 // Derivatives by Ceres' Jet: forward mode with a fixed number of derivatives at a time.
 //
-// jet.h brings Eigen's traits along and is all that is needed of Ceres; nothing has to be solved or linked. Where there are more inputs
-// than a Jet has parts, they are taken some at a time, as Ceres' DynamicAutoDiffCostFunction does. Jets nest, for second
-// derivatives, but convert from a number only explicitly, and a Jet of Jets only from a Jet.
+// jet.h brings Eigen's traits along and is all that is needed of Ceres; nothing has to be solved or
+// linked. Where there are more inputs than a Jet has parts, they are taken some at a time, as
+// Ceres' DynamicAutoDiffCostFunction does. Jets nest, for second derivatives, but convert from a
+// number only explicitly, and a Jet of Jets only from a Jet.
 #include "support/second_order.hpp"
 
 #include <ceres/jet.h>
@@ -40,7 +41,8 @@ std::vector<double> gradient(const Setting& s) {
 
 TEST(CeresJet, GradientOfEverything) { expect_every_gradient(gradient); }
 
-/// The inner part is the derivative along the direction, its own parts are that derivative's gradient.
+/// The inner part is the derivative along the direction, its own parts are that derivative's
+/// gradient.
 std::vector<double> hessian_vector(const SecondOrderSetting& s) {
   using Nested = ceres::Jet<Jet, 1>;
   std::vector<double> result;
@@ -65,11 +67,13 @@ using InnerJet = ceres::Jet<double, 1>;
 using JetOfJets = ceres::Jet<InnerJet, 1>;
 using Part = double (*)(const JetOfJets&);
 /// The value, the derivative in either variable, and the one in both.
-constexpr std::array<Part, 4> every_part{[](const JetOfJets& x) { return x.a.a; }, [](const JetOfJets& x) { return x.a.v[0]; },
-                                         [](const JetOfJets& x) { return x.v[0].a; }, [](const JetOfJets& x) { return x.v[0].v[0]; }};
+constexpr std::array<Part, 4> every_part{
+    [](const JetOfJets& x) { return x.a.a; }, [](const JetOfJets& x) { return x.a.v[0]; },
+    [](const JetOfJets& x) { return x.v[0].a; }, [](const JetOfJets& x) { return x.v[0].v[0]; }};
 
 /// y is linear in x, so each part of y is the rotation of that part of x.
-void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y, const Eigen::Tensor<JetOfJets, 2>& x, const Cache<double>& table,
+void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y,
+                               const Eigen::Tensor<JetOfJets, 2>& x, const Cache<double>& table,
                                Pairing pairing, Direction direction) {
   const Shape shape{x.dimension(0), x.dimension(1)};
   for (const Part part : every_part) {
@@ -79,7 +83,8 @@ void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y, const Eigen
     reference::rotate(x_part.data(), expected.data(), shape, table.view(), pairing, direction);
     // |x| < 1, m = 1: two products and a sum, with a determinant and two divisions in the inverse.
     constexpr double bound = 8 * std::numeric_limits<double>::epsilon();
-    for (Index i = 0; i < x.size(); ++i) ASSERT_NEAR(part(y.data()[i]), expected[static_cast<std::size_t>(i)], bound);
+    for (Index i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(part(y.data()[i]), expected[static_cast<std::size_t>(i)], bound);
   }
 }
 
@@ -103,12 +108,14 @@ TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
     expect_every_part_rotated(y, x, table, pairing, Direction::forward);
     y = -eigen_rope::rotate_backward(-x, table, pairing);
     expect_every_part_rotated(y, x, table, pairing, Direction::backward);
-    eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(std::as_const(x)), table, pairing, Direction::inverse);
+    eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(std::as_const(x)),
+                          table, pairing, Direction::inverse);
     expect_every_part_rotated(y, x, table, pairing, Direction::inverse);
   }
 }
 
-/// The sums of gradients begin at numbers, too: <dx, x> = <g, y>, and the angle's gradient is y_A g_B - y_B g_A.
+/// The sums of gradients begin at numbers, too: <dx, x> = <g, y>, and the angle's gradient is y_A
+/// g_B - y_B g_A.
 TEST(CeresJet, OfJetsHasGradients) {
   const Cache<double> table(Frequencies::powers({2}), Positions::range(5, 1), Layout::sd());
   Eigen::Tensor<JetOfJets, 2> y(2, 1);
@@ -117,7 +124,8 @@ TEST(CeresJet, OfJetsHasGradients) {
     y(i, 0) = JetOfJets(InnerJet(0.5 + static_cast<double>(i), 0));
     g(i, 0) = JetOfJets(InnerJet(0.25 - static_cast<double>(i)), 0);
   }
-  const auto gradients = eigen_rope::gradients(y, g, table, eigen_rope::split_half, {Wanted::angle | Wanted::log_magnitude});
+  const auto gradients = eigen_rope::gradients(y, g, table, eigen_rope::split_half,
+                                               {Wanted::angle | Wanted::log_magnitude});
   const JetOfJets angle = y(0, 0) * g(1, 0) - y(1, 0) * g(0, 0);
   const JetOfJets log_magnitude = y(0, 0) * g(0, 0) + y(1, 0) * g(1, 0);
   for (const Part part : every_part) {
@@ -139,11 +147,13 @@ TEST(CeresJet, ReadsLikeThis) {
   yarn.beta_fast = Jet3(32.0, 1);
   yarn.beta_slow = Jet3(1.0, 2);
   const Rates<Jet3> rates = yarn.rates(powers);
-  const auto table = Cache<Jet3>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
+  const auto table = Cache<Jet3>::from_rates(rates.rates, rates.attention_factor,
+                                             Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(8, 8);
   x.setConstant(1);
   const Eigen::Tensor<Jet3, 2> y = eigen_rope::rotate(x, table, eigen_rope::interleaved);
-  // Pair 2 lies on the ramp: it turns slower when beta_fast or beta_slow grows, and faster with ext_factor. y_A falls as the angle grows.
+  // Pair 2 lies on the ramp: it turns slower when beta_fast or beta_slow grows, and faster with
+  // ext_factor. y_A falls as the angle grows.
   EXPECT_LT(y(4, 7).v[0], 0);
   EXPECT_GT(y(4, 7).v[1], 0);
   EXPECT_GT(y(4, 7).v[2], 0);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives by the complex step: f'(p) = Im f(p + ih) / h, without cancellation, so h can be as small as a double gets.
+// Derivatives by the complex step: f'(p) = Im f(p + ih) / h, without cancellation, so h can be as
+// small as a double gets.
 //
-// std::complex<double> needs no library and no traits: it is the plainest second opinion. One evaluation gives the derivative with respect
-// to one input, so this is for checking and not for training.
+// std::complex<double> needs no library and no traits: it is the plainest second opinion. One
+// evaluation gives the derivative with respect to one input, so this is for checking and not for
+// training.
 #include "support/whole_way.hpp"
 
 namespace eigen_rope::test::autodiff {
@@ -35,11 +37,13 @@ TEST(ComplexStep, ReadsLikeThis) {
   powers.rotary_dims = 4;
   powers.base = Complex(10000, kStep);
   const Rates<Complex> rates = powers.rates();
-  const auto table = Cache<Complex>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
+  const auto table = Cache<Complex>::from_rates(rates.rates, rates.attention_factor,
+                                                Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);
   const Eigen::Tensor<Complex, 2> y = eigen_rope::rotate(x, table, eigen_rope::split_half);
-  // Pair 1 at position 7: y_A = cos t - sin t with t = 7 base^(-1/2), so dy_A/dbase = (sin t + cos t) t / (2 base).
+  // Pair 1 at position 7: y_A = cos t - sin t with t = 7 base^(-1/2), so dy_A/dbase = (sin t + cos
+  // t) t / (2 base).
   const double t = 7.0 / 100;
   const double expected = (std::sin(t) + std::cos(t)) * t / 20000;
   constexpr double few_roundings = 8 * std::numeric_limits<double>::epsilon();

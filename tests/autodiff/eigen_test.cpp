@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives by Eigen's AutoDiffScalar the whole way: of fixed and of dynamic size, and nested for second derivatives.
+// Derivatives by Eigen's AutoDiffScalar the whole way: of fixed and of dynamic size, and nested for
+// second derivatives.
 //
 // The rotation alone, its Jacobian and its paths are in autodiff_test.cpp.
 #include "support/second_order.hpp"
@@ -20,12 +21,15 @@ std::vector<double> dynamic_gradient(const Setting& s) {
   const std::vector<double> values = values_of(s);
   const auto count = static_cast<int>(values.size());
   std::vector<Dynamic> inputs;
-  for (int i = 0; i < count; ++i) inputs.emplace_back(values[static_cast<std::size_t>(i)], count, i);
+  for (int i = 0; i < count; ++i)
+    inputs.emplace_back(values[static_cast<std::size_t>(i)], count, i);
   const Dynamic loss = loss_of(s, inputs);
   return std::vector<double>(loss.derivatives().data(), loss.derivatives().data() + count);
 }
 
-TEST(EigenAutoDiff, GradientOfEverythingWithDynamicSize) { expect_every_gradient(dynamic_gradient); }
+TEST(EigenAutoDiff, GradientOfEverythingWithDynamicSize) {
+  expect_every_gradient(dynamic_gradient);
+}
 
 /// kParts inputs at a time.
 std::vector<double> fixed_gradient(const Setting& s) {
@@ -34,7 +38,8 @@ std::vector<double> fixed_gradient(const Setting& s) {
   for (std::size_t begin = 0; begin < values.size(); begin += kParts) {
     std::vector<Fixed> inputs(values.begin(), values.end());
     const std::size_t parts = std::min<std::size_t>(kParts, values.size() - begin);
-    for (std::size_t i = 0; i < parts; ++i) inputs[begin + i].derivatives()(static_cast<int>(i)) = 1;
+    for (std::size_t i = 0; i < parts; ++i)
+      inputs[begin + i].derivatives()(static_cast<int>(i)) = 1;
     const Fixed loss = loss_of(s, inputs);
     result.insert(result.end(), loss.derivatives().data(), loss.derivatives().data() + parts);
   }
@@ -43,7 +48,8 @@ std::vector<double> fixed_gradient(const Setting& s) {
 
 TEST(EigenAutoDiff, GradientOfEverythingWithFixedSize) { expect_every_gradient(fixed_gradient); }
 
-/// The inner part is the derivative along the direction, its own parts are that derivative's gradient.
+/// The inner part is the derivative along the direction, its own parts are that derivative's
+/// gradient.
 std::vector<double> hessian_vector(const SecondOrderSetting& s) {
   using Nested = Eigen::AutoDiffScalar<Eigen::Matrix<Fixed, 1, 1>>;
   std::vector<double> result;
@@ -52,7 +58,8 @@ std::vector<double> hessian_vector(const SecondOrderSetting& s) {
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
       Nested input(Fixed(s.inputs[i]));
       input.derivatives()(0) = Fixed(s.direction[i]);
-      if (i >= begin && i < begin + kParts) input.value().derivatives()(static_cast<int>(i - begin)) = 1;
+      if (i >= begin && i < begin + kParts)
+        input.value().derivatives()(static_cast<int>(i - begin)) = 1;
       inputs.push_back(input);
     }
     const Nested loss = bilinear_loss(s, inputs, Nested(s.m));
@@ -72,7 +79,8 @@ TEST(EigenAutoDiff, ReadsLikeThis) {
   powers.base = Dynamic(10000, 2, 0);
   powers.attention_factor = Dynamic(1.25, 2, 1);
   const Rates<Dynamic> rates = powers.rates();
-  const auto table = Cache<Dynamic>::from_rates(rates.rates, rates.attention_factor, Positions::range(0, 8), Layout::sd());
+  const auto table = Cache<Dynamic>::from_rates(rates.rates, rates.attention_factor,
+                                                Positions::range(0, 8), Layout::sd());
   Eigen::Tensor<double, 2> x(4, 8);
   x.setConstant(1);
   const Eigen::Tensor<Dynamic, 2> y = eigen_rope::rotate(x, table, eigen_rope::split_half);

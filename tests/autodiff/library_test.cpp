@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's own gradients, the whole way back from y to parameters, positions and x, against the same closed forms that other
-// people's differentiation is compared with: from the output, which is what training keeps, and from the input.
+// The library's own gradients, the whole way back from y to parameters, positions and x, against
+// the same closed forms that other people's differentiation is compared with: from the output,
+// which is what training keeps, and from the input.
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 #include "eigen_rope/gradients/scaling_gradients.hpp"
@@ -11,7 +12,9 @@
 namespace eigen_rope::test::autodiff {
 namespace {
 
-void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(std::vector<double>& to, const std::vector<double>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 Positions positions_of(const Setting& s) {
   const Batches batches{s.extents.batches};
@@ -21,14 +24,16 @@ Positions positions_of(const Setting& s) {
 
 /// The base that powers() is given.
 double stretched_base(const Setting& s) {
-  return s.scaling == Scaling::ntk ? ntk_base(s.powers.rotary_dims, s.powers.base, s.ntk_factor) : s.powers.base;
+  return s.scaling == Scaling::ntk ? ntk_base(s.powers.rotary_dims, s.powers.base, s.ntk_factor)
+                                   : s.powers.base;
 }
 
 Frequencies frequencies_of(const Setting& s) {
   Powers<> powers = s.powers;
   powers.base = stretched_base(s);
   switch (s.scaling) {
-    case Scaling::explicit_rates: return Frequencies::explicit_rates(s.explicit_rates, s.powers.attention_factor);
+    case Scaling::explicit_rates:
+      return Frequencies::explicit_rates(s.explicit_rates, s.powers.attention_factor);
     case Scaling::llama3: return Frequencies(powers, s.llama3);
     case Scaling::powers:
     case Scaling::exponents:
@@ -42,7 +47,9 @@ std::vector<double> parameter_gradients(const Setting& s, const RateGradients& r
   std::vector<double> result;
   const auto append_powers = [&](const Powers<>& g) {
     append(result, {g.base, g.linear_scale, g.attention_factor});
-    append(result, std::vector<double>(g.factors.begin(), g.factors.begin() + static_cast<std::ptrdiff_t>(s.powers.factors.size())));
+    append(result, std::vector<double>(
+                       g.factors.begin(),
+                       g.factors.begin() + static_cast<std::ptrdiff_t>(s.powers.factors.size())));
   };
   if (s.scaling == Scaling::explicit_rates) {
     append(result, rates.rates);
@@ -84,9 +91,12 @@ std::vector<double> gradient_by_library(const Setting& s, Keeps keeps) {
   GradientOptions options;
   options.wanted = Wanted::angle | Wanted::log_magnitude;
   options.from = keeps == Keeps::output ? GradientsFrom::output : GradientsFrom::input;
-  const Gradients<double> d = gradients_to(dx, keeps == Keeps::output ? y : x, g, cache, pairing_of(s.extents), options);
-  std::vector<double> result = parameter_gradients(s, {rate_gradients(d, positions), attention_factor_gradient(d, frequencies, positions)});
-  if (s.positioned == Positioned::by_inputs) append(result, position_gradients(d, frequencies, positions));
+  const Gradients<double> d =
+      gradients_to(dx, keeps == Keeps::output ? y : x, g, cache, pairing_of(s.extents), options);
+  std::vector<double> result = parameter_gradients(
+      s, {rate_gradients(d, positions), attention_factor_gradient(d, frequencies, positions)});
+  if (s.positioned == Positioned::by_inputs)
+    append(result, position_gradients(d, frequencies, positions));
   append(result, std::vector<double>(dx.data(), dx.data() + dx.size()));
   return result;
 }

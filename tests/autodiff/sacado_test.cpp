@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives by Sacado: forward mode with any number of derivatives (Fad::DFad), nested for second ones, and reverse mode (Rad::ADvar).
+// Derivatives by Sacado: forward mode with any number of derivatives (Fad::DFad), nested for second
+// ones, and reverse mode (Rad::ADvar).
 //
-// All of them work in Eigen's tensors as they are. TRILINOS_NO_CONFIG_H is Trilinos' own switch for its headers without what a build of
-// Trilinos found: Sacado is then headers and nothing else, where Debian's configuration would want Kokkos, Teuchos and MPI beside it.
+// All of them work in Eigen's tensors as they are. TRILINOS_NO_CONFIG_H is Trilinos' own switch for
+// its headers without what a build of Trilinos found: Sacado is then headers and nothing else,
+// where Debian's configuration would want Kokkos, Teuchos and MPI beside it.
 #include "support/second_order.hpp"
 
 #define TRILINOS_NO_CONFIG_H
@@ -19,7 +21,8 @@ std::vector<double> forward_gradient(const Setting& s) {
   const std::vector<double> values = values_of(s);
   const auto count = static_cast<int>(values.size());
   std::vector<Fad> inputs;
-  for (int i = 0; i < count; ++i) inputs.emplace_back(count, i, values[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < count; ++i)
+    inputs.emplace_back(count, i, values[static_cast<std::size_t>(i)]);
   const Fad loss = loss_of(s, inputs);
   std::vector<double> result;
   for (int i = 0; i < count; ++i) result.push_back(loss.dx(i));
@@ -41,7 +44,8 @@ std::vector<double> reverse_gradient(const Setting& s) {
 
 TEST(Sacado, ReverseGradientOfEverything) { expect_every_gradient(reverse_gradient); }
 
-/// The inner part is the derivative along the direction, its own parts are that derivative's gradient.
+/// The inner part is the derivative along the direction, its own parts are that derivative's
+/// gradient.
 std::vector<double> hessian_vector(const SecondOrderSetting& s) {
   using Nested = Sacado::Fad::DFad<Fad>;
   const auto count = static_cast<int>(s.inputs.size());
@@ -75,7 +79,9 @@ TEST(Sacado, ReadsLikeThis) {
   Rad loss = y(0, 0) + y(0, 1);  // y_A of pair 0, whose rate is 1
   Rad::Gradcomp();
   constexpr double few_roundings = 8 * std::numeric_limits<double>::epsilon();
-  for (const Rad& position : positions) EXPECT_NEAR(position.adj(), -std::sin(position.val()) - std::cos(position.val()), few_roundings);
+  for (const Rad& position : positions)
+    EXPECT_NEAR(position.adj(), -std::sin(position.val()) - std::cos(position.val()),
+                few_roundings);
 }
 
 }  // namespace

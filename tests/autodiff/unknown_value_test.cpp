@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalars whose value nobody can ask for, as those of CppAD and TinyAD look from outside: no conversion, no value(), no eigen_rope_passive.
+// Scalars whose value nobody can ask for, as those of CppAD and TinyAD look from outside: no
+// conversion, no value(), no eigen_rope_passive.
 //
-// A rotation and its transpose need none of them. The inverse has to tell a determinant from zero, which a comparison does.
+// A rotation and its transpose need none of them. The inverse has to tell a determinant from zero,
+// which a comparison does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,15 +28,24 @@ class Hidden {
   Hidden() = default;
   explicit Hidden(double number) : number_(number) {}
 
-  friend Hidden operator+(const Hidden& a, const Hidden& b) { return Hidden(a.number_ + b.number_); }
-  friend Hidden operator-(const Hidden& a, const Hidden& b) { return Hidden(a.number_ - b.number_); }
-  friend Hidden operator*(const Hidden& a, const Hidden& b) { return Hidden(a.number_ * b.number_); }
-  friend Hidden operator/(const Hidden& a, const Hidden& b) { return Hidden(a.number_ / b.number_); }
+  friend Hidden operator+(const Hidden& a, const Hidden& b) {
+    return Hidden(a.number_ + b.number_);
+  }
+  friend Hidden operator-(const Hidden& a, const Hidden& b) {
+    return Hidden(a.number_ - b.number_);
+  }
+  friend Hidden operator*(const Hidden& a, const Hidden& b) {
+    return Hidden(a.number_ * b.number_);
+  }
+  friend Hidden operator/(const Hidden& a, const Hidden& b) {
+    return Hidden(a.number_ / b.number_);
+  }
   friend Hidden operator-(const Hidden& a) { return Hidden(-a.number_); }
   friend Hidden cos(const Hidden& a) { return Hidden(std::cos(a.number_)); }
   friend Hidden sin(const Hidden& a) { return Hidden(std::sin(a.number_)); }
   template <Comparison c>
-  friend std::enable_if_t<c == Comparison::allowed, bool> operator==(const Hidden<c>& a, const Hidden<c>& b);
+  friend std::enable_if_t<c == Comparison::allowed, bool> operator==(const Hidden<c>& a,
+                                                                     const Hidden<c>& b);
   template <Comparison c>
   friend double shown(const Hidden<c>& a);
 
@@ -43,7 +54,8 @@ class Hidden {
 };
 
 template <Comparison c>
-std::enable_if_t<c == Comparison::allowed, bool> operator==(const Hidden<c>& a, const Hidden<c>& b) {
+std::enable_if_t<c == Comparison::allowed, bool> operator==(const Hidden<c>& a,
+                                                            const Hidden<c>& b) {
   return a.number_ == b.number_;
 }
 template <Comparison c>
@@ -83,10 +95,12 @@ template <class Scalar>
 void expect_rotated(const Eigen::Tensor<Scalar, 2>& y, Direction direction) {
   const Eigen::Tensor<double, 2> x = numbers<double>();
   Eigen::Tensor<double, 2> expected(D, tokens);
-  reference::rotate(x.data(), expected.data(), Shape{D, tokens}, table<double>(1.5).view(), pairing, direction);
+  reference::rotate(x.data(), expected.data(), Shape{D, tokens}, table<double>(1.5).view(), pairing,
+                    direction);
   // Of numbers below 1 with m = 1.5, by the same operations, which a compiler may fuse.
   constexpr double bound = 8 * std::numeric_limits<double>::epsilon();
-  for (Index i = 0; i < y.size(); ++i) ASSERT_NEAR(shown(y.data()[i]), expected.data()[i], bound) << i;
+  for (Index i = 0; i < y.size(); ++i)
+    ASSERT_NEAR(shown(y.data()[i]), expected.data()[i], bound) << i;
 }
 
 template <class Scalar>
@@ -100,34 +114,48 @@ TYPED_TEST(UnknownValue, TurnsAndTurnsBack) {
   const auto of_scalars = table<TypeParam>(1.5);
   expect_rotated<TypeParam>(eigen_rope::rotate(x, of_numbers, pairing), Direction::forward);
   expect_rotated<TypeParam>(eigen_rope::rotate(x, of_scalars, pairing), Direction::forward);
-  expect_rotated<TypeParam>(eigen_rope::rotate_backward(x, of_numbers, pairing), Direction::backward);
-  expect_rotated<TypeParam>(-eigen_rope::rotate_backward(-x, of_scalars, pairing), Direction::backward);
-  expect_rotated<TypeParam>(eigen_rope::rotate(numbers<double>(), of_scalars, pairing), Direction::forward);
+  expect_rotated<TypeParam>(eigen_rope::rotate_backward(x, of_numbers, pairing),
+                            Direction::backward);
+  expect_rotated<TypeParam>(-eigen_rope::rotate_backward(-x, of_scalars, pairing),
+                            Direction::backward);
+  expect_rotated<TypeParam>(eigen_rope::rotate(numbers<double>(), of_scalars, pairing),
+                            Direction::forward);
   Eigen::Tensor<TypeParam, 2> y(D, tokens);
   eigen_rope::rotate_to(y, x, of_scalars, pairing, Direction::backward);
   expect_rotated(y, Direction::backward);
-  eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(x), of_scalars, pairing);
+  eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(x), of_scalars,
+                        pairing);
   expect_rotated(y, Direction::forward);
 }
 
 /// A table of doubles has determinants that are known.
 TYPED_TEST(UnknownValue, InverseByATableOfNumbers) {
-  expect_rotated<TypeParam>(eigen_rope::rotate_inverse(numbers<TypeParam>(), table<double>(1.5), pairing), Direction::inverse);
+  expect_rotated<TypeParam>(
+      eigen_rope::rotate_inverse(numbers<TypeParam>(), table<double>(1.5), pairing),
+      Direction::inverse);
 }
 
 TEST(UnknownValueComparable, InverseTellsDeterminantsFromZero) {
-  expect_rotated<Comparable>(eigen_rope::rotate_inverse(numbers<Comparable>(), table<Comparable>(1.5), pairing), Direction::inverse);
+  expect_rotated<Comparable>(
+      eigen_rope::rotate_inverse(numbers<Comparable>(), table<Comparable>(1.5), pairing),
+      Direction::inverse);
   const auto zero = table<Comparable>(0);
-  EXPECT_EQ(test::error_of([&] { (void)eigen_rope::rotate_inverse(numbers<Comparable>(), zero, pairing); }),
-            "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
+  EXPECT_EQ(
+      test::error_of(
+          [&] { (void)eigen_rope::rotate_inverse(numbers<Comparable>(), zero, pairing); }),
+      "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
 }
 
 /// What eigen_rope::rotate_inverse refuses when it is compiled: here the direction is a value.
 TEST(UnknownValueIncomparable, InverseAsksForTheHook) {
   const auto of_scalars = table<Incomparable>(1.5);
   Eigen::Tensor<Incomparable, 2> y(D, tokens);
-  EXPECT_EQ(test::error_of([&] { eigen_rope::rotate_to(y, numbers<Incomparable>(), of_scalars, pairing, Direction::inverse); }),
-            "[rope] the inverse must know the value of the table's scalar: give its namespace a function eigen_rope_passive(const S&)");
+  EXPECT_EQ(test::error_of([&] {
+              eigen_rope::rotate_to(y, numbers<Incomparable>(), of_scalars, pairing,
+                                    Direction::inverse);
+            }),
+            "[rope] the inverse must know the value of the table's scalar: give its namespace a "
+            "function eigen_rope_passive(const S&)");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad input: aclnn's operators. Whether heads side by side share an element is operators/aclnn_overlap_test.cpp; the calls by pointers are
-// operators/aclnn_calls_test.cpp.
+// Bad input: aclnn's operators. Whether heads side by side share an element is
+// operators/aclnn_overlap_test.cpp; the calls by pointers are operators/aclnn_calls_test.cpp.
 #include "eigen_rope/operators/aclnn.hpp"
 #include "bad_input/bad_input.hpp"
 
@@ -12,7 +12,8 @@ using aclnn::Dims;
 using aclnn::Mode;
 using aclnn::tensor;
 
-/// Valid calls, x [2, 3, 4, 8] and tables [1, 1, 4, 8], to be spoilt. Every array has room for more.
+/// Valid calls, x [2, 3, 4, 8] and tables [1, 1, 4, 8], to be spoilt. Every array has room for
+/// more.
 struct Call : Memory {
   float* memory = array<float>(4096);
   float* place(std::size_t number) const { return memory + 512 * number; }
@@ -21,12 +22,17 @@ struct Call : Memory {
   Dims table{1, 1, 4, 8};
   aclnn::Inputs inputs{tensor(place(0), shape), tensor(place(1), table), tensor(place(2), table)};
   aclnn::Tensor out = tensor(place(3), shape);
-  aclnn::GradInputs grad_inputs{tensor(place(0), shape), tensor(place(1), table), tensor(place(2), table), tensor(place(4), shape)};
-  aclnn::GradOutputs grad{tensor(place(3), shape), tensor(place(5), table), tensor(place(6), table)};
-  aclnn::ApplyInputs apply{tensor(place(0), shape), tensor(place(3), {2, 1, 4, 8}), tensor(place(1), table), tensor(place(2), table)};
+  aclnn::GradInputs grad_inputs{tensor(place(0), shape), tensor(place(1), table),
+                                tensor(place(2), table), tensor(place(4), shape)};
+  aclnn::GradOutputs grad{tensor(place(3), shape), tensor(place(5), table),
+                          tensor(place(6), table)};
+  aclnn::ApplyInputs apply{tensor(place(0), shape), tensor(place(3), {2, 1, 4, 8}),
+                           tensor(place(1), table), tensor(place(2), table)};
 
   void rotate(Mode mode = Mode::half) const { aclnn::rotary_position_embedding(out, inputs, mode); }
-  void rotate_grad(Mode mode = Mode::half) const { aclnn::rotary_position_embedding_grad(grad, grad_inputs, mode); }
+  void rotate_grad(Mode mode = Mode::half) const {
+    aclnn::rotary_position_embedding_grad(grad, grad_inputs, mode);
+  }
   void rotate_both(aclnn::Layout layout = aclnn::Layout::bnsd, Mode mode = Mode::half) const {
     aclnn::apply_rotary_pos_emb(apply, layout, mode);
   }
@@ -45,7 +51,8 @@ struct Call : Memory {
   }
 };
 
-constexpr const char* no_mode = "mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half), got 4";
+constexpr const char* no_mode =
+    "mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half), got 4";
 
 // clang-format off
 const Cell<Call> calls[] = {

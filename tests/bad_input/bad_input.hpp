@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bad input matrix: one table of argument x fault, with the exact message of every cell. This is the place to look what the library
-// refuses, and what it accepts by design.
+// The bad input matrix: one table of argument x fault, with the exact message of every cell. This
+// is the place to look what the library refuses, and what it accepts by design.
 //
-//   const Cell<Memory> cells[] = {{"base", Fault::zero, [](Memory&) { ... }, "base must be finite and greater than 0, got 0"}, ...};
-//   const Area area("frequencies", cells);                                      counted for the figures
+//   const Cell<Memory> cells[] = {{"base", Fault::zero, [](Memory&) { ... }, "base must be finite
+//       and greater than 0, got 0"}, ...};
+//   const Area area("frequencies", cells);
+//                       counted for the figures
 //   TEST(BadInput, Frequencies) { expect_refusals(cells); }
 //
-// Of every refusal it is checked that it is a eigen_rope::Error whose message is this one, on one line, shorter than 600 bytes and
-// beginning with
-// "[rope] "; and that all memory the fixture gave out is bit for bit what it was. Not a test of what valid calls compute.
+// Of every refusal it is checked that it is a eigen_rope::Error whose message is this one, on one
+// line, shorter than 600 bytes and beginning with
+// "[rope] "; and that all memory the fixture gave out is bit for bit what it was. Not a test of
+// what valid calls compute.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +33,8 @@
 
 namespace eigen_rope::test {
 
-/// What is wrong with an argument. `unknown` is a choice, a type or a name that is none of those there are; `missing` one that is needed
-/// and not given.
+/// What is wrong with an argument. `unknown` is a choice, a type or a name that is none of those
+/// there are; `missing` one that is needed and not given.
 enum class Fault {
   null,
   nan,
@@ -52,8 +55,10 @@ enum class Fault {
 };
 
 inline const char* name_of(Fault fault) {
-  constexpr const char* names[] = {"null",       "NaN",          "infinite",    "zero",     "negative",    "odd",  "too small", "too large",
-                                   "wrong rank", "wrong length", "wrong shape", "aliasing", "overlapping", "huge", "unknown",   "missing"};
+  constexpr const char* names[] = {"null",        "NaN",          "infinite",    "zero",
+                                   "negative",    "odd",          "too small",   "too large",
+                                   "wrong rank",  "wrong length", "wrong shape", "aliasing",
+                                   "overlapping", "huge",         "unknown",     "missing"};
   return names[static_cast<std::size_t>(fault)];
 }
 
@@ -63,7 +68,8 @@ inline constexpr Index two_to_31 = Index{1} << 31;
 inline constexpr Index two_to_40 = Index{1} << 40;
 inline constexpr Index two_to_62 = Index{1} << 62;
 
-/// Hands out arrays and remembers them. Elements are poison: the bytes 1, 2, 3, ..., so that a copy to the wrong place shows as well.
+/// Hands out arrays and remembers them. Elements are poison: the bytes 1, 2, 3, ..., so that a copy
+/// to the wrong place shows as well.
 class Memory {
  public:
   Memory() = default;
@@ -76,7 +82,8 @@ class Memory {
     // From the allocator, which aligns it for every T.
     blocks_.push_back(std::make_unique<std::vector<unsigned char>>(count * sizeof(T)));
     std::vector<unsigned char>& block = *blocks_.back();
-    for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<unsigned char>(1 + i % 61);
+    for (std::size_t i = 0; i < block.size(); ++i)
+      block[i] = static_cast<unsigned char>(1 + i % 61);
     return reinterpret_cast<T*>(block.data());
   }
   /// What a cell itself writes before its call belongs to what must stay.
@@ -102,7 +109,8 @@ struct Cell {
   const char* argument;
   Fault fault;
   void (*call)(Fixture&);
-  /// Without the "[rope] " every message begins with. nullptr: accepted by design, and the remark says why.
+  /// Without the "[rope] " every message begins with. nullptr: accepted by design, and the remark
+  /// says why.
   const char* message;
   /// Where a peer breaks, or why this is accepted.
   const char* remark = nullptr;
@@ -121,7 +129,8 @@ inline std::vector<AreaCount>& area_counts() {
   return counts;
 }
 
-/// Counts a table where it stands, so that the figures are those of the whole executable whatever part of it runs.
+/// Counts a table where it stands, so that the figures are those of the whole executable whatever
+/// part of it runs.
 class Area {
  public:
   template <class Fixture, std::size_t size>
@@ -151,13 +160,15 @@ std::string refusal_of(const Call& call) {
 inline void expect_well_formed(const std::string& message) {
   EXPECT_EQ(message.rfind("[rope] ", 0), 0U);
   EXPECT_LT(message.size(), 600U);
-  for (const char c : message) EXPECT_GE(static_cast<unsigned char>(c), 0x20U) << "more than one line";
+  for (const char c : message)
+    EXPECT_GE(static_cast<unsigned char>(c), 0x20U) << "more than one line";
 }
 
 template <class Fixture, std::size_t size>
 void expect_refusals(const Cell<Fixture> (&cells)[size]) {
   for (const Cell<Fixture>& cell : cells) {
-    SCOPED_TRACE(std::string(cell.argument) + ", " + name_of(cell.fault) + (cell.remark == nullptr ? "" : std::string(", ") + cell.remark));
+    SCOPED_TRACE(std::string(cell.argument) + ", " + name_of(cell.fault) +
+                 (cell.remark == nullptr ? "" : std::string(", ") + cell.remark));
     Fixture fixture;
     fixture.remember();
     const std::string message = refusal_of([&] { cell.call(fixture); });

@@ -21,11 +21,13 @@ struct Check : Memory {
   Vector x = of_size(4);
 
   void run() const {
-    check_gradient([](const Vector& v) { return v; }, [](const Vector&, const Vector& g) { return g; }, x, options);
+    check_gradient([](const Vector& v) { return v; },
+                   [](const Vector&, const Vector& g) { return g; }, x, options);
   }
   /// With a gradient of another size.
   void of_gradient(Index size) const {
-    check_gradient([](const Vector& v) { return v; }, [size](const Vector&, const Vector&) { return of_size(size); }, x, options);
+    check_gradient([](const Vector& v) { return v; },
+                   [size](const Vector&, const Vector&) { return of_size(size); }, x, options);
   }
 };
 

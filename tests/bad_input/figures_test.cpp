@@ -16,9 +16,12 @@ TEST(BadInput, Figures) {
     all.accepted += area.accepted;
     all.peers += area.peers;
   }
-  std::printf("| area | refused | accepted by design | of both, where a peer breaks |\n| --- | --- | --- | --- |\n");
+  std::printf(
+      "| area | refused | accepted by design | of both, where a peer breaks |\n| --- | --- | --- | "
+      "--- |\n");
   const auto print = [](const AreaCount& area) {
-    std::printf("| %s | %d | %d | %d |\n", area.name.c_str(), area.refused, area.accepted, area.peers);
+    std::printf("| %s | %d | %d | %d |\n", area.name.c_str(), area.refused, area.accepted,
+                area.peers);
   };
   for (const AreaCount& area : area_counts()) print(area);
   print(all);
@@ -26,9 +29,12 @@ TEST(BadInput, Figures) {
   EXPECT_GE(all.refused, 500);
 }
 
-Cell<Memory> cell(void (*call)(Memory&), const char* message) { return {"itself", Fault::unknown, call, message}; }
+Cell<Memory> cell(void (*call)(Memory&), const char* message) {
+  return {"itself", Fault::unknown, call, message};
+}
 
-/// A message that differs, an exception of another type and an element that was written must each be seen.
+/// A message that differs, an exception of another type and an element that was written must each
+/// be seen.
 TEST(BadInput, SeesWhatIsWrong) {
   Memory memory;
   unsigned char* const block = memory.array<unsigned char>(3);

@@ -10,7 +10,8 @@ namespace {
 using F = Frequencies;
 using Rates = std::vector<double>;
 
-constexpr const char* overflowing = "a rate, a divisor or a magnitude beyond double is refused where it arises";
+constexpr const char* overflowing =
+    "a rate, a divisor or a magnitude beyond double is refused where it arises";
 
 // clang-format off
 const Cell<Memory> powers[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad input: ggml's operators. What ggml asserts and what it should; forward and backward refuse with the same words.
+// Bad input: ggml's operators. What ggml asserts and what it should; forward and backward refuse
+// with the same words.
 #include <array>
 #include <cstring>
 
@@ -10,7 +11,8 @@
 namespace eigen_rope::test::ggml_tests {
 namespace {
 
-using namespace eigen_rope::ggml;  // NOLINT(google-build-using-namespace): every cell calls one of its functions
+using namespace eigen_rope::ggml;  // NOLINT(google-build-using-namespace): every cell calls one of
+                                   // its functions
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -41,7 +43,8 @@ struct Call : Memory {
     a.nb = dst.nb = dense_strides(ScalarType::f32, a.ne);
   }
   void run() const {
-    const PositionIds b = missing ? PositionIds(static_cast<const std::int32_t*>(nullptr), 3) : PositionIds(ids);
+    const PositionIds b =
+        missing ? PositionIds(static_cast<const std::int32_t*>(nullptr), 3) : PositionIds(ids);
     const std::string message = refusal_of([&] { rope_multi(dst, a, b, params); });
     EXPECT_EQ(refusal_of([&] { rope_multi_back(dst, a, b, params); }), message);
     if (!message.empty()) throw Error(message);

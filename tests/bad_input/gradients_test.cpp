@@ -35,8 +35,12 @@ struct Pass : Memory {
     std::fill(sin, sin + 16, 0.5F);
   }
   void without_dx() const { (void)gradients(u, g, table, split_half, {wanted}); }
-  void from_output(Pairing pairing = split_half) const { (void)gradients_to(dx, u, g, table, pairing, {wanted}); }
-  void from_input(Pairing pairing = split_half) const { (void)gradients_to(dx, u, g, table, pairing, {wanted, GradientsFrom::input}); }
+  void from_output(Pairing pairing = split_half) const {
+    (void)gradients_to(dx, u, g, table, pairing, {wanted});
+  }
+  void from_input(Pairing pairing = split_half) const {
+    (void)gradients_to(dx, u, g, table, pairing, {wanted, GradientsFrom::input});
+  }
   void of_table(Pairing pairing = split_half) const { table_gradient(gradient, u, g, pairing); }
 };
 
@@ -55,7 +59,9 @@ struct Sums : Memory {
   void rates() const { (void)rate_gradients(d, positions, layout); }
   void of_positions() const { (void)position_gradients(d, frequencies, positions, layout); }
   void attention() const { (void)attention_factor_gradient(d, frequencies, positions, layout); }
-  void xpos(const Xpos& parameters = {}) const { (void)xpos_gradients(d, positions, parameters, XposSide::key, layout); }
+  void xpos(const Xpos& parameters = {}) const {
+    (void)xpos_gradients(d, positions, parameters, XposSide::key, layout);
+  }
   void no_magnitude() { frequencies = Frequencies::powers({4, 1e4, 1, 0}); }
 };
 
@@ -66,7 +72,8 @@ const std::vector<double> ones(4, 1);
 constexpr const char* no_data = "a strided view must have data, got a null pointer";
 constexpr const char* no_table = "the table must have cos and sin, got a null pointer";
 constexpr const char* per_pair = "the gradients of the rates must be one per pair (4), got 3";
-constexpr const char* too_many = "the number of bytes of the gradients must fit a 64-bit count, got 4611686018427387904 x 16";
+constexpr const char* too_many =
+    "the number of bytes of the gradients must fit a 64-bit count, got 4611686018427387904 x 16";
 
 // clang-format off
 const Cell<Pass> passes[] = {
@@ -171,7 +178,10 @@ TEST(BadInput, GradientsOfAnEarlierPassStay) {
   Gradients<double> d = gradients(pass.u, pass.g, pass.table, split_half, {pass.wanted});
   const Gradients<double> before = d;
   pass.dx.data = pass.memory + 1;
-  EXPECT_NE(refusal_of([&] { (void)gradients_to(pass.dx, pass.u, pass.g, pass.table, split_half, {}, std::move(d)); }), "");
+  EXPECT_NE(refusal_of([&] {
+              (void)gradients_to(pass.dx, pass.u, pass.g, pass.table, split_half, {}, std::move(d));
+            }),
+            "");
   EXPECT_EQ(d.angle, before.angle);
   EXPECT_EQ(d.log_magnitude, before.log_magnitude);
   EXPECT_EQ(d.cos, before.cos);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad input: the ONNX operators. Their own edge, 91 recorded calls with what the text and ONNX Runtime say of each, is
-// operators/onnx_edge_calls_test.cpp.
+// Bad input: the ONNX operators. Their own edge, 91 recorded calls with what the text and ONNX
+// Runtime say of each, is operators/onnx_edge_calls_test.cpp.
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/operators/onnx_node.hpp"
 
@@ -11,7 +11,8 @@ namespace {
 using onnx::Dims;
 using onnx::ElementType;
 
-/// X [1, 2, 3, 8], caches [5, 4], ids [1, 3], all in one stretch of memory so that cells can shift one over another.
+/// X [1, 2, 3, 8], caches [5, 4], ids [1, 3], all in one stretch of memory so that cells can shift
+/// one over another.
 struct Call : Memory {
   float* memory = array<float>(400);
   float* x = memory;
@@ -23,7 +24,8 @@ struct Call : Memory {
   onnx::RotaryEmbedding node;
   onnx::ContribRotaryEmbedding contrib;
   onnx::MRotaryEmbedding multi_axis;
-  onnx::Inputs inputs{onnx::tensor(x, {1, 2, 3, 8}), onnx::tensor(cos, {5, 4}), onnx::tensor(sin, {5, 4}), onnx::PositionIds{ids, {1, 3}}};
+  onnx::Inputs inputs{onnx::tensor(x, {1, 2, 3, 8}), onnx::tensor(cos, {5, 4}),
+                      onnx::tensor(sin, {5, 4}), onnx::PositionIds{ids, {1, 3}}};
   onnx::Tensor Y = onnx::tensor(y, {1, 2, 3, 8});
   onnx::ConstTensor dY = onnx::tensor(static_cast<const float*>(dy), {1, 2, 3, 8});
   onnx::Gradients gradients{Y, std::nullopt, std::nullopt};
@@ -57,7 +59,8 @@ struct Call : Memory {
     run();
   }
   void no_elements(const Dims& shape, const Dims& cache) {
-    inputs = {onnx::tensor(static_cast<const float*>(nullptr), shape), onnx::tensor(static_cast<const float*>(nullptr), cache),
+    inputs = {onnx::tensor(static_cast<const float*>(nullptr), shape),
+              onnx::tensor(static_cast<const float*>(nullptr), cache),
               onnx::tensor(static_cast<const float*>(nullptr), cache), std::nullopt};
     Y = onnx::tensor(static_cast<float*>(nullptr), shape);
   }
@@ -70,13 +73,17 @@ void refuse_shortly(Call& c) {
   throw Error(message.empty() ? "nothing" : "[rope] one short line");
 }
 
-onnx::Tensor nothing(Dims shape) { return onnx::tensor(static_cast<float*>(nullptr), std::move(shape)); }
+onnx::Tensor nothing(Dims shape) {
+  return onnx::tensor(static_cast<float*>(nullptr), std::move(shape));
+}
 
 constexpr const char* no_such_operator_of =
-    "the operator must be RotaryEmbedding of ai.onnx, or RotaryEmbedding or MRotaryEmbedding of com.microsoft, got RotaryEmbedding of "
+    "the operator must be RotaryEmbedding of ai.onnx, or RotaryEmbedding or MRotaryEmbedding of "
+    "com.microsoft, got RotaryEmbedding of "
     "org.pytorch";
 constexpr const char* no_such_operator =
-    "the operator must be RotaryEmbedding of ai.onnx, or RotaryEmbedding or MRotaryEmbedding of com.microsoft, got MRotaryEmbedding of "
+    "the operator must be RotaryEmbedding of ai.onnx, or RotaryEmbedding or MRotaryEmbedding of "
+    "com.microsoft, got MRotaryEmbedding of "
     "ai.onnx";
 
 // clang-format off

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad input: rotations of Eigen tensors. Every way to rotate must refuse with the same words: expression, statement, view, definition and
-// stock operations.
+// Bad input: rotations of Eigen tensors. Every way to rotate must refuse with the same words:
+// expression, statement, view, definition and stock operations.
 #include <algorithm>
 
 #include "bad_input/bad_input.hpp"
@@ -34,7 +34,8 @@ struct Call : Memory {
   Map map(float* data) const { return Map(data, 8, 3, 2); }
 };
 
-auto rotation(const ConstMap& x, const TableView<float>& table, Pairing pairing, Direction direction) {
+auto rotation(const ConstMap& x, const TableView<float>& table, Pairing pairing,
+              Direction direction) {
   if (direction == Direction::forward) return eigen_rope::rotate(x, table, pairing);
   if (direction == Direction::backward) return eigen_rope::rotate_backward(x, table, pairing);
   return eigen_rope::rotate_inverse(x, table, pairing);
@@ -46,11 +47,16 @@ void everywhere(Call& c, Pairing pairing, Direction direction = Direction::forwa
   const ConstMap x(c.x, 8, 3, 2);
   Map y = c.map(c.y);
   const std::string message = refusal_of([&] { y = rotation(x, c.table, pairing, direction); });
-  EXPECT_EQ(refusal_of([&] { y = y + rotation(x, c.table, pairing, direction) * 2.F; }), message) << "inside an expression";
+  EXPECT_EQ(refusal_of([&] { y = y + rotation(x, c.table, pairing, direction) * 2.F; }), message)
+      << "inside an expression";
   EXPECT_EQ(refusal_of([&] { rotate_to(y, x, c.table, pairing, direction); }), message);
   EXPECT_EQ(refusal_of([&] { rotate_inplace(y, c.table, pairing, direction); }), message);
-  EXPECT_EQ(refusal_of([&] { rotate_inplace(StridedView<float>{c.y, shape, {8, 24}}, c.table, pairing, direction); }), message);
-  EXPECT_EQ(refusal_of([&] { reference::rotate(c.x, c.y, shape, c.table, pairing, direction); }), message);
+  EXPECT_EQ(refusal_of([&] {
+              rotate_inplace(StridedView<float>{c.y, shape, {8, 24}}, c.table, pairing, direction);
+            }),
+            message);
+  EXPECT_EQ(refusal_of([&] { reference::rotate(c.x, c.y, shape, c.table, pairing, direction); }),
+            message);
   EXPECT_EQ(refusal_of([&] { y = composed::rotate(x, c.table, pairing, direction); }), message);
   if (!message.empty()) throw Error(message);
 }
@@ -77,7 +83,9 @@ struct Keys : Memory {
   Placement from{f, Positions::range(0, 4)};
   Placement to{f, Positions::range(7, 4)};
 
-  void move(Pairing pairing = split_half, const Layout& layout = Layout::bsnd()) { rerotate(keys, from, to, pairing, layout); }
+  void move(Pairing pairing = split_half, const Layout& layout = Layout::bsnd()) {
+    rerotate(keys, from, to, pairing, layout);
+  }
   void magnitudes(double before, double after) {
     from.frequencies = Frequencies::powers({32, 1e4, 1, before});
     to.frequencies = Frequencies::powers({32, 1e4, 1, after});
@@ -90,7 +98,8 @@ Positions of_batches(Index count, Index batches) {
 }
 
 constexpr const char* too_far = "positions must be at most 2^63 in size for a table, got 1e+19";
-constexpr const char* no_inverse = "the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0";
+constexpr const char* no_inverse =
+    "the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0";
 constexpr const char* no_table = "the table must have cos and sin, got a null pointer";
 constexpr const char* on_table = "the destination must not overlap the table";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad input: the parameters of scalings, by themselves and as one value chosen when the program runs.
+// Bad input: the parameters of scalings, by themselves and as one value chosen when the program
+// runs.
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/choices/dynamic_ntk.hpp"
 #include "eigen_rope/choices/frequencies.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad input: the settings of the whole process, by call and by environment, and the parts below the rotations.
+// Bad input: the settings of the whole process, by call and by environment, and the parts below the
+// rotations.
 #include <cstdlib>
 #include <deque>
 
@@ -26,7 +27,8 @@ struct Settings : Memory {
   }
   void rotate() const {
     const float one = 1;
-    rotate_inplace(StridedView<float>{x, Shape{4}, {}}, TableView<float>{&one, &one, 1, Shape{}}, split_half.with_rotary_dims(2));
+    rotate_inplace(StridedView<float>{x, Shape{4}, {}}, TableView<float>{&one, &one, 1, Shape{}},
+                   split_half.with_rotary_dims(2));
   }
   /// What a rotation says of an environment, before it writes.
   void with_stream_bytes(const char* text) const {

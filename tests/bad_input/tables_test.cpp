@@ -56,11 +56,13 @@ struct Row : Memory {
 void recurrence(const Powers<>& powers, const GgmlYarn<>& yarn = {0.0}) {
   (void)float_recurrence_cache(powers, yarn, Positions::range(0, 2));
 }
-void xpos(const Xpos& parameters, const Positions& positions = Positions::range(0, 2), const Layout& layout = Layout::bsnd()) {
+void xpos(const Xpos& parameters, const Positions& positions = Positions::range(0, 2),
+          const Layout& layout = Layout::bsnd()) {
   (void)xpos_cache<float>(eight(), positions, parameters, XposSide::query, layout);
 }
 
-constexpr const char* no_batch_axis = "the layout must have a batch axis for positions of several batches, got 2";
+constexpr const char* no_batch_axis =
+    "the layout must have a batch axis for positions of several batches, got 2";
 constexpr const char* too_far = "positions must be at most 2^63 in size for a table, got 1e+19";
 
 // clang-format off

@@ -28,7 +28,9 @@ struct Views : Memory {
     std::fill(sin, sin + 16, 0.5F);
   }
   void rotate(Pairing pairing = split_half) const { rotate_to(to, from, table, pairing); }
-  void in_place(const Shape& shape, const Strides& strides) const { rotate_inplace(View{x, shape, strides}, table, split_half); }
+  void in_place(const Shape& shape, const Strides& strides) const {
+    rotate_inplace(View{x, shape, strides}, table, split_half);
+  }
   /// Both views with this shape and these strides.
   void both(const Shape& shape, const Strides& strides) {
     from = {x, shape, strides};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wrong gradients fail, and the report names the place; what cannot be judged is said, and what cannot be checked is refused.
+// Wrong gradients fail, and the report names the place; what cannot be judged is said, and what
+// cannot be checked is refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +28,9 @@ Vector zeros(Eigen::Index size) {
 }
 
 /// What the worst entry is a derivative of.
-std::string place_in(const GradientReport& report) { return report.worst ? report.worst->text() : "nothing"; }
+std::string place_in(const GradientReport& report) {
+  return report.worst ? report.worst->text() : "nothing";
+}
 
 template <class M>
 void expect_sign_flip_found(const M& x) {
@@ -36,7 +39,8 @@ void expect_sign_flip_found(const M& x) {
     dx(1, 2) = -dx(1, 2);
     return dx;
   };
-  for (const NumericMethod method : {NumericMethod::complex_step, NumericMethod::central_differences}) {
+  for (const NumericMethod method :
+       {NumericMethod::complex_step, NumericMethod::central_differences}) {
     for (const Coverage coverage : {Coverage::every_entry, Coverage::projections}) {
       GradientCheckOptions options;
       options.method = method;
@@ -46,7 +50,8 @@ void expect_sign_flip_found(const M& x) {
       EXPECT_EQ(place_in(report), "d f[1, 2] / d x[1, 2]") << report;
       EXPECT_DOUBLE_EQ(report.worst->claimed, -(3 * x(1, 2) * x(1, 2) - 2)) << report;
       EXPECT_NEAR(report.worst->numeric, 3 * x(1, 2) * x(1, 2) - 2, report.worst->bound);
-      EXPECT_EQ(report.disagreeing, coverage == Coverage::every_entry ? 1 : options.projections) << report;
+      EXPECT_EQ(report.disagreeing, coverage == Coverage::every_entry ? 1 : options.projections)
+          << report;
     }
   }
 }
@@ -60,7 +65,8 @@ TEST(CheckGradientFaults, MissingBroadcastSum) {
   const auto w = normal_tensor<double, 2>({4, 3}, 1);
   const auto x = normal_tensor<double, 2>({3, 5}, 2);
   const auto bias = normal_tensor<double, 2>({4, 1}, 3);
-  const auto first_column_only = [](const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& g) {
+  const auto first_column_only = [](const Matrix& a, const Matrix& b, const Matrix& c,
+                                    const Matrix& g) {
     auto gradients = layer_vjp(a, b, c, g);
     std::get<2>(gradients) = g.chip(0, 1).reshape(c.dimensions());
     return gradients;
@@ -69,7 +75,8 @@ TEST(CheckGradientFaults, MissingBroadcastSum) {
   options.names = {"w", "x", "bias"};
   for (const Coverage coverage : {Coverage::every_entry, Coverage::projections}) {
     options.coverage = coverage;
-    const GradientReport report = check_gradient(layer, first_column_only, std::tie(w, x, bias), options);
+    const GradientReport report =
+        check_gradient(layer, first_column_only, std::tie(w, x, bias), options);
     EXPECT_EQ(report.verdict, Verdict::failed);
     EXPECT_EQ(report.worst->argument, "bias") << report;
     ASSERT_TRUE(report.worst->place && report.worst->output_place) << report;
@@ -87,8 +94,12 @@ TEST(CheckGradientFaults, TransposeOfAnotherMapIsNamed) {
   const auto a = normal_tensor<double, 2>({4, 3}, 1);
   const auto x = normal_tensor<double, 1>({3}, 2);
   using Contraction = Eigen::array<Eigen::IndexPair<int>, 1>;
-  const auto forward = [&](const Vector& v) { return Vector(a.contract(v, Contraction{Eigen::IndexPair<int>(1, 0)})); };
-  const auto backward = [&](const Vector& w) { return Vector(a.contract(w, Contraction{Eigen::IndexPair<int>(0, 0)})); };
+  const auto forward = [&](const Vector& v) {
+    return Vector(a.contract(v, Contraction{Eigen::IndexPair<int>(1, 0)}));
+  };
+  const auto backward = [&](const Vector& w) {
+    return Vector(a.contract(w, Contraction{Eigen::IndexPair<int>(0, 0)}));
+  };
   const GradientReport right = check_adjoint(forward, backward, x);
   EXPECT_TRUE(right) << right;
   EXPECT_EQ(right.method, NumericMethod::linear_map);
@@ -193,7 +204,9 @@ TEST(CheckGradientFaults, KinksAndJumpsAreNotJudged) {
   // The edge of a domain.
   x(0) = 0;
   const auto root = [](const Vector& t) { return Vector(t.sqrt()); };
-  const auto root_vjp = [](const Vector& t, const Vector& g) { return Vector(g * 0.5 / (t.sqrt() + t.constant(1e-300))); };
+  const auto root_vjp = [](const Vector& t, const Vector& g) {
+    return Vector(g * 0.5 / (t.sqrt() + t.constant(1e-300)));
+  };
   EXPECT_EQ(check_gradient(root, root_vjp, x).verdict, Verdict::inconclusive);
 }
 
@@ -203,7 +216,9 @@ TEST(CheckGradientFaults, AKinkInReachIsNoFalseAlarm) {
   GradientCheckOptions options;
   options.step = 0x1p-10;
   for (double distance = -2.5; distance < 2.5; distance += 0.01) {
-    EXPECT_NE(check_gradient(absolute, sign, distance * options.step, options).verdict, Verdict::failed) << distance;
+    EXPECT_NE(check_gradient(absolute, sign, distance * options.step, options).verdict,
+              Verdict::failed)
+        << distance;
   }
 }
 
@@ -234,7 +249,9 @@ TEST(CheckGradientFaults, WrongShapesAreRefused) {
             }),
             "[rope] the gradient of x must have shape [3, 4], got [4, 3]");
   const auto add = [](const Matrix& a, const Vector&) { return a; };
-  const auto unreduced = [](const Matrix&, const Vector&, const Matrix& g) { return std::make_tuple(g, zeros(3)); };
+  const auto unreduced = [](const Matrix&, const Vector&, const Matrix& g) {
+    return std::make_tuple(g, zeros(3));
+  };
   GradientCheckOptions options;
   options.names = {"x", "bias"};
   EXPECT_EQ(error_of([&] { check_gradient(add, unreduced, std::tie(x, bias), options); }),
@@ -246,8 +263,12 @@ TEST(CheckGradientFaults, WrongShapesAreRefused) {
                   growing, [](const Vector& t, const Vector&) { return t; }, bias);
             }),
             "[rope] every result of f must have shape [1], got [2]");
-  EXPECT_EQ(error_of([&] { check_gradient(cubic, x, x); }), "[rope] a gradient without a cotangent g needs f to return one value, got 12");
-  EXPECT_EQ(error_of([&] { check_adjoint([](const Vector& v) { return v; }, [](const Vector&) { return zeros(2); }, bias); }),
+  EXPECT_EQ(error_of([&] { check_gradient(cubic, x, x); }),
+            "[rope] a gradient without a cotangent g needs f to return one value, got 12");
+  EXPECT_EQ(error_of([&] {
+              check_adjoint([](const Vector& v) { return v; },
+                            [](const Vector&) { return zeros(2); }, bias);
+            }),
             "[rope] the gradient of x must have shape [4], got [2]");
 }
 
@@ -258,15 +279,25 @@ TEST(CheckGradientFaults, OptionsOutsideTheirRangeAreRefused) {
     change(options);
     return error_of([&] { check_gradient(typed(cubic, x), cubic_vjp, x, options); });
   };
-  EXPECT_EQ(error_with([](auto& o) { o.absolute = -1; }), "[rope] the absolute tolerance must be finite and not negative, got -1");
-  EXPECT_EQ(error_with([](auto& o) { o.relative = kNaN; }), "[rope] the relative tolerance must be finite and not negative, got nan");
-  EXPECT_EQ(error_with([](auto& o) { o.step = -1; }), "[rope] the step of central differences must be finite and greater than 0, got -1");
-  EXPECT_EQ(error_with([](auto& o) { o.typical_x = 0; }), "[rope] typical_x must be finite and greater than 0, got 0");
-  EXPECT_EQ(error_with([](auto& o) { o.projections = 0; }), "[rope] the number of projections must be at least 1, got 0");
-  EXPECT_EQ(error_with([](auto& o) { o.names = {"a", "b"}; }), "[rope] there must be one name for each of the 1 arguments, got 2");
-  EXPECT_EQ(error_with([](auto& o) { o.method = NumericMethod::linear_map; }), "[rope] a linear map is checked by check_adjoint()");
+  EXPECT_EQ(error_with([](auto& o) { o.absolute = -1; }),
+            "[rope] the absolute tolerance must be finite and not negative, got -1");
+  EXPECT_EQ(error_with([](auto& o) { o.relative = kNaN; }),
+            "[rope] the relative tolerance must be finite and not negative, got nan");
+  EXPECT_EQ(error_with([](auto& o) { o.step = -1; }),
+            "[rope] the step of central differences must be finite and greater than 0, got -1");
+  EXPECT_EQ(error_with([](auto& o) { o.typical_x = 0; }),
+            "[rope] typical_x must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_with([](auto& o) { o.projections = 0; }),
+            "[rope] the number of projections must be at least 1, got 0");
+  EXPECT_EQ(error_with([](auto& o) {
+              o.names = {"a", "b"};
+            }),
+            "[rope] there must be one name for each of the 1 arguments, got 2");
+  EXPECT_EQ(error_with([](auto& o) { o.method = NumericMethod::linear_map; }),
+            "[rope] a linear map is checked by check_adjoint()");
   EXPECT_EQ(error_with([](auto& o) { o.method = NumericMethod::complex_step; }),
-            "[rope] the complex step needs an f that takes and returns tensors of std::complex<double>, and Precision::widest");
+            "[rope] the complex step needs an f that takes and returns tensors of "
+            "std::complex<double>, and Precision::widest");
 }
 
 }  // namespace

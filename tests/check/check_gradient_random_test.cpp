@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must hold whatever the function: right gradients of a thousand random points pass, any single wrong entry is found, and neither the
-// size of f nor a repetition changes the verdict.
+// What must hold whatever the function: right gradients of a thousand random points pass, any
+// single wrong entry is found, and neither the size of f nor a repetition changes the verdict.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -118,7 +118,9 @@ void expect_every_fault_found(Scalar part, GradientCheckOptions options) {
     if (report.verdict == Verdict::failed) ++found;
     const std::vector<Index> place{entry % 2, entry / 2};
     const std::vector<Index> output_place{output % 3, output / 3};
-    if (report.worst->argument == "x1" && report.worst->place == place && report.worst->output_place == output_place) ++named;
+    if (report.worst->argument == "x1" && report.worst->place == place &&
+        report.worst->output_place == output_place)
+      ++named;
   }
   EXPECT_EQ(found, kFaults);
   EXPECT_EQ(named, kFaults);
@@ -141,19 +143,22 @@ TEST(CheckGradientRandom, EveryFaultIsFoundAndNamed) {
 TEST(CheckGradientRandom, SizeOfFChangesNoVerdict) {
   const Point<double> point(3);
   for (const bool right : {true, false}) {
-    for (const NumericMethod method : {NumericMethod::complex_step, NumericMethod::central_differences}) {
+    for (const NumericMethod method :
+         {NumericMethod::complex_step, NumericMethod::central_differences}) {
       for (const double factor : {0x1p-200, 0x1p-20, 0x1p40, 0x1p300}) {
         const auto scaled = [&](const auto& w, const auto& x, const auto& bias) {
           using M = std::decay_t<decltype(x)>;
           return M(network(w, x, bias) * typename M::Scalar(factor));
         };
-        const auto vjp = [&](const Matrix& w, const Matrix& x, const Matrix& bias, const Matrix& g) {
+        const auto vjp = [&](const Matrix& w, const Matrix& x, const Matrix& bias,
+                             const Matrix& g) {
           auto [dw, dx, dbias] = network_vjp(w, x, bias, g);
           Matrix scaled_dx = dx * factor;
           if (!right) scaled_dx(1, 1) *= 1.001;
           return std::make_tuple(Matrix(dw * factor), scaled_dx, Matrix(dbias * factor));
         };
-        const auto unscaled = [&](const Matrix& w, const Matrix& x, const Matrix& bias, const Matrix& g) {
+        const auto unscaled = [&](const Matrix& w, const Matrix& x, const Matrix& bias,
+                                  const Matrix& g) {
           auto [dw, dx, dbias] = network_vjp(w, x, bias, g);
           Matrix changed = dx;
           if (!right) changed(1, 1) *= 1.001;
@@ -163,7 +168,8 @@ TEST(CheckGradientRandom, SizeOfFChangesNoVerdict) {
         options.method = method;
         const GradientReport expected = check_gradient(network, unscaled, point.all(), options);
         const GradientReport report = check_gradient(scaled, vjp, point.all(), options);
-        EXPECT_EQ(report.verdict, right ? Verdict::passed : Verdict::failed) << factor << ": " << report;
+        EXPECT_EQ(report.verdict, right ? Verdict::passed : Verdict::failed)
+            << factor << ": " << report;
         EXPECT_EQ(report.disagreeing, expected.disagreeing);
         EXPECT_EQ(report.worst->text(), expected.worst->text());
         EXPECT_EQ(report.worst->claimed, expected.worst->claimed * factor);
@@ -181,12 +187,17 @@ TEST(CheckGradientRandom, PositionsAndRates) {
     const double rate = 0.01 + 0.001 * k;
     const double position = 100000 + 7 * k;
     const auto f = [](double a, double b) { return std::cos(a * b); };
-    const auto gradient = [](double a, double b) { return std::make_tuple(-b * std::sin(a * b), -a * std::sin(a * b)); };
+    const auto gradient = [](double a, double b) {
+      return std::make_tuple(-b * std::sin(a * b), -a * std::sin(a * b));
+    };
     const GradientReport report = check_gradient(f, gradient, std::tie(rate, position));
     ASSERT_NE(report.verdict, Verdict::failed) << rate << " " << position << "\n" << report;
     passed += report ? 1 : 0;
-    const auto wrong = [](double a, double b) { return std::make_tuple(-b * std::sin(a * b), 0.5 - a * std::sin(a * b)); };
-    ASSERT_EQ(check_gradient(f, wrong, std::tie(rate, position)).verdict, Verdict::failed) << rate << " " << position;
+    const auto wrong = [](double a, double b) {
+      return std::make_tuple(-b * std::sin(a * b), 0.5 - a * std::sin(a * b));
+    };
+    ASSERT_EQ(check_gradient(f, wrong, std::tie(rate, position)).verdict, Verdict::failed)
+        << rate << " " << position;
   }
   EXPECT_GE(passed, 270) << "inconclusive is for the few where the gradient vanishes";
 }
@@ -211,13 +222,16 @@ TEST(CheckGradientRandom, LargeTensors) {
       if (!right) dx(211, 17) += 1e-4 * g(3, 399);
       return dx;
     };
-    for (const NumericMethod method : {NumericMethod::complex_step, NumericMethod::central_differences}) {
+    for (const NumericMethod method :
+         {NumericMethod::complex_step, NumericMethod::central_differences}) {
       GradientCheckOptions options;
       options.method = method;
       const GradientReport report = check_gradient(cubic, vjp, x, options);
       EXPECT_EQ(report.coverage, Coverage::projections);
       EXPECT_EQ(report.verdict, right ? Verdict::passed : Verdict::failed) << report;
-      EXPECT_EQ(report.worst->text(), right ? "d <w, f> / d x along random signs" : "d f[3, 399] / d x[211, 17]") << report;
+      EXPECT_EQ(report.worst->text(),
+                right ? "d <w, f> / d x along random signs" : "d f[3, 399] / d x[211, 17]")
+          << report;
       EXPECT_LT(report.evaluations, 250);
       EXPECT_LT(report.gradient_evaluations, 100);
     }

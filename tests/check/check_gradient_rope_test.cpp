@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checker on our own rotation: rotate_backward() is its gradient for every pairing, window, layout and scalar, and with m = 1.25 the
-// inverse is not.
+// The checker on our own rotation: rotate_backward() is its gradient for every pairing, window,
+// layout and scalar, and with m = 1.25 the inverse is not.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -35,8 +35,9 @@ Cache<Scalar> cache_for(Pairing pairing, double attention_factor) {
 
 template <class Scalar, int layout>
 Eigen::Tensor<Scalar, 3, layout> input() {
-  return layout == static_cast<int>(Eigen::ColMajor) ? normal_tensor<Scalar, 3, layout>({kHeadSize, kHeads, kTokens}, 1)
-                                                     : normal_tensor<Scalar, 3, layout>({kTokens, kHeads, kHeadSize}, 1);
+  return layout == static_cast<int>(Eigen::ColMajor)
+             ? normal_tensor<Scalar, 3, layout>({kHeadSize, kHeads, kTokens}, 1)
+             : normal_tensor<Scalar, 3, layout>({kTokens, kHeads, kHeadSize}, 1);
 }
 
 template <class Scalar, int layout>
@@ -48,7 +49,9 @@ void expect_transpose_is_the_gradient() {
     const auto rotated = [&](const auto& t) { return rotate(t, cache, pairing); };
     const auto in_its_scalar = [&](const X& t) { return X(rotate(t, cache, pairing)); };
     const auto gradient = [&](const X&, const X& g) { return rotate_backward(g, cache, pairing); };
-    const auto forgotten_m2 = [&](const X&, const X& g) { return rotate_inverse(g, cache, pairing); };
+    const auto forgotten_m2 = [&](const X&, const X& g) {
+      return rotate_inverse(g, cache, pairing);
+    };
     for (const Coverage coverage : {Coverage::every_entry, Coverage::projections}) {
       GradientCheckOptions options;
       options.coverage = coverage;
@@ -83,14 +86,20 @@ TEST(CheckGradientRope, TableGradient) {
   const Matrix cos = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 2);
   const Matrix sin = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 3);
   const Shape outer{1, kTokens};
-  const auto view = [&](const Matrix& c, const Matrix& s) { return TableView<double>{c.data(), s.data(), kHeadSize / 2, outer}; };
-  const auto rotated = [&](const X& t, const Matrix& c, const Matrix& s) { return X(rotate(t, view(c, s), split_half)); };
+  const auto view = [&](const Matrix& c, const Matrix& s) {
+    return TableView<double>{c.data(), s.data(), kHeadSize / 2, outer};
+  };
+  const auto rotated = [&](const X& t, const Matrix& c, const Matrix& s) {
+    return X(rotate(t, view(c, s), split_half));
+  };
   const auto strided = [&](const X& t) {
-    return StridedView<const double>{t.data(), Shape{kHeadSize, kHeads, kTokens}, {kHeadSize, kHeadSize * kHeads}};
+    return StridedView<const double>{
+        t.data(), Shape{kHeadSize, kHeads, kTokens}, {kHeadSize, kHeadSize * kHeads}};
   };
   const auto vjp = [&](const X& t, const Matrix& c, const Matrix& s, const X& g) {
     Matrix dcos(c.dimensions()), dsin(s.dimensions());
-    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), kHeadSize / 2, outer}, strided(t), strided(g), split_half);
+    table_gradient(TableGradient<double>{dcos.data(), dsin.data(), kHeadSize / 2, outer},
+                   strided(t), strided(g), split_half);
     return std::make_tuple(X(rotate_backward(g, view(c, s), split_half)), dcos, dsin);
   };
   GradientCheckOptions options;
@@ -113,7 +122,8 @@ TEST(CheckGradientRope, TableGradient) {
     auto [unused, dcos_of_one, dsin_of_one] = vjp(t, c, s, first_head);
     return std::make_tuple(X(dx), Matrix(dcos_of_one), Matrix(dsin));
   };
-  const GradientReport unsummed = check_gradient(rotated, one_head_only, std::tie(x, cos, sin), options);
+  const GradientReport unsummed =
+      check_gradient(rotated, one_head_only, std::tie(x, cos, sin), options);
   EXPECT_EQ(unsummed.verdict, Verdict::failed);
   EXPECT_EQ(unsummed.worst->argument, "cos") << unsummed;
   EXPECT_EQ((*unsummed.worst->output_place)[1], 1) << "the head that was left out";

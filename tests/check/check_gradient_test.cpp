@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Right gradients pass: by every method, for every kind of claim, argument, result, layout and scalar; and what is reported of them.
+// Right gradients pass: by every method, for every kind of claim, argument, result, layout and
+// scalar; and what is reported of them.
 #include "eigen_rope/check/check_gradient.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,8 @@ TEST(CheckGradient, SeveralArguments) {
   EXPECT_EQ(exact.verdict, Verdict::passed) << exact;
   EXPECT_EQ(exact.method, NumericMethod::complex_step);
   EXPECT_EQ(exact.checked, (12 + 15 + 4) * 20);
-  const GradientReport differences = check_gradient(typed(layer, w, x, bias), layer_vjp, std::make_tuple(w, x, bias));
+  const GradientReport differences =
+      check_gradient(typed(layer, w, x, bias), layer_vjp, std::make_tuple(w, x, bias));
   EXPECT_EQ(differences.verdict, Verdict::passed) << differences;
   EXPECT_EQ(differences.method, NumericMethod::central_differences);
 }
@@ -85,8 +87,10 @@ TEST(CheckGradient, NumbersAsArgumentAndResult) {
   EXPECT_TRUE(check_gradient(rank_0, doubled, p));
   EXPECT_EQ(check_gradient(rank_0, doubled, p).method, NumericMethod::complex_step);
   EXPECT_TRUE(check_gradient(rank_0, Eigen::Tensor<double, 1>(p + p), p));
-  EXPECT_TRUE(check_gradient([](double x) { return std::sqrt(x); }, [](double x) { return 0.5 / std::sqrt(x); }, 2.0));
-  EXPECT_FALSE(check_gradient([](double x) { return std::sqrt(x); }, [](double x) { return 0.4999 / std::sqrt(x); }, 2.0));
+  EXPECT_TRUE(check_gradient([](double x) { return std::sqrt(x); },
+                             [](double x) { return 0.5 / std::sqrt(x); }, 2.0));
+  EXPECT_FALSE(check_gradient([](double x) { return std::sqrt(x); },
+                              [](double x) { return 0.4999 / std::sqrt(x); }, 2.0));
 }
 
 TEST(CheckGradient, FloatIsDifferencedInDoubleWhereFTakesIt) {
@@ -119,7 +123,9 @@ TEST(CheckGradient, AFunctionThatIsNotAnalyticIsDifferenced) {
   const GradientReport report = check_gradient(squared_modulus, vjp, x);
   EXPECT_EQ(report.verdict, Verdict::passed) << report;
   EXPECT_EQ(report.method, NumericMethod::central_differences);
-  EXPECT_EQ(report.note, "f takes complex tensors but is not analytic there: central differences instead of the complex step");
+  EXPECT_EQ(report.note,
+            "f takes complex tensors but is not analytic there: central differences instead of the "
+            "complex step");
   GradientCheckOptions forced;
   forced.method = NumericMethod::complex_step;
   EXPECT_FALSE(check_gradient(squared_modulus, vjp, x, forced));
@@ -145,7 +151,9 @@ TEST(CheckGradient, OptionsSayHow) {
   EXPECT_GT(long_step.worst->bound, 1e-5);
 
   // What is given is added to the measured bound.
-  const auto nearly = [](const auto& t, const auto& g) { return Eigen::Tensor<double, 2>(soft_vjp(t, g) * 1.01); };
+  const auto nearly = [](const auto& t, const auto& g) {
+    return Eigen::Tensor<double, 2>(soft_vjp(t, g) * 1.01);
+  };
   options = {};
   EXPECT_FALSE(check_gradient(soft, nearly, x, options));
   options.relative = 0.02;
@@ -161,10 +169,13 @@ TEST(CheckGradient, EmptyTensors) {
   EXPECT_TRUE(no_input);
   EXPECT_EQ(no_input.checked, 0);
   EXPECT_EQ(no_input.text(),
-            "gradient check passed: nothing to check (automatic, every entry)\n  cost: f evaluated 1 time, the gradient 0 times");
+            "gradient check passed: nothing to check (automatic, every entry)\n  cost: f evaluated "
+            "1 time, the gradient 0 times");
   const auto x = normal_tensor<double, 2>({4, 3}, 5);
   const auto to_none = [](const Eigen::Tensor<double, 2>&) { return Eigen::Tensor<double, 1>(0); };
-  const auto zeros = [](const Eigen::Tensor<double, 2>& t, const Eigen::Tensor<double, 1>&) { return t.constant(0); };
+  const auto zeros = [](const Eigen::Tensor<double, 2>& t, const Eigen::Tensor<double, 1>&) {
+    return t.constant(0);
+  };
   EXPECT_TRUE(check_gradient(to_none, zeros, x));
   // One empty argument beside another.
   const auto sum = [](const auto& a, const auto& b) {
@@ -172,7 +183,9 @@ TEST(CheckGradient, EmptyTensors) {
     (void)b;
     return y;
   };
-  const auto sum_vjp = [](const auto& a, const auto& b, const auto& g) { return std::make_tuple(a * g * 2.0, b); };
+  const auto sum_vjp = [](const auto& a, const auto& b, const auto& g) {
+    return std::make_tuple(a * g * 2.0, b);
+  };
   GradientCheckOptions options;
   EXPECT_EQ(check_gradient(sum, sum_vjp, std::tie(x, none), options).checked, 144);
   options.coverage = Coverage::projections;

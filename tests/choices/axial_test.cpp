@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axial RoPE two ways: a window and positions for each axis, or one rotation whose sections restart their exponents. They are the same
-// thing, bit for bit, where the pairs of an axis fill its window. And the one way against Hugging Face's axial formula, whose pairs do not.
+// Axial RoPE two ways: a window and positions for each axis, or one rotation whose sections restart
+// their exponents. They are the same thing, bit for bit, where the pairs of an axis fill its
+// window. And the one way against Hugging Face's axial formula, whose pairs do not.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -25,7 +26,8 @@ const Shape shape{features, heads, tokens};
 template <class Scalar>
 std::vector<Scalar> sample() {
   std::vector<Scalar> x;
-  for (int i = 0; i < features * heads * tokens; ++i) x.push_back(static_cast<Scalar>(std::sin(1.7F * static_cast<float>(i))));
+  for (int i = 0; i < features * heads * tokens; ++i)
+    x.push_back(static_cast<Scalar>(std::sin(1.7F * static_cast<float>(i))));
   return x;
 }
 
@@ -45,7 +47,8 @@ std::vector<Scalar> by_windows(Index axes, Pairing pairing) {
   std::vector<Scalar> y = sample<Scalar>();
   for (Index axis = 0; axis < axes; ++axis) {
     const Cache<Scalar> cache(frequencies, Positions::ids(positions_on(axis)));
-    rotate_inplace(dense(y, shape), cache, pairing.with_offset(axis * width).with_rotary_dims(width));
+    rotate_inplace(dense(y, shape), cache,
+                   pairing.with_offset(axis * width).with_rotary_dims(width));
   }
   return y;
 }
@@ -54,7 +57,8 @@ std::vector<Scalar> by_windows(Index axes, Pairing pairing) {
 template <class Scalar>
 Cache<Scalar> axial_table(Index axes) {
   const Index width = features / axes;
-  const Sections sections(SectionPattern::vision, std::vector<Index>(static_cast<std::size_t>(axes), width / 2));
+  const Sections sections(SectionPattern::vision,
+                          std::vector<Index>(static_cast<std::size_t>(axes), width / 2));
   Powers<> powers{features, 100.0};
   powers.exponent_dims = width;
   powers.exponents = sections.exponents(features / 2);
@@ -81,7 +85,8 @@ TYPED_TEST_SUITE(AxialWindows, Scalars, );
 
 TYPED_TEST(AxialWindows, AreOneRotationWithInterleavedPairs) {
   for (const Index axes : {1, 2, 3, 4})
-    EXPECT_EQ(by_windows<TypeParam>(axes, interleaved), by_sections<TypeParam>(axes, interleaved)) << axes;
+    EXPECT_EQ(by_windows<TypeParam>(axes, interleaved), by_sections<TypeParam>(axes, interleaved))
+        << axes;
 }
 
 TYPED_TEST(AxialWindows, OfHalfPairsAreTheQuarterPairsOfTheRow) {
@@ -91,7 +96,8 @@ TYPED_TEST(AxialWindows, OfHalfPairsAreTheQuarterPairsOfTheRow) {
 }
 
 TEST(AxialTable, IsHuggingFacesAxialType) {
-  // sd = D/2, inv_freq = base^(-arange(0, sd, 2) / sd) for both axes; the first axis's angles, then the second's, twice over; rotate_half.
+  // sd = D/2, inv_freq = base^(-arange(0, sd, 2) / sd) for both axes; the first axis's angles, then
+  // the second's, twice over; rotate_half.
   const std::vector<double> x = sample<double>();
   const std::vector<double> y = by_sections<double>(2, split_half);
   constexpr Index P = features / 2;
@@ -105,8 +111,10 @@ TEST(AxialTable, IsHuggingFacesAxialType) {
       const auto b = a + static_cast<std::size_t>(P);
       // One rotation of 1.5 ulp of a pair below sqrt(2), and the table's half.
       constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-      EXPECT_NEAR(y[a], static_cast<double>(std::cos(angle) * x[a] - std::sin(angle) * x[b]), rounding);
-      EXPECT_NEAR(y[b], static_cast<double>(std::cos(angle) * x[b] + std::sin(angle) * x[a]), rounding);
+      EXPECT_NEAR(y[a], static_cast<double>(std::cos(angle) * x[a] - std::sin(angle) * x[b]),
+                  rounding);
+      EXPECT_NEAR(y[b], static_cast<double>(std::cos(angle) * x[b] + std::sin(angle) * x[a]),
+                  rounding);
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates without YaRN: against 200-bit arithmetic, by the properties that define each parameter, and against published numbers.
+// Rates without YaRN: against 200-bit arithmetic, by the properties that define each parameter, and
+// against published numbers.
 #include "eigen_rope/choices/frequencies.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,8 @@ using test::two_to;
 
 /// "Carried to about 2^-96": twice that.
 const Real rate_bound = two_to(-95);
-/// A product by a power of two, or a quotient of equal numbers, may only move the last bits of the pair.
+/// A product by a power of two, or a quotient of equal numbers, may only move the last bits of the
+/// pair.
 const Real property_bound = two_to(-100);
 
 void expect_rates(const Powers<>& powers) {
@@ -31,7 +33,8 @@ void expect_rates(const Powers<>& powers) {
   const test::RealFrequencies expected = test::real_frequencies(powers);
   ASSERT_EQ(frequencies.rates().size(), expected.rates.size());
   for (std::size_t k = 0; k < expected.rates.size(); ++k) {
-    EXPECT_LE(relative_error(exactly(frequencies.rates()[k]), expected.rates[k]), rate_bound) << "pair " << k;
+    EXPECT_LE(relative_error(exactly(frequencies.rates()[k]), expected.rates[k]), rate_bound)
+        << "pair " << k;
   }
   EXPECT_EQ(exactly(frequencies.attention_factor()), exactly(powers.attention_factor));
 }
@@ -75,7 +78,8 @@ TEST(Frequencies, PairZeroTurnsOneRadianPerTokenExactly) {
 TEST(Frequencies, LinearScaleMultipliesEveryRate) {
   const Frequencies plain = Frequencies::powers({128});
   const Frequencies scaled = Frequencies::powers({128, 10000.0, 0.25});
-  for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(exactly(scaled.rates()[k]) * 4, exactly(plain.rates()[k]));
+  for (std::size_t k = 0; k < 64; ++k)
+    EXPECT_EQ(exactly(scaled.rates()[k]) * 4, exactly(plain.rates()[k]));
 }
 
 TEST(Frequencies, FactorsDivideTheRatesOfTheirPairs) {
@@ -84,7 +88,9 @@ TEST(Frequencies, FactorsDivideTheRatesOfTheirPairs) {
   powers.factors = ramp_of_factors(64);
   const Frequencies divided = Frequencies::powers(powers);
   for (std::size_t k = 0; k < 64; ++k) {
-    EXPECT_LE(relative_error(exactly(divided.rates()[k]) * Real(powers.factors[k]), exactly(plain.rates()[k])), property_bound);
+    EXPECT_LE(relative_error(exactly(divided.rates()[k]) * Real(powers.factors[k]),
+                             exactly(plain.rates()[k])),
+              property_bound);
   }
 }
 
@@ -95,7 +101,8 @@ TEST(Frequencies, FactorsBeyondThePairsAreIgnored) {
   powers.factors.insert(powers.factors.end(), {5, 0, std::numeric_limits<double>::quiet_NaN()});
   const Frequencies longer = Frequencies::powers(powers);
   ASSERT_EQ(longer.pairs(), 4);
-  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(exactly(longer.rates()[k]), exactly(exact_length.rates()[k]));
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(exactly(longer.rates()[k]), exactly(exact_length.rates()[k]));
 }
 
 TEST(Frequencies, ExponentsChooseThePowerAndExponentDimsTheRoot) {
@@ -104,41 +111,48 @@ TEST(Frequencies, ExponentsChooseThePowerAndExponentDimsTheRoot) {
   powers.exponents = {3, 0, 0, 2};
   const Frequencies chosen = Frequencies::powers(powers);
   for (std::size_t k = 0; k < 4; ++k) {
-    EXPECT_EQ(exactly(chosen.rates()[k]), exactly(plain.rates()[static_cast<std::size_t>(powers.exponents[k])]));
+    EXPECT_EQ(exactly(chosen.rates()[k]),
+              exactly(plain.rates()[static_cast<std::size_t>(powers.exponents[k])]));
   }
   // 16^(-2 * k / 4) = 4^-k
   powers = {8, 16.0};
   powers.exponent_dims = 4;
   const Frequencies quarters = Frequencies::powers(powers);
   for (std::size_t k = 0; k < 4; ++k) {
-    EXPECT_LE(relative_error(exactly(quarters.rates()[k]), two_to(-2 * static_cast<int>(k))), rate_bound);
+    EXPECT_LE(relative_error(exactly(quarters.rates()[k]), two_to(-2 * static_cast<int>(k))),
+              rate_bound);
   }
 }
 
 TEST(Frequencies, AttentionFactorIsKeptWhateverItsSign) {
   for (const double m : {1.0, 0.0, -1.4245, 1e-300}) {
     EXPECT_EQ(exactly(Frequencies::powers({8, 10000.0, 1, m}).attention_factor()), exactly(m));
-    EXPECT_EQ(exactly(Frequencies::explicit_rates(std::vector<double>{1}, m).attention_factor()), exactly(m));
+    EXPECT_EQ(exactly(Frequencies::explicit_rates(std::vector<double>{1}, m).attention_factor()),
+              exactly(m));
   }
 }
 
 TEST(Frequencies, ExplicitRatesAreKeptExactly) {
-  const std::vector<double> rates{0, 1, -0.1, 1e-300, -2.5e7, std::numeric_limits<double>::denorm_min()};
+  const std::vector<double> rates{0,      1,      -0.1,
+                                  1e-300, -2.5e7, std::numeric_limits<double>::denorm_min()};
   const Frequencies frequencies = Frequencies::explicit_rates(rates);
   ASSERT_EQ(frequencies.pairs(), 6);
-  for (std::size_t k = 0; k < rates.size(); ++k) EXPECT_EQ(exactly(frequencies.rates()[k]), exactly(rates[k]));
+  for (std::size_t k = 0; k < rates.size(); ++k)
+    EXPECT_EQ(exactly(frequencies.rates()[k]), exactly(rates[k]));
   EXPECT_EQ(exactly(frequencies.attention_factor()), 1);
 
   const std::vector<DoubleDouble> pairs{{0.1, 1e-18}, {-3, 2e-17}};
   const Frequencies finer = Frequencies::explicit_rates(pairs, DoubleDouble(1.1, -1e-17));
   ASSERT_EQ(finer.pairs(), 2);
-  for (std::size_t k = 0; k < pairs.size(); ++k) EXPECT_EQ(exactly(finer.rates()[k]), exactly(pairs[k]));
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    EXPECT_EQ(exactly(finer.rates()[k]), exactly(pairs[k]));
   EXPECT_EQ(exactly(finer.attention_factor()), exactly(DoubleDouble(1.1, -1e-17)));
 }
 
 TEST(Frequencies, ThetaScaleIsThePublishedOne) {
   // 10000^(-2/128), as float32 prints it.
-  EXPECT_EQ(static_cast<float>(static_cast<double>(Frequencies::powers({128}).rates()[1])), 0.865964353F);
+  EXPECT_EQ(static_cast<float>(static_cast<double>(Frequencies::powers({128}).rates()[1])),
+            0.865964353F);
 }
 
 TEST(Frequencies, MatchHuggingFaceDefaultAndLinear) {
@@ -156,7 +170,9 @@ TEST(NtkBase, StretchesTheSlowestPairByTheFactorAndLeavesTheFastest) {
       EXPECT_EQ(exactly(ntk.rates().front()), 1);
       // The base is rounded to double once; the slowest pair takes its power (dims - 2)/dims < 1.
       const Real double_rounding = two_to(-52);
-      EXPECT_LE(relative_error(exactly(ntk.rates().back()) * Real(factor), exactly(plain.rates().back())), double_rounding);
+      EXPECT_LE(
+          relative_error(exactly(ntk.rates().back()) * Real(factor), exactly(plain.rates().back())),
+          double_rounding);
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes and layouts: which axis is which, the outer extents a table gets from them, and the order its rows are filled in.
+// Shapes and layouts: which axis is which, the outer extents a table gets from them, and the order
+// its rows are filled in.
 #include "eigen_rope/choices/layout.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,9 @@ std::vector<AxisRole> roles(const Layout& layout) {
 
 std::vector<Visit> visits(const Positions& positions, const Layout& layout) {
   std::vector<Visit> result;
-  detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) { result.emplace_back(row, batch, token); });
+  detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+    result.emplace_back(row, batch, token);
+  });
   return result;
 }
 
@@ -44,7 +47,8 @@ TEST(Layout, NamesAreReadFromTheirEnd) {
 }
 
 TEST(Layout, KnowsWhetherItHasABatchAxis) {
-  for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::sbnd(), Layout::bsd()}) EXPECT_TRUE(layout.has_batch());
+  for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::sbnd(), Layout::bsd()})
+    EXPECT_TRUE(layout.has_batch());
   for (const Layout& layout : {Layout::tnd(), Layout::sd()}) EXPECT_FALSE(layout.has_batch());
 }
 
@@ -52,7 +56,8 @@ TEST(Layout, MayHaveSevenOuterAxes) {
   constexpr AxisRole other = AxisRole::other;
   const Layout layout{other, AxisRole::token, other, other, AxisRole::batch, other, other};
   EXPECT_EQ(layout.axes(), 7);
-  const Cache<float> cache(Frequencies::powers({4}), Positions::per_batch(std::vector<int>(6), Batches{2}), layout);
+  const Cache<float> cache(Frequencies::powers({4}),
+                           Positions::per_batch(std::vector<int>(6), Batches{2}), layout);
   EXPECT_EQ(cache.outer(), (Shape{1, 3, 1, 1, 2, 1, 1}));
 }
 
@@ -60,7 +65,9 @@ TEST(Layout, TablesHaveXsExtentOnTokensAndBatchesAndOneElsewhere) {
   const Frequencies frequencies = Frequencies::powers({8});
   const Positions one = Positions::range(0, 5);
   const Positions two = Positions::per_batch(std::vector<int>(10), Batches{2});
-  const auto outer = [&](const Positions& positions, const Layout& layout) { return Cache<float>(frequencies, positions, layout).outer(); };
+  const auto outer = [&](const Positions& positions, const Layout& layout) {
+    return Cache<float>(frequencies, positions, layout).outer();
+  };
   EXPECT_EQ(outer(one, Layout::bsnd()), (Shape{1, 5, 1}));
   EXPECT_EQ(outer(one, Layout::bnsd()), (Shape{5, 1, 1}));
   EXPECT_EQ(outer(one, Layout::sbnd()), (Shape{1, 1, 5}));
@@ -75,13 +82,16 @@ TEST(Layout, TablesHaveXsExtentOnTokensAndBatchesAndOneElsewhere) {
 
 TEST(Layout, RowsAreVisitedInMemoryOrder) {
   const Positions positions = Positions::per_batch(std::vector<int>(6), Batches{2});
-  const std::vector<Visit> tokens_inside{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {3, 1, 0}, {4, 1, 1}, {5, 1, 2}};
-  const std::vector<Visit> batches_inside{{0, 0, 0}, {1, 1, 0}, {2, 0, 1}, {3, 1, 1}, {4, 0, 2}, {5, 1, 2}};
+  const std::vector<Visit> tokens_inside{{0, 0, 0}, {1, 0, 1}, {2, 0, 2},
+                                         {3, 1, 0}, {4, 1, 1}, {5, 1, 2}};
+  const std::vector<Visit> batches_inside{{0, 0, 0}, {1, 1, 0}, {2, 0, 1},
+                                          {3, 1, 1}, {4, 0, 2}, {5, 1, 2}};
   EXPECT_EQ(visits(positions, Layout::bsnd()), tokens_inside);
   EXPECT_EQ(visits(positions, Layout::bnsd()), tokens_inside);
   EXPECT_EQ(visits(positions, Layout::bsd()), tokens_inside);
   EXPECT_EQ(visits(positions, Layout::sbnd()), batches_inside);
-  EXPECT_THAT(visits(Positions::range(0, 2), Layout::tnd()), ElementsAre(Visit{0, 0, 0}, Visit{1, 0, 1}));
+  EXPECT_THAT(visits(Positions::range(0, 2), Layout::tnd()),
+              ElementsAre(Visit{0, 0, 0}, Visit{1, 0, 1}));
   EXPECT_THAT(visits(Positions::range(0, 0), Layout::bsnd()), testing::IsEmpty());
 }
 

@@ -22,7 +22,8 @@ using test::Real;
 /// The positions of one batch on one axis.
 std::vector<double> row(const Positions& positions, int axis = 0, Index batch = 0) {
   std::vector<double> values;
-  for (Index s = 0; s < positions.tokens(); ++s) values.push_back(static_cast<double>(positions.at(axis, batch, s)));
+  for (Index s = 0; s < positions.tokens(); ++s)
+    values.push_back(static_cast<double>(positions.at(axis, batch, s)));
   return values;
 }
 
@@ -48,20 +49,30 @@ TEST(Positions, RangeMayBeEmptyAnywhere) {
 }
 
 TEST(Positions, IdsMayRepeatJumpAndGoBack) {
-  EXPECT_EQ(row(Positions::ids(std::vector<std::int32_t>{0, 1, 2, 0, 1, 100000, -5})), (std::vector<double>{0, 1, 2, 0, 1, 100000, -5}));
+  EXPECT_EQ(row(Positions::ids(std::vector<std::int32_t>{0, 1, 2, 0, 1, 100000, -5})),
+            (std::vector<double>{0, 1, 2, 0, 1, 100000, -5}));
   EXPECT_EQ(Positions::ids(std::vector<std::int64_t>{}).tokens(), 0);
 }
 
 TEST(Positions, EveryInt64IsHeldExactly) {
-  const std::vector<std::int64_t> ids{int64_min,     int64_min + 1, -(std::int64_t{1} << 53) - 1, -1, 0, (std::int64_t{1} << 53) + 1,
-                                      int64_max - 1, int64_max};
+  const std::vector<std::int64_t> ids{int64_min,
+                                      int64_min + 1,
+                                      -(std::int64_t{1} << 53) - 1,
+                                      -1,
+                                      0,
+                                      (std::int64_t{1} << 53) + 1,
+                                      int64_max - 1,
+                                      int64_max};
   const Positions positions = Positions::ids(ids);
-  for (std::size_t s = 0; s < ids.size(); ++s) EXPECT_EQ(exactly(positions.at(0, 0, static_cast<Index>(s))), Real(ids[s]));
+  for (std::size_t s = 0; s < ids.size(); ++s)
+    EXPECT_EQ(exactly(positions.at(0, 0, static_cast<Index>(s))), Real(ids[s]));
 }
 
 TEST(Positions, OtherIntegerTypesKeepTheirValues) {
-  EXPECT_EQ(row(Positions::ids(std::vector<std::uint32_t>{0, 4294967295U})), (std::vector<double>{0, 4294967295.0}));
-  EXPECT_EQ(row(Positions::ids(std::vector<std::int8_t>{-128, 127})), (std::vector<double>{-128, 127}));
+  EXPECT_EQ(row(Positions::ids(std::vector<std::uint32_t>{0, 4294967295U})),
+            (std::vector<double>{0, 4294967295.0}));
+  EXPECT_EQ(row(Positions::ids(std::vector<std::int8_t>{-128, 127})),
+            (std::vector<double>{-128, 127}));
   EXPECT_EQ(row(Positions::ids(std::vector<std::uint16_t>{65535})), (std::vector<double>{65535}));
 }
 
@@ -75,7 +86,8 @@ TEST(Positions, FractionsAreHeldExactly) {
 }
 
 TEST(Positions, PerBatchListsAreBatchMajor) {
-  const Positions positions = Positions::per_batch(std::vector<int>{0, 1, 2, 10, 11, 12}, Batches{2});
+  const Positions positions =
+      Positions::per_batch(std::vector<int>{0, 1, 2, 10, 11, 12}, Batches{2});
   EXPECT_EQ(positions.batches(), 2);
   EXPECT_EQ(positions.tokens(), 3);
   EXPECT_EQ(row(positions, 0, 0), (std::vector<double>{0, 1, 2}));
@@ -93,18 +105,21 @@ TEST(Positions, MayHaveNoBatchesOrNoTokens) {
 
 TEST(Positions, MultiAxisListsAreAxisMajorAndSectionsGivePairsTheirAxis) {
   const Sections sections(SectionPattern::contiguous, {2, 1, 1});
-  const Positions positions = Positions::multi_axis(std::vector<int>{0, 1, 10, 11, 20, 21}, sections);
+  const Positions positions =
+      Positions::multi_axis(std::vector<int>{0, 1, 10, 11, 20, 21}, sections);
   EXPECT_EQ(positions.axes(), 3);
   EXPECT_EQ(positions.batches(), 1);
   EXPECT_EQ(positions.tokens(), 2);
-  for (int axis = 0; axis < 3; ++axis) EXPECT_EQ(row(positions, axis), (std::vector<double>{10.0 * axis, 10.0 * axis + 1}));
+  for (int axis = 0; axis < 3; ++axis)
+    EXPECT_EQ(row(positions, axis), (std::vector<double>{10.0 * axis, 10.0 * axis + 1}));
   for (Index pair = 0; pair < 8; ++pair) EXPECT_EQ(positions.axis(pair), sections.axis(pair));
 }
 
 TEST(Positions, MultiAxisListsMayHaveBatches) {
   // [axis][batch][token]
   const Positions positions =
-      Positions::multi_axis(std::vector<double>{0, 1, 10, 11, 100, 101, 110, 110.5}, Sections(SectionPattern::vision, {1, 1}), Batches{2});
+      Positions::multi_axis(std::vector<double>{0, 1, 10, 11, 100, 101, 110, 110.5},
+                            Sections(SectionPattern::vision, {1, 1}), Batches{2});
   EXPECT_EQ(positions.tokens(), 2);
   EXPECT_EQ(row(positions, 0, 0), (std::vector<double>{0, 1}));
   EXPECT_EQ(row(positions, 0, 1), (std::vector<double>{10, 11}));
@@ -114,7 +129,8 @@ TEST(Positions, MultiAxisListsMayHaveBatches) {
 
 TEST(Positions, OneAxisOfSectionsIsLikeIds) {
   const std::vector<int> ids{3, 1, 4};
-  EXPECT_EQ(row(Positions::multi_axis(ids, Sections(SectionPattern::contiguous, {4}))), row(Positions::ids(ids)));
+  EXPECT_EQ(row(Positions::multi_axis(ids, Sections(SectionPattern::contiguous, {4}))),
+            row(Positions::ids(ids)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas of the rates for any scalar: their values in every arithmetic, derivatives through them, and Llama 3.1's scaling.
+// The formulas of the rates for any scalar: their values in every arithmetic, derivatives through
+// them, and Llama 3.1's scaling.
 #include "eigen_rope/choices/scaling.hpp"
 
 #include <gtest/gtest.h>
@@ -53,13 +54,17 @@ const std::vector<GgmlYarn<>> every_yarn{{1.0, 4096, 32.0, 1.0},
                                          {1.0, 4096, 32.0, 1.0, RampEnds::exact},
                                          {0.75, 131072, 31.5, 1.125, RampEnds::exact},
                                          {-0.5, 64, 32.0, 1.0, RampEnds::exact}};
-const std::vector<Llama3<>> every_llama3{{8.0, 1.0, 4.0, 8192}, {32.0, 0.25, 5.5, 4096}, {0.5, 1.0, 40.0, 8192}};
+const std::vector<Llama3<>> every_llama3{
+    {8.0, 1.0, 4.0, 8192}, {32.0, 0.25, 5.5, 4096}, {0.5, 1.0, 40.0, 8192}};
 
 // The stated bounds, in units of the roundoff and of f_k linear_scale.
 
 double powers_roundings(const Powers<>& p, std::size_t k) {
-  const double power = p.exponents.empty() ? static_cast<double>(k) : static_cast<double>(p.exponents[k]);
-  return 4 * std::abs(std::log(p.base)) * 2 * power / static_cast<double>(detail::exponent_dims(p)) + 4;
+  const double power =
+      p.exponents.empty() ? static_cast<double>(k) : static_cast<double>(p.exponents[k]);
+  return 4 * std::abs(std::log(p.base)) * 2 * power /
+             static_cast<double>(detail::exponent_dims(p)) +
+         4;
 }
 
 double yarn_roundings(const Powers<>& p, const GgmlYarn<>& y, std::size_t k) {
@@ -68,28 +73,35 @@ double yarn_roundings(const Powers<>& p, const GgmlYarn<>& y, std::size_t k) {
   if (y.ends == RampEnds::exact) {
     const Index dims = detail::exponent_dims(p);
     const CorrectionDims<> ramp = yarn_correction_dims(dims, p.base, y);
-    const double logs = std::log(static_cast<double>(y.original_context)) + std::abs(std::log(y.beta_fast)) + 2;
-    roundings += 10 * ext_factor * static_cast<double>(dims) * logs / std::abs(std::log(p.base)) / std::max(0.001, ramp.high - ramp.low);
+    const double logs =
+        std::log(static_cast<double>(y.original_context)) + std::abs(std::log(y.beta_fast)) + 2;
+    roundings += 10 * ext_factor * static_cast<double>(dims) * logs / std::abs(std::log(p.base)) /
+                 std::max(0.001, ramp.high - ramp.low);
   }
   return roundings * std::max(1.0, p.linear_scale) * (1 + 2 * ext_factor) / p.linear_scale;
 }
 
 double llama3_roundings(const Powers<>& p, const Llama3<>& l, std::size_t k) {
-  return 2 * powers_roundings(p, k) * std::max(1.0, 1 / l.factor) * (1 + l.high_freq_factor / (l.high_freq_factor - l.low_freq_factor));
+  return 2 * powers_roundings(p, k) * std::max(1.0, 1 / l.factor) *
+         (1 + l.high_freq_factor / (l.high_freq_factor - l.low_freq_factor));
 }
 
 template <class S, class Roundings>
-void expect_close(const Rates<S>& actual, const Frequencies& expected, const Powers<>& powers, const Roundings& roundings) {
+void expect_close(const Rates<S>& actual, const Frequencies& expected, const Powers<>& powers,
+                  const Roundings& roundings) {
   // Frequencies themselves are good to rate_bound, which counts where long double has 113 bits.
   const Real unit_roundoff = Real(std::numeric_limits<S>::epsilon()) / 2 + rate_bound;
   ASSERT_EQ(actual.rates.size(), expected.rates().size());
   const Frequencies unblended = Frequencies::powers(powers);
   for (std::size_t k = 0; k < actual.rates.size(); ++k) {
     const Real size = abs(exactly(unblended.rates()[k]));
-    EXPECT_LE(abs(exactly(actual.rates[k]) - exactly(expected.rates()[k])), unit_roundoff * Real(roundings(k)) * size) << "pair " << k;
+    EXPECT_LE(abs(exactly(actual.rates[k]) - exactly(expected.rates()[k])),
+              unit_roundoff * Real(roundings(k)) * size)
+        << "pair " << k;
   }
   // A logarithm of at most 2.1, a quotient, a difference and a product.
-  EXPECT_LE(relative_error(exactly(actual.attention_factor), exactly(expected.attention_factor())), 6 * unit_roundoff);
+  EXPECT_LE(relative_error(exactly(actual.attention_factor), exactly(expected.attention_factor())),
+            6 * unit_roundoff);
 }
 
 template <class S>
@@ -102,31 +114,41 @@ TYPED_TEST(RatesOf, AreThoseOfFrequenciesWithinTheBound) {
   for (const Powers<>& p : every_powers()) {
     SCOPED_TRACE(testing::Message() << p.rotary_dims << " dims, base " << p.base);
     const auto powers = p.cast<S>();
-    expect_close(powers.rates(), Frequencies::powers(p), p, [&](std::size_t k) { return powers_roundings(p, k); });
+    expect_close(powers.rates(), Frequencies::powers(p), p,
+                 [&](std::size_t k) { return powers_roundings(p, k); });
     for (const GgmlYarn<>& y : every_yarn) {
-      SCOPED_TRACE(testing::Message() << "yarn, ext factor " << y.ext_factor << ", ends " << static_cast<int>(y.ends));
-      expect_close(y.cast<S>().rates(powers), Frequencies(p, y), p, [&](std::size_t k) { return yarn_roundings(p, y, k); });
+      SCOPED_TRACE(testing::Message()
+                   << "yarn, ext factor " << y.ext_factor << ", ends " << static_cast<int>(y.ends));
+      expect_close(y.cast<S>().rates(powers), Frequencies(p, y), p,
+                   [&](std::size_t k) { return yarn_roundings(p, y, k); });
     }
     for (const Llama3<>& l : every_llama3) {
       SCOPED_TRACE(testing::Message() << "llama3, factor " << l.factor);
-      expect_close(l.cast<S>().rates(powers), Frequencies(p, l), p, [&](std::size_t k) { return llama3_roundings(p, l, k); });
+      expect_close(l.cast<S>().rates(powers), Frequencies(p, l), p,
+                   [&](std::size_t k) { return llama3_roundings(p, l, k); });
     }
   }
 }
 
-/// Against formulas written independently, of which f_k max(1, scale)(1 + 2 |ext_factor|) or 1/factor is the largest part.
-void expect_real(const Frequencies& frequencies, Scaling scaling, const Powers<>& p, const GgmlYarn<>& y, const Llama3<>& l) {
+/// Against formulas written independently, of which f_k max(1, scale)(1 + 2 |ext_factor|) or
+/// 1/factor is the largest part.
+void expect_real(const Frequencies& frequencies, Scaling scaling, const Powers<>& p,
+                 const GgmlYarn<>& y, const Llama3<>& l) {
   const Rates<Real> expected = real_rates(scaling, {p, y, l});
   Powers<> unscaled = p;
   unscaled.linear_scale = 1;
   const Frequencies f = Frequencies::powers(unscaled);
   // The ends of a ramp or a band of at least 2 pairs or turns come from numbers up to 128.
-  const Real largest = Real(std::max(1.0, p.linear_scale)) * (1 + 2 * abs(Real(y.ext_factor))) * std::max(1.0, 1 / l.factor) * 64;
+  const Real largest = Real(std::max(1.0, p.linear_scale)) * (1 + 2 * abs(Real(y.ext_factor))) *
+                       std::max(1.0, 1 / l.factor) * 64;
   for (std::size_t k = 0; k < expected.rates.size(); ++k) {
     const Real size = scaling == Scaling::powers ? Real(p.linear_scale) : largest;
-    EXPECT_LE(abs(exactly(frequencies.rates()[k]) - expected.rates[k]), rate_bound * size * abs(exactly(f.rates()[k]))) << "pair " << k;
+    EXPECT_LE(abs(exactly(frequencies.rates()[k]) - expected.rates[k]),
+              rate_bound * size * abs(exactly(f.rates()[k])))
+        << "pair " << k;
   }
-  EXPECT_LE(relative_error(exactly(frequencies.attention_factor()), expected.attention_factor), rate_bound);
+  EXPECT_LE(relative_error(exactly(frequencies.attention_factor()), expected.attention_factor),
+            rate_bound);
 }
 
 TEST(Rates, InDoubleDoubleAreThoseOfTheFormulas) {
@@ -134,10 +156,12 @@ TEST(Rates, InDoubleDoubleAreThoseOfTheFormulas) {
     SCOPED_TRACE(testing::Message() << p.rotary_dims << " dims, base " << p.base);
     expect_real(Frequencies::powers(p), Scaling::powers, p, {}, {});
     for (const GgmlYarn<>& y : every_yarn) {
-      SCOPED_TRACE(testing::Message() << "yarn, ext factor " << y.ext_factor << ", ends " << static_cast<int>(y.ends));
+      SCOPED_TRACE(testing::Message()
+                   << "yarn, ext factor " << y.ext_factor << ", ends " << static_cast<int>(y.ends));
       expect_real(Frequencies(p, y), Scaling::yarn, p, y, {});
     }
-    for (const Llama3<>& l : every_llama3) expect_real(Frequencies(p, l), Scaling::llama3, p, {}, l);
+    for (const Llama3<>& l : every_llama3)
+      expect_real(Frequencies(p, l), Scaling::llama3, p, {}, l);
   }
 }
 
@@ -146,13 +170,16 @@ struct Recorded {
   DoubleDouble rate;
 };
 
-void expect_recorded(const Frequencies& frequencies, const std::vector<Recorded>& recorded, DoubleDouble attention_factor) {
-  for (const Recorded& r : recorded) EXPECT_EQ(exactly(frequencies.rates()[r.pair]), exactly(r.rate)) << "pair " << r.pair;
+void expect_recorded(const Frequencies& frequencies, const std::vector<Recorded>& recorded,
+                     DoubleDouble attention_factor) {
+  for (const Recorded& r : recorded)
+    EXPECT_EQ(exactly(frequencies.rates()[r.pair]), exactly(r.rate)) << "pair " << r.pair;
   EXPECT_EQ(exactly(frequencies.attention_factor()), exactly(attention_factor));
 }
 
 TEST(Rates, KeepTheirBits) {
-  // Recorded from the implementation in double-double that these templates replaced: tables made from them must not change.
+  // Recorded from the implementation in double-double that these templates replaced: tables made
+  // from them must not change.
   Powers<> powers{80, 5e5, 0.1, 1.3};
   for (int k = 0; k < 40; ++k) powers.factors.push_back(0.9 + 0.37 * k);
   expect_recorded(Frequencies::powers(powers),
@@ -169,7 +196,8 @@ TEST(Rates, KeepTheirBits) {
                    {39, {0x1.3728a0559636p-26, -0x1.9138713f21d24p-81}}},
                   magnitude);
   yarn.ext_factor = -0.5;
-  expect_recorded(Frequencies(powers, yarn), {{0, {-0x1.8e38e38e38e39p-2, 0x1.cd6e9e06522c3p-56}}}, magnitude);
+  expect_recorded(Frequencies(powers, yarn), {{0, {-0x1.8e38e38e38e39p-2, 0x1.cd6e9e06522c3p-56}}},
+                  magnitude);
   Powers<> vision{64, 1e4, 0.25};
   vision.exponent_dims = 32;
   for (Index k = 0; k < 32; ++k) vision.exponents.push_back(k % 16);
@@ -182,15 +210,18 @@ TEST(Rates, KeepTheirBits) {
 }
 
 TEST(Rates, EveryScalarRoundsTheEndsOfTheRampToTheSamePair) {
-  // c(beta) = log2(turns) / 2 for 16 dims and base 2^16: 2 for 16 turns, give or take less than a double shows.
+  // c(beta) = log2(turns) / 2 for 16 dims and base 2^16: 2 for 16 turns, give or take less than a
+  // double shows.
   const Powers<> powers{16, 65536.0, 0.25};
   const double beta_at_two = 32768.0 / 16 / 6.283185307179586;
-  for (const double beta : {beta_at_two, std::nextafter(beta_at_two, 0), std::nextafter(beta_at_two, infinity)}) {
+  for (const double beta :
+       {beta_at_two, std::nextafter(beta_at_two, 0), std::nextafter(beta_at_two, infinity)}) {
     const GgmlYarn<> yarn{1.0, 32768, beta, 1.0};
     const Frequencies expected = Frequencies(powers, yarn);
     const Rates<double> actual = yarn.rates(powers);
     for (std::size_t k = 0; k < 8; ++k) {
-      EXPECT_NEAR(actual.rates[k], static_cast<double>(expected.rates()[k]), 40 * std::numeric_limits<double>::epsilon() * actual.rates[k]);
+      EXPECT_NEAR(actual.rates[k], static_cast<double>(expected.rates()[k]),
+                  40 * std::numeric_limits<double>::epsilon() * actual.rates[k]);
     }
   }
 }
@@ -208,21 +239,25 @@ TEST(GgmlYarn, ExactEndsAreThePublishedOnes) {
   EXPECT_EQ(step.high, step.low);
 }
 
-void expect_rates(const Frequencies& frequencies, const std::vector<std::pair<std::size_t, double>>& rates) {
+void expect_rates(const Frequencies& frequencies,
+                  const std::vector<std::pair<std::size_t, double>>& rates) {
   constexpr double twelve_digits = 5e-12;
   for (const auto& [pair, rate] : rates) {
-    EXPECT_NEAR(static_cast<double>(frequencies.rates()[pair]), rate, twelve_digits * rate) << "pair " << pair;
+    EXPECT_NEAR(static_cast<double>(frequencies.rates()[pair]), rate, twelve_digits * rate)
+        << "pair " << pair;
   }
 }
 
 TEST(GgmlYarn, ExactEndsGiveTheRatesOfGptOss) {
   // Computed with 50 digits.
-  expect_rates(Frequencies({64, 150000.0, 1.0 / 32}, GgmlYarn<>{1.0, 4096, 32.0, 1.0, RampEnds::exact}), {{8, 0.0508132748155},
-                                                                                                          {9, 0.0317056961847},
-                                                                                                          {12, 0.00679495948973},
-                                                                                                          {17, 0.000129318701245},
-                                                                                                          {18, 3.83088123738e-5},
-                                                                                                          {31, 3.02351142812e-7}});
+  expect_rates(
+      Frequencies({64, 150000.0, 1.0 / 32}, GgmlYarn<>{1.0, 4096, 32.0, 1.0, RampEnds::exact}),
+      {{8, 0.0508132748155},
+       {9, 0.0317056961847},
+       {12, 0.00679495948973},
+       {17, 0.000129318701245},
+       {18, 3.83088123738e-5},
+       {31, 3.02351142812e-7}});
 }
 
 TEST(Llama3, GivesTheRatesOfLlama) {
@@ -243,7 +278,8 @@ TEST(Llama3, GivesTheRatesOfLlama) {
 }
 
 TEST(Llama3, MatchesHuggingFace) {
-  // 128 dims, base 10000, factor 10, original context 2048: the default list with a band, and a tenth behind it.
+  // 128 dims, base 10000, factor 10, original context 2048: the default list with a band, and a
+  // tenth behind it.
   test::PublishedRates published = test::published_default;
   const std::vector<double> band{1.0730e-02, 7.7785e-03, 5.6009e-03, 3.9991e-03, 2.8248e-03,
                                  1.9675e-03, 1.3449e-03, 8.9549e-04, 5.7363e-04, 3.4539e-04};
@@ -291,13 +327,18 @@ TEST(Llama3, LinearScaleAndSignComeOnTop) {
 }
 
 TEST(Llama3, RefusesWhatHasNoMeaning) {
-  const auto message = [](const Llama3<>& llama3) { return error_of([&] { (void)Frequencies({8}, llama3); }); };
+  const auto message = [](const Llama3<>& llama3) {
+    return error_of([&] { (void)Frequencies({8}, llama3); });
+  };
   EXPECT_EQ(message({0.0}), "[rope] llama3 factor must be finite and greater than 0, got 0");
   EXPECT_EQ(message({8.0, -1.0}), "[rope] low freq factor must be finite and not negative, got -1");
-  EXPECT_EQ(message({8.0, 1.0, infinity}), "[rope] high freq factor must be finite and not negative, got inf");
-  EXPECT_EQ(message({8.0, 4.0, 1.0}), "[rope] high freq factor must be at least the low freq factor (4), got 1");
+  EXPECT_EQ(message({8.0, 1.0, infinity}),
+            "[rope] high freq factor must be finite and not negative, got inf");
+  EXPECT_EQ(message({8.0, 4.0, 1.0}),
+            "[rope] high freq factor must be at least the low freq factor (4), got 1");
   EXPECT_EQ(message({8.0, 1.0, 4.0, -1}), "[rope] original context must not be negative, got -1");
-  EXPECT_EQ(error_of([] { (void)Frequencies({7}, Llama3<>{}); }), "[rope] rotary dims must be even, got 7");
+  EXPECT_EQ(error_of([] { (void)Frequencies({7}, Llama3<>{}); }),
+            "[rope] rotary dims must be even, got 7");
 }
 
 using Dynamic = Eigen::AutoDiffScalar<Eigen::VectorXd>;
@@ -314,7 +355,8 @@ TEST(Rates, DerivativesOfDynamicSizePassThroughConstants) {
     const double slope = -2 * static_cast<double>(k) / 16 / 5e5;
     for (const Dynamic& rate : {power.rates[k], yarn.rates[k]}) {
       ASSERT_EQ(rate.derivatives().size(), 1);
-      EXPECT_NEAR(rate.derivatives()[0], slope * rate.value(), rounding * std::abs(slope) * rate.value());
+      EXPECT_NEAR(rate.derivatives()[0], slope * rate.value(),
+                  rounding * std::abs(slope) * rate.value());
     }
     ASSERT_EQ(llama3.rates[k].derivatives().size(), 1);
   }
@@ -338,7 +380,8 @@ TEST(Rates, CastKeepsEveryParameterAndDropsDerivatives) {
   EXPECT_EQ(back.factors, powers.factors);
   EXPECT_EQ(back.exponents, powers.exponents);
   EXPECT_EQ(back.exponent_dims, 4);
-  const GgmlYarn<> yarn = GgmlYarn<>{0.5, 7, 3.0, 2.0, RampEnds::exact}.cast<DoubleDouble>().cast<double>();
+  const GgmlYarn<> yarn =
+      GgmlYarn<>{0.5, 7, 3.0, 2.0, RampEnds::exact}.cast<DoubleDouble>().cast<double>();
   EXPECT_EQ(yarn.ext_factor, 0.5);
   EXPECT_EQ(yarn.original_context, 7);
   EXPECT_EQ(yarn.beta_fast, 3);

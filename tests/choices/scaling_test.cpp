@@ -24,7 +24,8 @@ template <class OneScaling>
 void expect_formula(const OneScaling& scaling, Index length = 0) {
   const Scaling any = scaling;
   const Frequencies frequencies(powers, any, length);
-  const Rates<DoubleDouble> expected = scaling.template cast<DoubleDouble>().rates(powers.cast<DoubleDouble>(), length);
+  const Rates<DoubleDouble> expected =
+      scaling.template cast<DoubleDouble>().rates(powers.cast<DoubleDouble>(), length);
   EXPECT_EQ(frequencies.rates(), expected.rates) << scaling << ", length " << length;
   EXPECT_EQ(frequencies.attention_factor(), expected.attention_factor) << scaling;
 }

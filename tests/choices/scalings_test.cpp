@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scalings of published configurations: what they have in common with the powers and with each other, numbers other people published,
-// the edges of their rules, and what is refused. The recorded lists are in golden_scaling_test.cpp.
+// The scalings of published configurations: what they have in common with the powers and with each
+// other, numbers other people published, the edges of their rules, and what is refused. The
+// recorded lists are in golden_scaling_test.cpp.
 #include "eigen_rope/choices/scaling.hpp"
 
 #include <gtest/gtest.h>
@@ -32,20 +33,29 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What double-double leaves of a rate: exp and log are good to 2^-98.
 const Real double_double_rounding = two_to(-92);
 
-void expect_same(const Frequencies& actual, const Frequencies& expected, const std::string& what = "") {
+void expect_same(const Frequencies& actual, const Frequencies& expected,
+                 const std::string& what = "") {
   ASSERT_EQ(actual.pairs(), expected.pairs());
   for (std::size_t k = 0; k < actual.rates().size(); ++k) {
     const Real rate = exactly(expected.rates()[k]);
-    EXPECT_LE(abs(exactly(actual.rates()[k]) - rate), double_double_rounding * abs(rate)) << what << " pair " << k;
+    EXPECT_LE(abs(exactly(actual.rates()[k]) - rate), double_double_rounding * abs(rate))
+        << what << " pair " << k;
   }
-  EXPECT_LE(abs(exactly(actual.attention_factor()) - exactly(expected.attention_factor())), double_double_rounding) << what;
+  EXPECT_LE(abs(exactly(actual.attention_factor()) - exactly(expected.attention_factor())),
+            double_double_rounding)
+      << what;
 }
 
-double rate(const Frequencies& frequencies, Index pair) { return static_cast<double>(frequencies.rates()[static_cast<std::size_t>(pair)]); }
-double magnitude(const Frequencies& frequencies) { return static_cast<double>(frequencies.attention_factor()); }
+double rate(const Frequencies& frequencies, Index pair) {
+  return static_cast<double>(frequencies.rates()[static_cast<std::size_t>(pair)]);
+}
+double magnitude(const Frequencies& frequencies) {
+  return static_cast<double>(frequencies.attention_factor());
+}
 
 /// ggml's YaRN, which was called Yarn once, takes other numbers in these places.
-static_assert(!std::is_aggregate_v<Yarn<>> && !std::is_constructible_v<Yarn<>, double> && !std::is_constructible_v<Yarn<>, double, Index>);
+static_assert(!std::is_aggregate_v<Yarn<>> && !std::is_constructible_v<Yarn<>, double> &&
+              !std::is_constructible_v<Yarn<>, double, Index>);
 
 TEST(Linear, IsALinearScaleThatNeedNotBeADouble) {
   const Powers<> powers{64, 5e5, 1, 1.5};
@@ -65,7 +75,8 @@ TEST(Proportional, StopsThePairsBehindTheRotatedOnes) {
     const Frequencies frequencies = Frequencies(powers, Proportional<>{4.0, rotated});
     EXPECT_EQ(magnitude(frequencies), 1.25);
     ASSERT_EQ(frequencies.pairs(), 32);
-    for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(frequencies, k), k < rotated ? rate(Frequencies::powers(powers), k) / 4 : 0);
+    for (Index k = 0; k < 32; ++k)
+      EXPECT_EQ(rate(frequencies, k), k < rotated ? rate(Frequencies::powers(powers), k) / 4 : 0);
   }
   EXPECT_EQ(proportional_pairs(512, 0.25), 64);
   EXPECT_EQ(proportional_pairs(10, 0.5), 2);
@@ -81,16 +92,20 @@ TEST(PartialRotary, IsAWindowWithPowersOfItsOwnWidth) {
             "[rope] head dims times the rotated fraction (10 * 0.5) must be even and not 0, got 5");
   EXPECT_EQ(error_of([] { (void)partial_rotary_dims(128, 0); }),
             "[rope] head dims times the rotated fraction (128 * 0) must be even and not 0, got 0");
-  EXPECT_EQ(error_of([] { (void)partial_rotary_dims(128, 1.5); }), "[rope] the rotated fraction must be from 0 to 1, got 1.5");
-  EXPECT_EQ(error_of([] { (void)partial_rotary_dims(128, std::nan("")); }), "[rope] the rotated fraction must be from 0 to 1, got nan");
-  EXPECT_EQ(error_of([] { (void)proportional_pairs(0, 0.5); }), "[rope] head dims must be positive, got 0");
+  EXPECT_EQ(error_of([] { (void)partial_rotary_dims(128, 1.5); }),
+            "[rope] the rotated fraction must be from 0 to 1, got 1.5");
+  EXPECT_EQ(error_of([] { (void)partial_rotary_dims(128, std::nan("")); }),
+            "[rope] the rotated fraction must be from 0 to 1, got nan");
+  EXPECT_EQ(error_of([] { (void)proportional_pairs(0, 0.5); }),
+            "[rope] head dims must be positive, got 0");
 }
 
 TEST(DynamicNtkBase, IsThePublishedOne) {
   // 128 dims, base 10000, context 2048, factor 10.
   constexpr double fourteen_digits = 1e-14;
   const DynamicNtkScaling<> ntk{10.0, 2048};
-  for (const Index length : {Index{0}, Index{1}, Index{2047}, Index{2048}}) EXPECT_EQ(dynamic_ntk_base(128, 1e4, ntk, length), 1e4);
+  for (const Index length : {Index{0}, Index{1}, Index{2047}, Index{2048}})
+    EXPECT_EQ(dynamic_ntk_base(128, 1e4, ntk, length), 1e4);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 4096), 114267.50052658, fourteen_digits * 114267);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 16384), 759702.231148009, fourteen_digits * 759702);
   EXPECT_NEAR(dynamic_ntk_base(128, 1e4, ntk, 32768), 1635173.66088263, fourteen_digits * 1635173);
@@ -109,7 +124,8 @@ TEST(DynamicNtk, StretchesTheSlowestPairAndKeepsTheFastest) {
   // vLLM's static rule: one length, factor times the context.
   constexpr double rounding = 64 * epsilon;
   const double fixed = ntk_base(64, 5e5, 4 * 4 - 4 + 1);
-  EXPECT_NEAR(dynamic_ntk_base(64, 5e5, DynamicNtkScaling<>{4.0, 4096}, 4 * 4096), fixed, rounding * fixed);
+  EXPECT_NEAR(dynamic_ntk_base(64, 5e5, DynamicNtkScaling<>{4.0, 4096}, 4 * 4096), fixed,
+              rounding * fixed);
 }
 
 TEST(Ntk, FixedIsTheStretchedBaseAndTheDivision) {
@@ -145,7 +161,8 @@ TEST(Yarn, IsGgmlsWhereTheRampHasAWidth) {
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
     for (const double factor : {4.0, 32.0}) {
       Powers<> powers{64, 150000.0};
-      const Frequencies hugging_face = Frequencies(powers, test::yarn_of(factor, 4096, 32.0, 1.0, ends));
+      const Frequencies hugging_face =
+          Frequencies(powers, test::yarn_of(factor, 4096, 32.0, 1.0, ends));
       powers.linear_scale = 1 / factor;
       expect_same(hugging_face, Frequencies(powers, GgmlYarn<>{1.0, 4096, 32.0, 1.0, ends}));
     }
@@ -159,29 +176,37 @@ TEST(Yarn, EndsOfTheRamp) {
     Index context;
     double beta_fast, low, high;
   };
-  for (const Case& c : {Case{128, 1e4, 2048, 32, 16, 41}, Case{128, 1e4, 64, 32, 0, 17}, Case{128, 1e4, 2048, 1000, 0, 41},
-                        Case{64, 1e4, 131072, 32, 22, 35}, Case{64, 1e4, 4096, 32, 10, 23}, Case{256, 1e4, 131072, 32, 90, 139},
+  for (const Case& c : {Case{128, 1e4, 2048, 32, 16, 41}, Case{128, 1e4, 64, 32, 0, 17},
+                        Case{128, 1e4, 2048, 1000, 0, 41}, Case{64, 1e4, 131072, 32, 22, 35},
+                        Case{64, 1e4, 4096, 32, 10, 23}, Case{256, 1e4, 131072, 32, 90, 139},
                         Case{64, 150000, 4096, 32, 8, 18}}) {
     const Frequencies plain = Frequencies::powers({c.dims, c.base});
-    const Frequencies yarn = Frequencies({c.dims, c.base}, test::yarn_of(4.0, c.context, c.beta_fast));
+    const Frequencies yarn =
+        Frequencies({c.dims, c.base}, test::yarn_of(4.0, c.context, c.beta_fast));
     for (Index k = 0; k < c.dims / 2; ++k) {
-      const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - c.low) / (c.high - c.low)));
+      const double place =
+          std::min(1.0, std::max(0.0, (static_cast<double>(k) - c.low) / (c.high - c.low)));
       const double expected = rate(plain, k) * (place / 4 + 1 - place);
-      EXPECT_NEAR(rate(yarn, k), expected, 8 * epsilon * expected) << c.dims << " dims, context " << c.context << ", pair " << k;
+      EXPECT_NEAR(rate(yarn, k), expected, 8 * epsilon * expected)
+          << c.dims << " dims, context " << c.context << ", pair " << k;
     }
   }
 }
 
 TEST(Yarn, ANegativeEndScalesNothing) {
-  // 4 and 5 tokens are less than a turn of the fastest pair: c(1) = -1.57 and -0.79, which is rounded to 0, the first pair.
+  // 4 and 5 tokens are less than a turn of the fastest pair: c(1) = -1.57 and -0.79, which is
+  // rounded to 0, the first pair.
   const Powers<> powers{64};
   const Frequencies plain = Frequencies::powers(powers);
   for (const Yarn<>& yarn :
-       {test::yarn_of(4.0, 4), test::yarn_of(4.0, 4, 32.0, 1.0, RampEnds::exact), test::yarn_of(4.0, 5, 32.0, 1.0, RampEnds::exact)}) {
-    for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(Frequencies(powers, yarn), k), rate(plain, k)) << "pair " << k;
+       {test::yarn_of(4.0, 4), test::yarn_of(4.0, 4, 32.0, 1.0, RampEnds::exact),
+        test::yarn_of(4.0, 5, 32.0, 1.0, RampEnds::exact)}) {
+    for (Index k = 0; k < 32; ++k)
+      EXPECT_EQ(rate(Frequencies(powers, yarn), k), rate(plain, k)) << "pair " << k;
   }
   const Frequencies at_zero = Frequencies(powers, test::yarn_of(4.0, 5));
-  for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(at_zero, k), k == 0 ? 1 : rate(plain, k) / 4) << "pair " << k;
+  for (Index k = 0; k < 32; ++k)
+    EXPECT_EQ(rate(at_zero, k), k == 0 ? 1 : rate(plain, k) / 4) << "pair " << k;
 }
 
 TEST(Yarn, EqualEndsAreAStep) {
@@ -189,21 +214,26 @@ TEST(Yarn, EqualEndsAreAStep) {
   const Powers<> powers{64};
   const Frequencies plain = Frequencies::powers(powers);
   const Frequencies yarn = Frequencies(powers, test::yarn_of(4.0, 4096, 1.0, 1.0, RampEnds::exact));
-  for (Index k = 0; k < 32; ++k) EXPECT_EQ(rate(yarn, k), k <= 22 ? rate(plain, k) : rate(plain, k) / 4) << "pair " << k;
+  for (Index k = 0; k < 32; ++k)
+    EXPECT_EQ(rate(yarn, k), k <= 22 ? rate(plain, k) : rate(plain, k) / 4) << "pair " << k;
   // An end on a pair: it is kept. c(beta) = log2(turns) / 2 for 16 dims and base 2^16.
   const double beta = 32768 / 16.0 / 6.283185307179586;
   const Powers<> sixteen{16, 65536.0};
-  const double kept = rate(Frequencies(sixteen, test::yarn_of(4.0, 32768, beta, beta, RampEnds::exact)), 2);
+  const double kept =
+      rate(Frequencies(sixteen, test::yarn_of(4.0, 32768, beta, beta, RampEnds::exact)), 2);
   EXPECT_NEAR(kept, rate(Frequencies::powers(sixteen), 2), 1e-11) << "within 0.001 of the end";
 }
 
 TEST(Yarn, EndsInTheWrongOrderTurnTheRampRound) {
   const Powers<> powers{64};
   const Frequencies plain = Frequencies::powers(powers);
-  const Frequencies yarn = Frequencies(powers, test::yarn_of(4.0, 4096, 1.0, 32.0));  // low 22, high 11
+  const Frequencies yarn =
+      Frequencies(powers, test::yarn_of(4.0, 4096, 1.0, 32.0));  // low 22, high 11
   for (Index k = 0; k < 32; ++k) {
     const double place = std::min(1.0, std::max(0.0, (static_cast<double>(k) - 22) / (11 - 22)));
-    EXPECT_NEAR(rate(yarn, k), rate(plain, k) * (place / 4 + 1 - place), 8 * epsilon * rate(plain, k)) << "pair " << k;
+    EXPECT_NEAR(rate(yarn, k), rate(plain, k) * (place / 4 + 1 - place),
+                8 * epsilon * rate(plain, k))
+        << "pair " << k;
   }
 }
 
@@ -218,7 +248,8 @@ TEST(Yarn, ExtrapolationWeighsTheKeptPart) {
   EXPECT_EQ(half, 0.5 / 4 + 0.5);
 }
 
-double yarn_m(double factor, std::optional<double> mscale, double all_dim, YarnMagnitude rule, double attention_factor = 1) {
+double yarn_m(double factor, std::optional<double> mscale, double all_dim, YarnMagnitude rule,
+              double attention_factor = 1) {
   Yarn<> yarn = test::yarn_of(factor, 4096);
   yarn.mscale = mscale;
   yarn.mscale_all_dim = all_dim;
@@ -236,7 +267,8 @@ TEST(Yarn, MagnitudesByBothRules) {
   // DeepSeek V3: both 1.
   for (const YarnMagnitude rule : {hugging_face, deepseek}) EXPECT_EQ(yarn_m(40, 1.0, 1, rule), 1);
   const double ratio = 1.2608037774058553 / 1.3688879454113936;
-  for (const YarnMagnitude rule : {hugging_face, deepseek}) EXPECT_NEAR(yarn_m(40, 0.707, 1, rule), ratio, two_ulp);
+  for (const YarnMagnitude rule : {hugging_face, deepseek})
+    EXPECT_NEAR(yarn_m(40, 0.707, 1, rule), ratio, two_ulp);
   // Without mscale: 1 for DeepSeek's rule, no ratio for the other.
   EXPECT_NEAR(yarn_m(40, std::nullopt, 0.707, deepseek), 1 / ratio, two_ulp);
   EXPECT_NEAR(yarn_m(40, std::nullopt, 0.707, hugging_face), 1.3688879454113936, two_ulp);
@@ -257,8 +289,10 @@ TEST(YarnSoftmaxMultiplier, IsThePublishedOne) {
   EXPECT_NEAR(yarn_softmax_multiplier(40.0, 1.0), 1.8738542070926266, one_ulp);
   EXPECT_EQ(yarn_softmax_multiplier(40.0, 0.0), 1);
   EXPECT_EQ(yarn_softmax_multiplier(0.5, 1.0), 1);
-  EXPECT_EQ(error_of([] { (void)yarn_softmax_multiplier(0.0, 1.0); }), "[rope] factor must be finite and greater than 0, got 0");
-  EXPECT_EQ(error_of([] { (void)yarn_softmax_multiplier(1.0, infinity); }), "[rope] mscale all dim must be finite, got inf");
+  EXPECT_EQ(error_of([] { (void)yarn_softmax_multiplier(0.0, 1.0); }),
+            "[rope] factor must be finite and greater than 0, got 0");
+  EXPECT_EQ(error_of([] { (void)yarn_softmax_multiplier(1.0, infinity); }),
+            "[rope] mscale all dim must be finite, got inf");
 }
 
 TEST(LongRope, SwitchesAboveTheOriginalContext) {
@@ -270,7 +304,8 @@ TEST(LongRope, SwitchesAboveTheOriginalContext) {
   long_powers.factors = longrope.long_factor;
   // Phi-3 128k.
   constexpr double two_ulp = 2 * epsilon;
-  for (const Index length : {Index{0}, Index{4096}, Index{4097}, std::numeric_limits<Index>::max()}) {
+  for (const Index length :
+       {Index{0}, Index{4096}, Index{4097}, std::numeric_limits<Index>::max()}) {
     const Frequencies frequencies = Frequencies(powers, longrope, length);
     const Frequencies expected = Frequencies::powers(length > 4096 ? long_powers : short_powers);
     for (Index k = 0; k < 4; ++k) EXPECT_EQ(rate(frequencies, k), rate(expected, k)) << length;
@@ -303,18 +338,24 @@ TEST(Scalings, InDoubleAreThoseInDoubleDouble) {
   constexpr double rounding = 64 * epsilon;
   const Powers<> powers{64, 5e5, 0.5, 1.25};
   const std::vector<double> divisors(32, 1.7);
-  const auto expect = [&](const Rates<double>& actual, const Frequencies& expected, const char* what) {
+  const auto expect = [&](const Rates<double>& actual, const Frequencies& expected,
+                          const char* what) {
     for (Index k = 0; k < 32; ++k) {
-      EXPECT_NEAR(actual.rates[static_cast<std::size_t>(k)], rate(expected, k), rounding * rate(expected, k)) << what;
+      EXPECT_NEAR(actual.rates[static_cast<std::size_t>(k)], rate(expected, k),
+                  rounding * rate(expected, k))
+          << what;
     }
     EXPECT_NEAR(actual.attention_factor, magnitude(expected), rounding) << what;
   };
   expect(Linear{3.0}.rates(powers), Frequencies(powers, Linear<>{3}), "linear");
-  expect(Proportional<>{3.0, 7}.rates(powers), Frequencies(powers, Proportional<>{3.0, 7}), "proportional");
-  expect(DynamicNtkScaling<>{3.0, 100}.rates(powers, 777), Frequencies(powers, DynamicNtkScaling<>{3.0, 100}, 777), "dynamic");
+  expect(Proportional<>{3.0, 7}.rates(powers), Frequencies(powers, Proportional<>{3.0, 7}),
+         "proportional");
+  expect(DynamicNtkScaling<>{3.0, 100}.rates(powers, 777),
+         Frequencies(powers, DynamicNtkScaling<>{3.0, 100}, 777), "dynamic");
   expect(NtkScaling<>{3, 0.6}.rates(powers), Frequencies(powers, NtkScaling<>{3, 0.6}), "ntk");
   for (const RampEnds ends : {RampEnds::rounded, RampEnds::exact}) {
-    const Yarn<> yarn = test::yarn_of(3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, {0.8}, 0.3, 0.9);
+    const Yarn<> yarn =
+        test::yarn_of(3.0, 4096, 31.0, 1.1, ends, YarnMagnitude::deepseek, {0.8}, 0.3, 0.9);
     expect(yarn.rates(powers), Frequencies(powers, yarn), "yarn");
   }
   const LongRope<> longrope{divisors, divisors, 100, 3.0};
@@ -325,7 +366,8 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
   const Powers<> powers{4};
   const std::string factor = "[rope] factor must be finite and greater than 0, got 0";
   EXPECT_EQ(error_of([&] { (void)Frequencies(powers, Linear<>{0}); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies({7}, Linear<>{0}); }), "[rope] rotary dims must be even, got 7");
+  EXPECT_EQ(error_of([&] { (void)Frequencies({7}, Linear<>{0}); }),
+            "[rope] rotary dims must be even, got 7");
   EXPECT_EQ(error_of([&] {
               (void)Frequencies(powers, Proportional<>{1.0, 3});
             }),
@@ -339,7 +381,10 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
               (void)Frequencies(powers, DynamicNtkScaling<>{1.0, 0}, 1);
             }),
             "[rope] original context must be positive, got 0");
-  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, DynamicNtkScaling<>{1.0, 1}, -1); }), "[rope] length must not be negative, got -1");
+  EXPECT_EQ(error_of([&] {
+              (void)Frequencies(powers, DynamicNtkScaling<>{1.0, 1}, -1);
+            }),
+            "[rope] length must not be negative, got -1");
   EXPECT_EQ(error_of([&] {
               (void)Frequencies({2}, DynamicNtkScaling<>{1.0, 1}, 1);
             }),
@@ -349,38 +394,48 @@ TEST(Scalings, RefuseWhatHasNoMeaning) {
             }),
             "[rope] length must not be so large that the base overflows, got 1000");
   EXPECT_EQ(error_of([&] { (void)Frequencies(powers, NtkScaling<>{0}); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, NtkScaling<>{1, -1}); }), "[rope] mixed_b must be finite and not negative, got -1");
+  EXPECT_EQ(error_of([&] {
+              (void)Frequencies(powers, NtkScaling<>{1, -1});
+            }),
+            "[rope] mixed_b must be finite and not negative, got -1");
   EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(0.0, 4096)); }), factor);
-  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 0)); }), "[rope] original context must be positive, got 0");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 0)); }),
+            "[rope] original context must be positive, got 0");
   EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 1, 0.0)); }),
             "[rope] beta fast must be finite and greater than 0, got 0");
   EXPECT_EQ(error_of([&] { (void)Frequencies(powers, test::yarn_of(1.0, 1, 1.0, 0.0)); }),
             "[rope] beta slow must be finite and greater than 0, got 0");
-  EXPECT_EQ(error_of([&] {
-              (void)Frequencies({4, 1.0}, test::yarn_of(1.0, 4096));
-            }),
-            "[rope] base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1");
+  EXPECT_EQ(
+      error_of([&] {
+        (void)Frequencies({4, 1.0}, test::yarn_of(1.0, 4096));
+      }),
+      "[rope] base must not be 1 with YaRN, whose correction dims divide by its logarithm, got 1");
   Yarn<> yarn = test::yarn_of(4.0, 4096);
   yarn.mscale = infinity;
-  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }), "[rope] mscale must be finite, got inf");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }),
+            "[rope] mscale must be finite, got inf");
   yarn = test::yarn_of(4.0, 4096);
   yarn.mscale_all_dim = -infinity;
-  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }), "[rope] mscale all dim must be finite, got -inf");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }),
+            "[rope] mscale all dim must be finite, got -inf");
   yarn = test::yarn_of(4.0, 4096);
   yarn.extrapolation = infinity;
-  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }), "[rope] extrapolation must be finite, got inf");
+  EXPECT_EQ(error_of([&] { (void)Frequencies(powers, yarn); }),
+            "[rope] extrapolation must be finite, got inf");
   const auto longrope = [&](const LongRope<>& scaling, Index length = 1) {
     return error_of([&] { (void)Frequencies(powers, scaling, length); });
   };
   EXPECT_EQ(longrope({{1}, {1, 1}}), "[rope] short factor must be one per pair (2), got 1");
   EXPECT_EQ(longrope({{1, 1}, {1, 1, 1}}), "[rope] long factor must be one per pair (2), got 3");
   EXPECT_EQ(longrope({{1, 0}, {1, 1}}), "[rope] short factor 1 must be finite and not 0, got 0");
-  EXPECT_EQ(longrope({{1, 1}, {infinity, 1}}), "[rope] long factor 0 must be finite and not 0, got inf");
+  EXPECT_EQ(longrope({{1, 1}, {infinity, 1}}),
+            "[rope] long factor 0 must be finite and not 0, got inf");
   EXPECT_EQ(longrope({{1, 1}, {1, 1}, 0}), "[rope] original context must be positive, got 0");
   EXPECT_EQ(longrope({{1, 1}, {1, 1}, 4096, 0.0}), factor);
   EXPECT_EQ(longrope({{1, 1}, {1, 1}}, -1), "[rope] length must not be negative, got -1");
   EXPECT_EQ(longrope({{1, 1}, {1, 1}, 1, 2.0}),
-            "[rope] original context must be greater than 1 with LongRoPE, whose magnitude divides by its logarithm, got 1");
+            "[rope] original context must be greater than 1 with LongRoPE, whose magnitude divides "
+            "by its logarithm, got 1");
   EXPECT_EQ(error_of([] {
               (void)Frequencies({4, 1e4, 1, 1, {1, 1}}, LongRope<>{{1, 1}, {1, 1}}, 1);
             }),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which axis turns each pair, and which power it takes: the patterns pair by pair, and where the two interleaved ones differ.
+// Which axis turns each pair, and which power it takes: the patterns pair by pair, and where the
+// two interleaved ones differ.
 #include "eigen_rope/choices/sections.hpp"
 
 #include <gmock/gmock.h>
@@ -27,12 +28,14 @@ std::string repeated(const std::string& part, int count) {
   return result;
 }
 
-const std::vector<SectionPattern> all_patterns{SectionPattern::contiguous, SectionPattern::vision, SectionPattern::interleaved_ggml,
+const std::vector<SectionPattern> all_patterns{SectionPattern::contiguous, SectionPattern::vision,
+                                               SectionPattern::interleaved_ggml,
                                                SectionPattern::interleaved_hf};
 
 /// Lengths the pattern accepts.
 std::vector<Index> lengths_for(SectionPattern pattern) {
-  return pattern == SectionPattern::interleaved_hf ? std::vector<Index>{5, 3, 2} : std::vector<Index>{5, 3, 2, 4};
+  return pattern == SectionPattern::interleaved_hf ? std::vector<Index>{5, 3, 2}
+                                                   : std::vector<Index>{5, 3, 2, 4};
 }
 
 TEST(Sections, EveryAxisIsOneOfTheSectionsAndSectionsAreKept) {
@@ -50,9 +53,11 @@ TEST(Sections, EveryAxisIsOneOfTheSectionsAndSectionsAreKept) {
 }
 
 TEST(Sections, PatternsRepeatAfterTheSumOfTheirLengthsExceptHuggingFaces) {
-  for (const SectionPattern pattern : {SectionPattern::contiguous, SectionPattern::vision, SectionPattern::interleaved_ggml}) {
+  for (const SectionPattern pattern :
+       {SectionPattern::contiguous, SectionPattern::vision, SectionPattern::interleaved_ggml}) {
     const Sections sections(pattern, lengths_for(pattern));
-    for (Index pair = 0; pair < 50; ++pair) EXPECT_EQ(sections.axis(pair + 14), sections.axis(pair));
+    for (Index pair = 0; pair < 50; ++pair)
+      EXPECT_EQ(sections.axis(pair + 14), sections.axis(pair));
   }
   const Sections hf(SectionPattern::interleaved_hf, lengths_for(SectionPattern::interleaved_hf));
   EXPECT_EQ(word(hf, 20), "thwthwthtttttttttttt");
@@ -63,7 +68,8 @@ TEST(Sections, ContiguousTakesEachAxisForItsLength) {
   // A section of length 0 takes no pair, wherever it stands.
   EXPECT_EQ(word(Sections(SectionPattern::contiguous, {0, 3, 0, 2}), 10), "hhheehhhee");
   // Qwen2-VL.
-  EXPECT_EQ(word(Sections(SectionPattern::contiguous, {16, 24, 24}), 64), repeated("t", 16) + repeated("h", 24) + repeated("w", 24));
+  EXPECT_EQ(word(Sections(SectionPattern::contiguous, {16, 24, 24}), 64),
+            repeated("t", 16) + repeated("h", 24) + repeated("w", 24));
   EXPECT_EQ(word(Sections(SectionPattern::contiguous, {4}), 6), "tttttt");
 }
 
@@ -72,12 +78,16 @@ TEST(Sections, VisionIsContiguousAndItsExponentsRestart) {
   const Sections vision(SectionPattern::vision, lengths);
   EXPECT_EQ(word(vision, 9), "ttthhettt");
   EXPECT_THAT(vision.exponents(9), ElementsAre(0, 1, 2, 0, 1, 0, 0, 1, 2));
-  for (Index pair = 0; pair < 9; ++pair) EXPECT_EQ(vision.axis(pair), Sections(SectionPattern::contiguous, lengths).axis(pair));
+  for (Index pair = 0; pair < 9; ++pair)
+    EXPECT_EQ(vision.axis(pair), Sections(SectionPattern::contiguous, lengths).axis(pair));
 }
 
 TEST(Sections, OtherPatternsCountTheirExponentsThrough) {
-  for (const SectionPattern pattern : {SectionPattern::contiguous, SectionPattern::interleaved_ggml, SectionPattern::interleaved_hf}) {
-    EXPECT_THAT(Sections(pattern, pattern == SectionPattern::interleaved_hf ? std::vector<Index>{1, 1, 1} : std::vector<Index>{1, 1, 1, 0})
+  for (const SectionPattern pattern : {SectionPattern::contiguous, SectionPattern::interleaved_ggml,
+                                       SectionPattern::interleaved_hf}) {
+    EXPECT_THAT(Sections(pattern, pattern == SectionPattern::interleaved_hf
+                                      ? std::vector<Index>{1, 1, 1}
+                                      : std::vector<Index>{1, 1, 1, 0})
                     .exponents(5),
                 ElementsAre(0, 1, 2, 3, 4));
   }
@@ -108,7 +118,9 @@ TEST(Sections, MayBeLargeButTheirSumStaysBelowTheMaximum) {
   EXPECT_EQ(large.axis(detail::max_section_total - 1), 0) << "wraps";
 }
 
-TEST(Sections, NoPairsHaveNoExponents) { EXPECT_THAT(Sections(SectionPattern::vision, {2}).exponents(0), testing::IsEmpty()); }
+TEST(Sections, NoPairsHaveNoExponents) {
+  EXPECT_THAT(Sections(SectionPattern::vision, {2}).exponents(0), testing::IsEmpty());
+}
 
 }  // namespace
 }  // namespace eigen_rope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// YaRN: where its ramp begins and ends, which end keeps the original angle, the magnitude rule, and the edges of its parameters.
+// YaRN: where its ramp begins and ends, which end keeps the original angle, the magnitude rule, and
+// the edges of its parameters.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,12 +33,14 @@ GgmlYarn<> yarn_for(Index original_context) {
 
 void expect_equal(const Frequencies& a, const Frequencies& b) {
   ASSERT_EQ(a.pairs(), b.pairs());
-  for (std::size_t k = 0; k < a.rates().size(); ++k) EXPECT_EQ(exactly(a.rates()[k]), exactly(b.rates()[k])) << "pair " << k;
+  for (std::size_t k = 0; k < a.rates().size(); ++k)
+    EXPECT_EQ(exactly(a.rates()[k]), exactly(b.rates()[k])) << "pair " << k;
   EXPECT_EQ(exactly(a.attention_factor()), exactly(b.attention_factor()));
 }
 
 void expect_finite(const Frequencies& frequencies) {
-  for (const DoubleDouble& rate : frequencies.rates()) EXPECT_TRUE(std::isfinite(rate.high) && std::isfinite(rate.low));
+  for (const DoubleDouble& rate : frequencies.rates())
+    EXPECT_TRUE(std::isfinite(rate.high) && std::isfinite(rate.low));
   EXPECT_TRUE(std::isfinite(frequencies.attention_factor().high));
 }
 
@@ -45,19 +48,25 @@ TEST(GgmlYarn, RatesAndMagnitudeAreFinerThanDouble) {
   for (const double ext_factor : {1.0, 0.7465, -0.5}) {
     for (const double scale : {0.1, 0.25, 1.0 / 40, 1.4245}) {
       for (const Index dims : {32, 64, 128}) {
-        SCOPED_TRACE(testing::Message() << "ext_factor " << ext_factor << ", scale " << scale << ", dims " << dims);
+        SCOPED_TRACE(testing::Message()
+                     << "ext_factor " << ext_factor << ", scale " << scale << ", dims " << dims);
         Powers<> powers{dims, 5e5, scale, 1.1};
-        for (Index k = 0; k < dims / 2; ++k) powers.factors.push_back(0.9 + 0.01 * static_cast<double>(k));
+        for (Index k = 0; k < dims / 2; ++k)
+          powers.factors.push_back(0.9 + 0.01 * static_cast<double>(k));
         GgmlYarn<> yarn = yarn_for(8192);
         yarn.ext_factor = ext_factor;
         const Frequencies frequencies = Frequencies(powers, yarn);
         const test::RealFrequencies expected = test::real_frequencies(powers, yarn);
         // The blend can cancel; its error is measured against what is added.
         for (std::size_t k = 0; k < expected.rates.size(); ++k) {
-          const Real unscaled = pow(Real(powers.base), -2 * Real(k) / Real(dims)) / Real(powers.factors[k]);
-          EXPECT_LE(abs(exactly(frequencies.rates()[k]) - expected.rates[k]), rate_bound * unscaled * 2) << "pair " << k;
+          const Real unscaled =
+              pow(Real(powers.base), -2 * Real(k) / Real(dims)) / Real(powers.factors[k]);
+          EXPECT_LE(abs(exactly(frequencies.rates()[k]) - expected.rates[k]),
+                    rate_bound * unscaled * 2)
+              << "pair " << k;
         }
-        EXPECT_LE(relative_error(exactly(frequencies.attention_factor()), expected.magnitude), rate_bound);
+        EXPECT_LE(relative_error(exactly(frequencies.attention_factor()), expected.magnitude),
+                  rate_bound);
       }
     }
   }
@@ -68,9 +77,13 @@ TEST(GgmlYarn, RampOneKeepsTheOriginalAngleAndRampZeroTakesTheScaledOne) {
   const Frequencies original = Frequencies::powers({128});
   const Frequencies scaled = Frequencies::powers(powers);
   const Frequencies blended = Frequencies(powers, yarn_for(2048));
-  // The ramp runs from 16 to 41: the fast pairs before it keep their rates, the slow ones behind it are interpolated.
-  for (std::size_t k = 0; k <= 16; ++k) EXPECT_LE(relative_error(exactly(blended.rates()[k]), exactly(original.rates()[k])), rate_bound);
-  for (std::size_t k = 41; k < 64; ++k) EXPECT_LE(relative_error(exactly(blended.rates()[k]), exactly(scaled.rates()[k])), rate_bound);
+  // The ramp runs from 16 to 41: the fast pairs before it keep their rates, the slow ones behind it
+  // are interpolated.
+  for (std::size_t k = 0; k <= 16; ++k)
+    EXPECT_LE(relative_error(exactly(blended.rates()[k]), exactly(original.rates()[k])),
+              rate_bound);
+  for (std::size_t k = 41; k < 64; ++k)
+    EXPECT_LE(relative_error(exactly(blended.rates()[k]), exactly(scaled.rates()[k])), rate_bound);
   for (std::size_t k = 17; k < 41; ++k) {
     EXPECT_LT(exactly(blended.rates()[k]), exactly(original.rates()[k])) << "pair " << k;
     EXPECT_GT(exactly(blended.rates()[k]), exactly(scaled.rates()[k])) << "pair " << k;
@@ -90,14 +103,18 @@ TEST(GgmlYarn, WithoutScalingOnlyTheRampIsLeftAndItDoesNothing) {
   const Powers<> powers{128, 10000.0, 1, 1.3};
   const Frequencies yarn = Frequencies(powers, yarn_for(4096));
   const Frequencies plain = Frequencies::powers(powers);
-  for (std::size_t k = 0; k < 64; ++k) EXPECT_LE(relative_error(exactly(yarn.rates()[k]), exactly(plain.rates()[k])), rate_bound);
+  for (std::size_t k = 0; k < 64; ++k)
+    EXPECT_LE(relative_error(exactly(yarn.rates()[k]), exactly(plain.rates()[k])), rate_bound);
   EXPECT_EQ(exactly(yarn.attention_factor()), exactly(1.3));
 }
 
 TEST(GgmlYarn, MagnitudeGrowsWithTheLogarithmOfTheStretch) {
-  // The attention factors published for Hugging Face's factors 2, 10 and 20, and with an attention factor of its own.
+  // The attention factors published for Hugging Face's factors 2, 10 and 20, and with an attention
+  // factor of its own.
   const auto magnitude = [](double factor, double attention_factor) {
-    return static_cast<double>(Frequencies({128, 10000.0, 1 / factor, attention_factor}, yarn_for(2048)).attention_factor());
+    return static_cast<double>(
+        Frequencies({128, 10000.0, 1 / factor, attention_factor}, yarn_for(2048))
+            .attention_factor());
   };
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
   EXPECT_NEAR(magnitude(2, 1), 1.0693147180559945, rounding);
@@ -173,7 +190,8 @@ TEST(GgmlYarn, MatchesHuggingFaceWhereTheTwoRampsAgree) {
 }
 
 TEST(GgmlYarn, MatchesTheNestedGemmaList) {
-  // 256 dims, factor 10, original context 131072: unchanged through pair 90, published to five digits from there.
+  // 256 dims, factor 10, original context 131072: unchanged through pair 90, published to five
+  // digits from there.
   const Frequencies yarn = Frequencies({256, 10000.0, 0.1}, yarn_for(131072));
   const auto expect_near = [&](std::size_t pair, double value, double unit) {
     EXPECT_NEAR(static_cast<double>(yarn.rates()[pair]), value, 0.51 * unit) << "pair " << pair;
@@ -199,7 +217,8 @@ TEST(GgmlYarn, ContextZeroPutsBothCorrectionDimsAtMinusInfinity) {
   const Frequencies scaled = Frequencies::powers(powers);
   expect_finite(yarn);
   EXPECT_EQ(exactly(yarn.rates()[0]), 1);
-  for (std::size_t k = 1; k < 64; ++k) EXPECT_EQ(exactly(yarn.rates()[k]), exactly(scaled.rates()[k]));
+  for (std::size_t k = 1; k < 64; ++k)
+    EXPECT_EQ(exactly(yarn.rates()[k]), exactly(scaled.rates()[k]));
 }
 
 TEST(GgmlYarn, BetaZeroPutsItsCorrectionDimAtInfinity) {
@@ -209,13 +228,15 @@ TEST(GgmlYarn, BetaZeroPutsItsCorrectionDimAtInfinity) {
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).high, 127);
   expect_finite(Frequencies({128, 10000.0, 0.25}, yarn));
 
-  // Both 0, ggml's defaults: the ramp never begins and every pair keeps its rate, up to rounding of scale * 0 + 1.
+  // Both 0, ggml's defaults: the ramp never begins and every pair keeps its rate, up to rounding of
+  // scale * 0 + 1.
   yarn.beta_fast = 0;
   EXPECT_EQ(yarn_correction_dims(128, 10000, yarn).low, infinity);
   const Frequencies kept = Frequencies({128, 10000.0, 0.25}, yarn);
   const Frequencies original = Frequencies::powers({128});
   expect_finite(kept);
-  for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(exactly(kept.rates()[k]), exactly(original.rates()[k]));
+  for (std::size_t k = 0; k < 64; ++k)
+    EXPECT_EQ(exactly(kept.rates()[k]), exactly(original.rates()[k]));
 
   // Context 0 wins over beta 0.
   yarn.original_context = 0;
@@ -249,19 +270,23 @@ TEST(GgmlYarn, LowEqualToHighMakesAStep) {
   const Frequencies step = Frequencies({64, 10000.0, 0.25}, yarn);
   const Frequencies original = Frequencies::powers({64});
   for (std::size_t k = 0; k < 32; ++k) {
-    EXPECT_EQ(exactly(step.rates()[k]) * (k <= 22 ? 1 : 4), exactly(original.rates()[k])) << "pair " << k;
+    EXPECT_EQ(exactly(step.rates()[k]) * (k <= 22 ? 1 : 4), exactly(original.rates()[k]))
+        << "pair " << k;
   }
 }
 
 TEST(GgmlYarn, TakesItsDimsFromTheExponentDims) {
-  // Vision: 64 pairs with exponents that restart, dims 64 for the powers and the ramp, which still counts pairs.
+  // Vision: 64 pairs with exponents that restart, dims 64 for the powers and the ramp, which still
+  // counts pairs.
   Powers<> powers{128, 10000.0, 0.25};
   powers.exponent_dims = 64;
   for (Index k = 0; k < 64; ++k) powers.exponents.push_back(k % 32);
   const Frequencies yarn = Frequencies(powers, yarn_for(4096));
   const Frequencies scaled = Frequencies::powers(powers);
-  for (std::size_t k = 0; k <= 10; ++k) EXPECT_EQ(exactly(yarn.rates()[k]), exactly(scaled.rates()[k]) * 4) << "pair " << k;
-  for (std::size_t k = 23; k < 64; ++k) EXPECT_EQ(exactly(yarn.rates()[k]), exactly(scaled.rates()[k])) << "pair " << k;
+  for (std::size_t k = 0; k <= 10; ++k)
+    EXPECT_EQ(exactly(yarn.rates()[k]), exactly(scaled.rates()[k]) * 4) << "pair " << k;
+  for (std::size_t k = 23; k < 64; ++k)
+    EXPECT_EQ(exactly(yarn.rates()[k]), exactly(scaled.rates()[k])) << "pair " << k;
 }
 
 TEST(GgmlYarn, FactorsBeyondThePairsAreIgnored) {

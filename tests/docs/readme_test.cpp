@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs that README and docs show are programs that are compiled: whole ones and functions of examples/ here, to the letter; the
-// blocks of all other pages by docs/CMakeLists.txt.
+// The programs that README and docs show are programs that are compiled: whole ones and functions
+// of examples/ here, to the letter; the blocks of all other pages by docs/CMakeLists.txt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ std::vector<std::string> blocks_of(const std::string& page) {
   const std::string text = content_of(page);
   const std::string fence = "```cpp\n";
   std::vector<std::string> blocks;
-  for (std::size_t begin = text.find(fence); begin != std::string::npos; begin = text.find(fence, begin)) {
+  for (std::size_t begin = text.find(fence); begin != std::string::npos;
+       begin = text.find(fence, begin)) {
     begin += fence.size();
     blocks.push_back(text.substr(begin, text.find("```", begin) - begin));
   }
@@ -44,7 +45,8 @@ bool shows(const std::string& program, const std::string& block) {
   const std::string code = content_of(program);
   std::string outdented;
   std::istringstream lines(code);
-  for (std::string line; std::getline(lines, line);) outdented += (line.rfind("  ", 0) == 0 ? line.substr(2) : line) + '\n';
+  for (std::string line; std::getline(lines, line);)
+    outdented += (line.rfind("  ", 0) == 0 ? line.substr(2) : line) + '\n';
   return code.find(block) != std::string::npos || outdented.find(block) != std::string::npos;
 }
 
@@ -57,13 +59,15 @@ TEST(Readme, ShowsTheBackwardPassThatIsCompiled) {
 TEST(GradientsPage, ShowsTheBackwardPassThatIsCompiled) {
   const std::vector<std::string> blocks = blocks_of("docs/gradients.md");
   EXPECT_EQ(blocks.size(), 1U);
-  for (const std::string& block : blocks) EXPECT_TRUE(shows("examples/backward_pass.cpp", block)) << block;
+  for (const std::string& block : blocks)
+    EXPECT_TRUE(shows("examples/backward_pass.cpp", block)) << block;
 }
 
 TEST(OperatorsPage, ShowsConversionsThatAreCompiled) {
   const std::vector<std::string> blocks = blocks_of("docs/operators.md");
   EXPECT_EQ(blocks.size(), 3U);
-  for (const std::string& block : blocks) EXPECT_TRUE(shows("examples/operator_conversions.cpp", block)) << block;
+  for (const std::string& block : blocks)
+    EXPECT_TRUE(shows("examples/operator_conversions.cpp", block)) << block;
 }
 
 TEST(Pages, WithCppBlocksAreCompiledOrShowExamples) {
@@ -71,12 +75,14 @@ TEST(Pages, WithCppBlocksAreCompiledOrShowExamples) {
   std::istringstream compiled(EIGEN_ROPE_COMPILED_PAGES);
   for (std::string page; compiled >> page;) known.push_back(page);
   int pages = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(EIGEN_ROPE_SOURCE_DIR) + "/docs")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(EIGEN_ROPE_SOURCE_DIR) + "/docs")) {
     if (entry.path().extension() != ".md") continue;
     ++pages;
     const std::string page = entry.path().stem().string();
     const bool has_blocks = !blocks_of("docs/" + page + ".md").empty();
-    EXPECT_EQ(std::count(known.begin(), known.end(), page), has_blocks ? 1 : 0) << "docs/" << page << ".md";
+    EXPECT_EQ(std::count(known.begin(), known.end(), page), has_blocks ? 1 : 0)
+        << "docs/" << page << ".md";
   }
   EXPECT_GT(pages, 10);
 }

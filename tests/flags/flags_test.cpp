@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files compiled with different flags, in one program: each computes the same bits, those of the definition, whichever of their copies of
-// the library's inline functions the linker kept. It keeps the one it meets first, so the files are linked in two orders.
+// Files compiled with different flags, in one program: each computes the same bits, those of the
+// definition, whichever of their copies of the library's inline functions the linker kept. It keeps
+// the one it meets first, so the files are linked in two orders.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +15,8 @@ namespace {
 
 ::testing::AssertionResult same(const Result& expected, const Result& actual) {
   if (expected.bytes.size() != actual.bytes.size() || expected.bytes.empty()) {
-    return ::testing::AssertionFailure() << expected.name << ": " << expected.bytes.size() << " and " << actual.bytes.size() << " bytes";
+    return ::testing::AssertionFailure() << expected.name << ": " << expected.bytes.size()
+                                         << " and " << actual.bytes.size() << " bytes";
   }
   if (expected.reach != Reach::near) {
     std::size_t i = 0;
@@ -27,7 +29,8 @@ namespace {
     std::memcpy(&a, expected.bytes.data() + i, sizeof(double));
     std::memcpy(&b, actual.bytes.data() + i, sizeof(double));
     // Two products of numbers below 3/2 and a sum, divided by determinants above 1/2, fused or not.
-    if (!(std::abs(a - b) <= 0x1p-49)) return ::testing::AssertionFailure() << actual.name << ": " << a << " and " << b;
+    if (!(std::abs(a - b) <= 0x1p-49))
+      return ::testing::AssertionFailure() << actual.name << ": " << a << " and " << b;
   }
   return ::testing::AssertionSuccess();
 }
@@ -44,7 +47,9 @@ void compare(const std::vector<Result>& expected, const std::vector<Result>& act
 void compare_with_definition(const std::vector<Result>& results) {
   int compared = 0;
   for (std::size_t i = 0; i + 2 < results.size(); ++i) {
-    if (results[i].name.rfind("rotation of ", 0) != 0 || results[i + 2].name.rfind("definition of ", 0) != 0) continue;
+    if (results[i].name.rfind("rotation of ", 0) != 0 ||
+        results[i + 2].name.rfind("definition of ", 0) != 0)
+      continue;
     EXPECT_TRUE(same(results[i + 2], results[i]));
     EXPECT_TRUE(same(results[i + 2], results[i + 1]));
     ++compared;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints a line for each result that has the same bits on every processor, for scripts/cross.sh; to standard error, the kernels' target.
+// Prints a line for each result that has the same bits on every processor, for scripts/cross.sh; to
+// standard error, the kernels' target.
 #include <cinttypes>
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled as EIGEN_ROPE_TEST_RESULTS. Nothing here may itself depend on the flags: values are made of integers, and whatever is not the
-// library's has no name outside this file.
+// Compiled as EIGEN_ROPE_TEST_RESULTS. Nothing here may itself depend on the flags: values are made
+// of integers, and whatever is not the library's has no name outside this file.
 #include "flags/results.hpp"
 
 #include <Eigen/Core>
@@ -41,7 +41,8 @@ template <>
 constexpr const char* name_of<Eigen::bfloat16> = "bfloat16";
 
 template <class... Scalars>
-constexpr Reach reach_of = (std::is_same_v<Scalars, long double> || ...) ? Reach::this_processor : Reach::every_processor;
+constexpr Reach reach_of = (std::is_same_v<Scalars, long double> || ...) ? Reach::this_processor
+                                                                         : Reach::every_processor;
 
 /// Numbers with as many digits as a scalar has, of one half to one and a half.
 class Numbers {
@@ -52,7 +53,8 @@ class Numbers {
   Scalar next() {
     const auto high = static_cast<double>(bits() >> 11) / 9007199254740992.0;
     if constexpr (std::is_same_v<Scalar, long double>) {
-      return (static_cast<long double>(high) + static_cast<long double>(bits() >> 53) / 0x1p64L) + 0.5L;
+      return (static_cast<long double>(high) + static_cast<long double>(bits() >> 53) / 0x1p64L) +
+             0.5L;
     } else if constexpr (std::is_same_v<Scalar, DoubleDouble>) {
       return detail::quick_two_sum(high + 0.5, static_cast<double>(bits() >> 11) / 0x1p107);
     } else {
@@ -63,7 +65,8 @@ class Numbers {
   template <class Scalar>
   std::vector<Scalar> some(Index count) {
     std::vector<Scalar> values;
-    for (Index i = 0; i < count; ++i) values.push_back(i % 3 == 2 ? -next<Scalar>() : next<Scalar>());
+    for (Index i = 0; i < count; ++i)
+      values.push_back(i % 3 == 2 ? -next<Scalar>() : next<Scalar>());
     return values;
   }
 
@@ -82,7 +85,9 @@ class Results {
   void add(const std::string& name, Reach reach, const Scalar* values, std::size_t count) {
     // Of a long double's bytes the last ones have no meaning everywhere.
     constexpr std::size_t size =
-        std::is_same_v<Scalar, long double> && sizeof(Scalar) > 10 && __LDBL_MANT_DIG__ == 64 ? 10 : sizeof(Scalar);
+        std::is_same_v<Scalar, long double> && sizeof(Scalar) > 10 && __LDBL_MANT_DIG__ == 64
+            ? 10
+            : sizeof(Scalar);
     Result result{name, reach, {}};
     for (std::size_t i = 0; i < count; ++i) {
       std::uint8_t bytes[sizeof(Scalar)];
@@ -134,10 +139,11 @@ StridedView<Scalar> rows_of(std::vector<Scalar>& values) {
 }
 
 std::string text(PairKind kind, Direction direction, Index width) {
-  constexpr const char* kinds[] = {"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
+  constexpr const char* kinds[] = {"split_half", "interleaved", "quarter",
+                                   "interleaved_to_split_half"};
   constexpr const char* directions[] = {"forward", "backward", "inverse"};
-  return std::string(kinds[static_cast<int>(kind)]) + ", " + directions[static_cast<int>(direction)] +
-         (width == kDims ? ", full width" : "");
+  return std::string(kinds[static_cast<int>(kind)]) + ", " +
+         directions[static_cast<int>(direction)] + (width == kDims ? ", full width" : "");
 }
 
 template <class Scalar>
@@ -149,14 +155,16 @@ using Widest = std::common_type_t<AtLeastFloat<X>, AtLeastFloat<TableScalar>>;
 template <class X, class C>
 C sum_by_definition(C p, C a, C q, C b) {
   const volatile C second = q * b;
-  if constexpr (sizeof(X) == 2 && std::is_same_v<C, float>) return std::fma(p, a, static_cast<float>(second));
+  if constexpr (sizeof(X) == 2 && std::is_same_v<C, float>)
+    return std::fma(p, a, static_cast<float>(second));
   const volatile C first = p * a;
   return first + second;
 }
 
 /// The rotation of x, from the definition in docs/design.md.
 template <class X, class TableScalar>
-std::vector<X> by_definition(const std::vector<X>& x, const Entries<TableScalar>& table, Pairing pairing, Direction direction) {
+std::vector<X> by_definition(const std::vector<X>& x, const Entries<TableScalar>& table,
+                             Pairing pairing, Direction direction) {
   using Wide = Widest<X, TableScalar>;
   std::vector<X> y = x;
   for (Index row = 0; row < kHeads * kTokens; ++row) {
@@ -164,8 +172,12 @@ std::vector<X> by_definition(const std::vector<X>& x, const Entries<TableScalar>
     const Index entry = row / kHeads * table.width;
     for (Index k = 0; k < kDims / 2; ++k) {
       const PairSlots slots = pair_slots(pairing.kind(), k, kDims);
-      const auto wide = [&](const auto& values, Index i) { return static_cast<Wide>(values[static_cast<std::size_t>(i)]); };
-      const auto put = [&](Index slot, Wide value) { y[static_cast<std::size_t>(begin + slot)] = static_cast<X>(value); };
+      const auto wide = [&](const auto& values, Index i) {
+        return static_cast<Wide>(values[static_cast<std::size_t>(i)]);
+      };
+      const auto put = [&](Index slot, Wide value) {
+        y[static_cast<std::size_t>(begin + slot)] = static_cast<X>(value);
+      };
       const bool full = table.width == kDims;
       const Wide cos_a = wide(table.cos, entry + (full ? slots.A : k));
       const Wide cos_b = wide(table.cos, entry + (full ? slots.B : k));
@@ -198,9 +210,11 @@ void rotations(Results& results) {
   constexpr Reach reach = reach_of<X, TableScalar>;
   const std::string scalars = std::string(name_of<X>) + " by " + name_of<TableScalar>;
   std::uint64_t seed = 0;
-  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half}) {
+  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::quarter,
+                              PairKind::interleaved_to_split_half}) {
     const Pairing pairing = Pairing(kind).with_offset(2).with_rotary_dims(kDims);
-    for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse}) {
+    for (const Direction direction :
+         {Direction::forward, Direction::backward, Direction::inverse}) {
       for (const Index width : {kDims / 2, kDims}) {
         std::vector<X> x = Numbers(++seed).some<X>(kLength * kHeads * kTokens);
         const Entries<TableScalar> table = entries<TableScalar>(width, ++seed);
@@ -208,9 +222,11 @@ void rotations(Results& results) {
         rotate_to(rows_of(y), rows_of(x), table, pairing, direction);
         results.add("rotation of " + scalars + ", " + text(kind, direction, width), reach, y);
         std::vector<X> plain(x.size());
-        reference::rotate(x.data(), plain.data(), Shape{kLength, kHeads, kTokens}, table.view(), pairing, direction);
+        reference::rotate(x.data(), plain.data(), Shape{kLength, kHeads, kTokens}, table.view(),
+                          pairing, direction);
         results.add("reference of " + scalars + ", " + text(kind, direction, width), reach, plain);
-        results.add("definition of " + scalars + ", " + text(kind, direction, width), reach, by_definition(x, table, pairing, direction));
+        results.add("definition of " + scalars + ", " + text(kind, direction, width), reach,
+                    by_definition(x, table, pairing, direction));
       }
     }
   }
@@ -221,13 +237,17 @@ void differentiable(Results& results) {
   using Scalar = Eigen::AutoDiffScalar<Eigen::Matrix<double, 1, 1>>;
   Numbers numbers(500);
   std::vector<Scalar> x(kDims), y(kDims);
-  for (Scalar& element : x) element = Scalar(numbers.next<double>(), Eigen::Matrix<double, 1, 1>(numbers.next<double>()));
+  for (Scalar& element : x)
+    element = Scalar(numbers.next<double>(), Eigen::Matrix<double, 1, 1>(numbers.next<double>()));
   const Entries<double> table = entries<double>(kDims / 2, 501);
   std::vector<double> values;
   for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse}) {
-    rotate_to(StridedView<Scalar>{y.data(), Shape{kDims}, {}}, StridedView<Scalar>{x.data(), Shape{kDims}, {}},
-              TableView<double>{table.cos.data(), table.sin.data(), table.width, Shape()}, split_half, direction);
-    for (const Scalar& element : y) values.insert(values.end(), {element.value(), element.derivatives()(0)});
+    rotate_to(StridedView<Scalar>{y.data(), Shape{kDims}, {}},
+              StridedView<Scalar>{x.data(), Shape{kDims}, {}},
+              TableView<double>{table.cos.data(), table.sin.data(), table.width, Shape()},
+              split_half, direction);
+    for (const Scalar& element : y)
+      values.insert(values.end(), {element.value(), element.derivatives()(0)});
   }
   results.add("rotation of differentiable double", Reach::near, values);
 }
@@ -235,7 +255,8 @@ void differentiable(Results& results) {
 template <class U, class G, class TableScalar>
 void gradients_of(Results& results) {
   constexpr Reach reach = reach_of<U, G, TableScalar>;
-  const std::string scalars = std::string(name_of<U>) + " and " + name_of<G> + " by " + name_of<TableScalar>;
+  const std::string scalars =
+      std::string(name_of<U>) + " and " + name_of<G> + " by " + name_of<TableScalar>;
   std::uint64_t seed = 1000;
   const auto add = [&](const std::string& name, const auto& gradient) {
     results.add(name + ": angle", reach, gradient.angle);
@@ -250,9 +271,11 @@ void gradients_of(Results& results) {
     for (const Index width : {kDims / 2, kDims}) {
       const Entries<TableScalar> table = entries<TableScalar>(width, ++seed);
       const std::string what = scalars + ", " + text(kind, Direction::forward, width);
-      add("gradients from the input of " + what, gradients(rows_of(u), rows_of(g), table, pairing, {kAll, GradientsFrom::input}));
+      add("gradients from the input of " + what,
+          gradients(rows_of(u), rows_of(g), table, pairing, {kAll, GradientsFrom::input}));
       if (width == kDims) continue;
-      add("gradients from the output of " + what, gradients(rows_of(u), rows_of(g), table, pairing, {kAll}));
+      add("gradients from the output of " + what,
+          gradients(rows_of(u), rows_of(g), table, pairing, {kAll}));
       std::vector<G> dx(g.size());
       const auto angles = gradients_to(rows_of(dx), rows_of(u), rows_of(g), table, pairing);
       results.add("angles from the output of " + what, reach, angles.angle);
@@ -273,7 +296,8 @@ void tangents(Results& results) {
   std::vector<Scalar> x = numbers.some<Scalar>(kLength * kHeads * kTokens);
   std::vector<Scalar> dx = numbers.some<Scalar>(kLength * kHeads * kTokens);
   std::vector<Scalar> dy(x.size());
-  jvp_to(rows_of(dy), rows_of(x), rows_of(dx), table, tangent, split_half.with_offset(2).with_rotary_dims(kDims));
+  jvp_to(rows_of(dy), rows_of(x), rows_of(dx), table, tangent,
+         split_half.with_offset(2).with_rotary_dims(kDims));
   results.add(std::string("derivative of ") + name_of<Scalar>, reach, dy);
 }
 
@@ -285,15 +309,18 @@ void tables(Results& results) {
   powers.linear_scale = 0.25;
   const Frequencies yarn = Frequencies(powers, GgmlYarn<>{1.0, 4096});
   results.add(name, reach, Cache<Scalar>(yarn, Positions::range(123456, 40)).view());
-  results.add(name + ", fractions", reach, Cache<Scalar>(yarn, Positions::ids(Numbers(3000).some<double>(40))).view());
+  results.add(name + ", fractions", reach,
+              Cache<Scalar>(yarn, Positions::ids(Numbers(3000).some<double>(40))).view());
   TokenRow<Scalar> row(yarn);
   results.add(name + ", one token", reach, row.at(-987654321).view());
-  results.add(name + ", xPos", reach, xpos_cache<Scalar>(yarn, Positions::range(100, 40), {}, XposSide::query).view());
+  results.add(name + ", xPos", reach,
+              xpos_cache<Scalar>(yarn, Positions::range(100, 40), {}, XposSide::query).view());
 }
 
 template <class S>
 void rates(Results& results, const char* name) {
-  constexpr Reach reach = std::is_same_v<S, DoubleDouble> ? Reach::every_processor : Reach::this_processor;
+  constexpr Reach reach =
+      std::is_same_v<S, DoubleDouble> ? Reach::every_processor : Reach::this_processor;
   const auto add = [&](const std::string& what, const Rates<S>& rates) {
     if constexpr (std::is_same_v<S, DoubleDouble>) {
       std::vector<double> parts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the library computes in a source file, as bits. results.cpp is compiled several times, each time with other flags and as a function
-// of another name.
+// What the library computes in a source file, as bits. results.cpp is compiled several times, each
+// time with other flags and as a function of another name.
 #pragma once
 
 #include <cstdint>

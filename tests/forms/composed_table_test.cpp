@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table in stock tensor operations: every step against its formula, and the whole against Cache, at positions small enough for
-// plain double.
+// The table in stock tensor operations: every step against its formula, and the whole against
+// Cache, at positions small enough for plain double.
 #include "eigen_rope/forms/composed_table.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ namespace {
 using composed::TableSteps;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-/// A power formed by exp(k log(theta_scale)), |k log(theta_scale)| < 14, and a few products after it.
+/// A power formed by exp(k log(theta_scale)), |k log(theta_scale)| < 14, and a few products after
+/// it.
 constexpr double rate_tolerance = 32 * epsilon;
 
 const std::vector<double> positions{0, 1, 2, 7.5, -3, 63};
@@ -62,13 +63,17 @@ std::vector<Case> cases() {
   };
 }
 
-const std::vector<PairKind> kinds{PairKind::split_half, PairKind::interleaved, PairKind::quarter, PairKind::interleaved_to_split_half};
+const std::vector<PairKind> kinds{PairKind::split_half, PairKind::interleaved, PairKind::quarter,
+                                  PairKind::interleaved_to_split_half};
 
-Frequencies frequencies_of(const Case& c) { return c.yarn ? Frequencies(c.powers, *c.yarn) : Frequencies::powers(c.powers); }
+Frequencies frequencies_of(const Case& c) {
+  return c.yarn ? Frequencies(c.powers, *c.yarn) : Frequencies::powers(c.powers);
+}
 
 TEST(ComposedTable, RatesAreThoseOfFrequencies) {
   for (const Case& c : cases()) {
-    const TableSteps steps = composed::table_steps(c.powers, c.yarn, positions, PairKind::split_half);
+    const TableSteps steps =
+        composed::table_steps(c.powers, c.yarn, positions, PairKind::split_half);
     const Frequencies frequencies = frequencies_of(c);
     ASSERT_EQ(steps.rates.size(), frequencies.pairs()) << c.name;
     for (Index k = 0; k < frequencies.pairs(); ++k) {
@@ -92,8 +97,12 @@ TEST(ComposedTable, FullWidthEntriesStandAtTheOutputSlotsOfTheirPairs) {
         for (Index k = 0; k < cache.pairs(); ++k) {
           const PairSlots slots = pair_slots(kind, k, c.powers.rotary_dims);
           for (const Index slot : {slots.A, slots.B}) {
-            EXPECT_NEAR(steps.cos(slot, s), cache.cos()[s * cache.pairs() + k], entry_tolerance * magnitude) << "slot " << slot;
-            EXPECT_NEAR(steps.sin(slot, s), cache.sin()[s * cache.pairs() + k], entry_tolerance * magnitude) << "slot " << slot;
+            EXPECT_NEAR(steps.cos(slot, s), cache.cos()[s * cache.pairs() + k],
+                        entry_tolerance * magnitude)
+                << "slot " << slot;
+            EXPECT_NEAR(steps.sin(slot, s), cache.sin()[s * cache.pairs() + k],
+                        entry_tolerance * magnitude)
+                << "slot " << slot;
           }
         }
       }
@@ -104,10 +113,13 @@ TEST(ComposedTable, FullWidthEntriesStandAtTheOutputSlotsOfTheirPairs) {
 TEST(ComposedTable, StepsFollowEachOther) {
   // 16^(-2k/4) = 1, 1/4; factors 1 and 2; scale 1/2.
   const Powers<> powers{4, 16.0, 0.5, 1, {1, 2}, {}, 0};
-  const TableSteps steps = composed::table_steps(powers, std::nullopt, {0, 3}, PairKind::interleaved);
-  const auto expect_vector = [](const composed::Vector& actual, const std::vector<double>& expected) {
+  const TableSteps steps =
+      composed::table_steps(powers, std::nullopt, {0, 3}, PairKind::interleaved);
+  const auto expect_vector = [](const composed::Vector& actual,
+                                const std::vector<double>& expected) {
     ASSERT_EQ(actual.size(), static_cast<Index>(expected.size()));
-    for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(actual(static_cast<Index>(k)), expected[k], rate_tolerance);
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      EXPECT_NEAR(actual(static_cast<Index>(k)), expected[k], rate_tolerance);
   };
   expect_vector(steps.arange, {0, 1});
   expect_vector(steps.powers, {1, 0.25});
@@ -135,15 +147,18 @@ TEST(ComposedTable, RotatesLikeTheHalfWidthTable) {
   const Cache<double> cache(Frequencies::powers(powers), Positions::ids(positions), Layout::sd());
   const Shape shape{16, static_cast<Index>(positions.size())};
   std::vector<double> x(static_cast<std::size_t>(shape.size()));
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i * i % 101));  // within [-1, 1]
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::sin(static_cast<double>(i * i % 101));  // within [-1, 1]
   for (const PairKind kind : kinds) {
     const TableSteps steps = composed::table_steps(powers, std::nullopt, positions, kind);
-    const TableView<double> full_width{steps.cos.data(), steps.sin.data(), 16, Shape{static_cast<Index>(positions.size())}};
+    const TableView<double> full_width{steps.cos.data(), steps.sin.data(), 16,
+                                       Shape{static_cast<Index>(positions.size())}};
     std::vector<double> by_full_width(x.size());
     std::vector<double> by_half_width(x.size());
     reference::rotate(x.data(), by_full_width.data(), shape, full_width, Pairing(kind));
     reference::rotate(x.data(), by_half_width.data(), shape, cache.view(), Pairing(kind));
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(by_full_width[i], by_half_width[i], 2 * entry_tolerance) << "element " << i;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      EXPECT_NEAR(by_full_width[i], by_half_width[i], 2 * entry_tolerance) << "element " << i;
   }
 }
 
@@ -154,7 +169,8 @@ TEST(ComposedTable, MayHaveNoTokens) {
 }
 
 TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
-  const auto error = [](const Powers<>& powers, PairKind kind, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
+  const auto error = [](const Powers<>& powers, PairKind kind,
+                        const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
     return test::error_of([&] { (void)composed::table_steps(powers, yarn, positions, kind); });
   };
   Powers<> with_exponents{8};
@@ -163,9 +179,11 @@ TEST(ComposedTable, RefusesWhatFrequenciesRefuseAndWhatItCannotExpress) {
   bad_yarn.beta_fast = -1;
   EXPECT_EQ(error(with_exponents, PairKind::split_half),
             "[rope] the composed table takes exponents 0, 1, 2, ... only, got a list of its own");
-  EXPECT_EQ(error({6}, PairKind::quarter), "[rope] rotary dims must be divisible by 4 for quarter pairing, got 6");
+  EXPECT_EQ(error({6}, PairKind::quarter),
+            "[rope] rotary dims must be divisible by 4 for quarter pairing, got 6");
   EXPECT_EQ(error({7}, PairKind::split_half), "[rope] rotary dims must be even, got 7");
-  EXPECT_EQ(error({8}, PairKind::split_half, bad_yarn), "[rope] beta fast must be finite and not negative, got -1");
+  EXPECT_EQ(error({8}, PairKind::split_half, bad_yarn),
+            "[rope] beta fast must be finite and not negative, got -1");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference loops on rows small enough to work by hand, in integers, so that every comparison is exact.
+// The reference loops on rows small enough to work by hand, in integers, so that every comparison
+// is exact.
 #include "eigen_rope/forms/reference.hpp"
 
 #include <gmock/gmock.h>
@@ -19,13 +20,17 @@ template <class Scalar>
 struct Row {
   std::vector<Scalar> cos;
   std::vector<Scalar> sin;
-  TableView<Scalar> view() const { return {cos.data(), sin.data(), static_cast<Index>(cos.size()), Shape{}}; }
+  TableView<Scalar> view() const {
+    return {cos.data(), sin.data(), static_cast<Index>(cos.size()), Shape{}};
+  }
 };
 
 template <class Scalar>
-std::vector<Scalar> rotated(const std::vector<Scalar>& x, const Row<Scalar>& table, Pairing pairing, Direction direction) {
+std::vector<Scalar> rotated(const std::vector<Scalar>& x, const Row<Scalar>& table, Pairing pairing,
+                            Direction direction) {
   std::vector<Scalar> y(x.size());
-  reference::rotate(x.data(), y.data(), Shape{static_cast<Index>(x.size())}, table.view(), pairing, direction);
+  reference::rotate(x.data(), y.data(), Shape{static_cast<Index>(x.size())}, table.view(), pairing,
+                    direction);
   return y;
 }
 
@@ -35,13 +40,16 @@ struct Golden {
   std::vector<float> dx;
 };
 
-/// Ascend's operator (aclnnRotaryPositionEmbedding) with full-width tables in its four modes; dx verified by finite differences.
-/// Mode 0, slot 0, by hand: pair (x_0, x_4) = (1, 5), y_0 = 2*1 - 1*5 = -3, and slot 4: y_4 = 11*5 + 3*1 = 58.
+/// Ascend's operator (aclnnRotaryPositionEmbedding) with full-width tables in its four modes; dx
+/// verified by finite differences. Mode 0, slot 0, by hand: pair (x_0, x_4) = (1, 5), y_0 = 2*1 -
+/// 1*5 = -3, and slot 4: y_4 = 11*5 + 3*1 = 58.
 const std::vector<Golden> golden{
     {split_half, {-3, 12, 1, 44, 58, 72, 131, 136}, {17, -21, 62, -63, 54, 105, 217, 405}},
     {interleaved, {0, 5, 7, 22, 37, 63, 87, 124}, {1, 2, 4, 17, 31, 89, 137, 347}},
     {quarter, {-1, 10, 17, 24, 34, 102, 139, 128}, {6, -3, 9, 22, 107, 20, 206, 423}},
-    {interleaved_to_split_half, {0, 13, 13, 65, 25, 43, 122, 124}, {17, 54, -21, 105, 62, 217, -63, 405}},
+    {interleaved_to_split_half,
+     {0, 13, 13, 65, 25, 43, 122, 124},
+     {17, 54, -21, 105, 62, 217, -63, 405}},
 };
 const std::vector<float> golden_x{1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<float> golden_dy{1, 1, 2, 3, 5, 8, 13, 21};
@@ -49,8 +57,10 @@ const Row<float> golden_table{{2, 3, 5, 7, 11, 13, 17, 19}, {1, -1, 2, -2, 3, -3
 
 TEST(Reference, FullWidthTablesGiveAscendsResultsInEveryMode) {
   for (const Golden& mode : golden) {
-    EXPECT_THAT(rotated(golden_x, golden_table, mode.pairing, Direction::forward), ElementsAreArray(mode.y));
-    EXPECT_THAT(rotated(golden_dy, golden_table, mode.pairing, Direction::backward), ElementsAreArray(mode.dx));
+    EXPECT_THAT(rotated(golden_x, golden_table, mode.pairing, Direction::forward),
+                ElementsAreArray(mode.y));
+    EXPECT_THAT(rotated(golden_dy, golden_table, mode.pairing, Direction::backward),
+                ElementsAreArray(mode.dx));
   }
 }
 
@@ -67,11 +77,14 @@ TEST(Reference, TransposeIsTheAdjointOfForward) {
 }
 
 TEST(Reference, InverseUndoesForwardWithFullWidthTables) {
-  // The two members of every pair have coefficients of their own. Determinants are powers of two, so that division is exact.
-  // half, pairs (0, 2) and (1, 3): c_A c_B + s_A s_B = 3*2 + 1*2 = 8 and 1*2 + 2*1 = 4.
+  // The two members of every pair have coefficients of their own. Determinants are powers of two,
+  // so that division is exact. half, pairs (0, 2) and (1, 3): c_A c_B + s_A s_B = 3*2 + 1*2 = 8 and
+  // 1*2 + 2*1 = 4.
   const Row<double> table{{3, 1, 2, 2}, {1, 2, 2, 1}};
   const std::vector<double> x{1, 2, 3, 4};
-  EXPECT_THAT(rotated(rotated(x, table, split_half, Direction::forward), table, split_half, Direction::inverse), ElementsAreArray(x));
+  EXPECT_THAT(rotated(rotated(x, table, split_half, Direction::forward), table, split_half,
+                      Direction::inverse),
+              ElementsAreArray(x));
 }
 
 TEST(Reference, AQuarterTurnSwapsTheMembersOfEachPair) {
@@ -81,10 +94,12 @@ TEST(Reference, AQuarterTurnSwapsTheMembersOfEachPair) {
   EXPECT_THAT(rotated(x, turn, split_half, Direction::forward), ElementsAre(-3, -4, 1, 2));
   EXPECT_THAT(rotated(x, turn, interleaved, Direction::forward), ElementsAre(-2, 1, -4, 3));
   EXPECT_THAT(rotated(x, turn, quarter, Direction::forward), ElementsAre(-2, 1, -4, 3));
-  EXPECT_THAT(rotated(x, turn, interleaved_to_split_half, Direction::forward), ElementsAre(-2, -4, 1, 3));
+  EXPECT_THAT(rotated(x, turn, interleaved_to_split_half, Direction::forward),
+              ElementsAre(-2, -4, 1, 3));
   for (const Pairing pairing : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     for (const Direction back : {Direction::backward, Direction::inverse}) {
-      EXPECT_THAT(rotated(rotated(x, turn, pairing, Direction::forward), turn, pairing, back), ElementsAreArray(x));
+      EXPECT_THAT(rotated(rotated(x, turn, pairing, Direction::forward), turn, pairing, back),
+                  ElementsAreArray(x));
     }
   }
 }
@@ -102,20 +117,25 @@ TEST(Reference, TransposeAndInverseDifferByTheMagnitudeSquared) {
 TEST(Reference, OnlyTheWindowTurns) {
   const Row<double> turn{{0, 0}, {1, 1}};
   const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_THAT(rotated(x, turn, split_half.with_rotary_dims(4).with_offset(2), Direction::forward), ElementsAre(1, 2, -5, -6, 3, 4, 7, 8));
-  EXPECT_THAT(rotated(x, turn, interleaved.with_rotary_dims(4), Direction::forward), ElementsAre(-2, 1, -4, 3, 5, 6, 7, 8));
-  EXPECT_THAT(rotated(x, turn, split_half.with_offset(4), Direction::forward), ElementsAre(1, 2, 3, 4, -7, -8, 5, 6));
+  EXPECT_THAT(rotated(x, turn, split_half.with_rotary_dims(4).with_offset(2), Direction::forward),
+              ElementsAre(1, 2, -5, -6, 3, 4, 7, 8));
+  EXPECT_THAT(rotated(x, turn, interleaved.with_rotary_dims(4), Direction::forward),
+              ElementsAre(-2, 1, -4, 3, 5, 6, 7, 8));
+  EXPECT_THAT(rotated(x, turn, split_half.with_offset(4), Direction::forward),
+              ElementsAre(1, 2, 3, 4, -7, -8, 5, 6));
 }
 
 TEST(Reference, RowsFindTheirTableRow) {
-  // x [2, 2 heads, 3 tokens, 2 batches]; tables with each outer extent 1 or x's. c = 10^(row of the table), s = 0.
+  // x [2, 2 heads, 3 tokens, 2 batches]; tables with each outer extent 1 or x's. c = 10^(row of the
+  // table), s = 0.
   const Shape shape{2, 2, 3, 2};
   const std::vector<double> x(24, 1);
   const std::vector<double> cos{1, 10, 100, 1000, 10000, 100000};
   const std::vector<double> sin(6, 0);
   const auto row_scales = [&](const Shape& outer) {
     std::vector<double> y(24);
-    reference::rotate(x.data(), y.data(), shape, TableView<double>{cos.data(), sin.data(), 1, outer}, split_half);
+    reference::rotate(x.data(), y.data(), shape,
+                      TableView<double>{cos.data(), sin.data(), 1, outer}, split_half);
     std::vector<double> scales;
     for (std::size_t row = 0; row < 12; ++row) scales.push_back(y[2 * row]);
     return scales;
@@ -125,13 +145,16 @@ TEST(Reference, RowsFindTheirTableRow) {
   EXPECT_THAT(row_scales({2}), ElementsAre(1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10));
   EXPECT_THAT(row_scales({1, 3}), ElementsAre(1, 1, 10, 10, 100, 100, 1, 1, 10, 10, 100, 100));
   EXPECT_THAT(row_scales({1, 1, 2}), ElementsAre(1, 1, 1, 1, 1, 1, 10, 10, 10, 10, 10, 10));
-  EXPECT_THAT(row_scales({1, 3, 2}), ElementsAre(1, 1, 10, 10, 100, 100, 1000, 1000, 10000, 10000, 100000, 100000));
-  EXPECT_THAT(row_scales({2, 3, 1}), ElementsAre(1, 10, 100, 1000, 10000, 100000, 1, 10, 100, 1000, 10000, 100000));
+  EXPECT_THAT(row_scales({1, 3, 2}),
+              ElementsAre(1, 1, 10, 10, 100, 100, 1000, 1000, 10000, 10000, 100000, 100000));
+  EXPECT_THAT(row_scales({2, 3, 1}),
+              ElementsAre(1, 10, 100, 1000, 10000, 100000, 1, 10, 100, 1000, 10000, 100000));
 }
 
 TEST(Reference, SixteenBitTypesAreRoundedOnce) {
-  // Half steps by 2 between 2048 and 4096. y_0 = 1.5 * 1367 - 0.25 * (-3) = 2050.5 + 0.75 = 2051.25, which rounds to 2052; were the
-  // product rounded before the sum, it would be 2050 + 0.75, and 2050. y_1 = 1.5 * (-3) + 0.25 * 1367 = 337.25 is a half.
+  // Half steps by 2 between 2048 and 4096. y_0 = 1.5 * 1367 - 0.25 * (-3) = 2050.5 + 0.75 =
+  // 2051.25, which rounds to 2052; were the product rounded before the sum, it would be 2050 +
+  // 0.75, and 2050. y_1 = 1.5 * (-3) + 0.25 * 1367 = 337.25 is a half.
   const Row<float> table{{1.5F}, {0.25F}};
   const std::vector<Eigen::half> x{Eigen::half(1367.0F), Eigen::half(-3.0F)};
   std::vector<Eigen::half> y(2);
@@ -142,7 +165,8 @@ TEST(Reference, SixteenBitTypesAreRoundedOnce) {
 
 TEST(Reference, EmptyRowsAndNoRowsAreLeftAlone) {
   const Row<double> none{{}, {}};
-  EXPECT_THAT(rotated(std::vector<double>{}, none, split_half, Direction::forward), testing::IsEmpty());
+  EXPECT_THAT(rotated(std::vector<double>{}, none, split_half, Direction::forward),
+              testing::IsEmpty());
   const Row<double> turn{{0}, {1}};
   std::vector<double> untouched{7, 7};
   reference::rotate(untouched.data(), untouched.data(), Shape{2, 0}, turn.view(), split_half);

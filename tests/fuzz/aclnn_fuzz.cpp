@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ascend's operators, their gradient, and the two-step calls: shapes, strides, modes, layouts, types.
+// Ascend's operators, their gradient, and the two-step calls: shapes, strides, modes, layouts,
+// types.
 #include <functional>
 
 #include "eigen_rope/operators/aclnn_calls.hpp"
@@ -83,20 +84,26 @@ void require_nothing_outside(const Call& call) {
 }
 
 void rotate(const Call& call) {
-  const Outcome outcome = attempt([&] { aclnn::rotary_position_embedding(call.out_tensor(), call.inputs(), call.mode); });
+  const Outcome outcome = attempt(
+      [&] { aclnn::rotary_position_embedding(call.out_tensor(), call.inputs(), call.mode); });
   require_nothing_outside(call);
   if (outcome == Outcome::refused) return call.out.require_unwritten();
   require(!any(call, Size::impossible), "sizes that cannot be counted are refused");
-  require(call.out.shape == call.x.shape && call.out.type == call.x.type, "a result of another shape or type is refused");
+  require(call.out.shape == call.x.shape && call.out.type == call.x.type,
+          "a result of another shape or type is refused");
   call.out.require_written();
 }
 
 void rotate_in_place(const Call& call) {
   const std::vector<std::byte> before(call.x.data, call.x.data + call.x.need.bytes);
-  const Outcome outcome = attempt([&] { aclnn::rotary_position_embedding(call.x_tensor(), call.inputs(), call.mode); });
+  const Outcome outcome =
+      attempt([&] { aclnn::rotary_position_embedding(call.x_tensor(), call.inputs(), call.mode); });
   require_nothing_outside(call);
-  if (outcome == Outcome::refused) return require(std::equal(before.begin(), before.end(), call.x.data), "a refusal writes nothing");
-  require(call.x.need.size == Size::small && call.cos.need.size == Size::small, "sizes that cannot be counted are refused");
+  if (outcome == Outcome::refused)
+    return require(std::equal(before.begin(), before.end(), call.x.data),
+                   "a refusal writes nothing");
+  require(call.x.need.size == Size::small && call.cos.need.size == Size::small,
+          "sizes that cannot be counted are refused");
 }
 
 void gradient(const Call& call, Take& take, Slots& slots) {
@@ -110,7 +117,8 @@ void gradient(const Call& call, Take& take, Slots& slots) {
   aclnn::GradOutputs outputs{call.out_tensor(), {}, {}};
   if (which & 2) outputs.dcos = aclnn::Tensor{dcos.type, dcos.data, dcos.shape, {}};
   if (which & 4) outputs.dsin = aclnn::Tensor{dsin.type, dsin.data, dsin.shape, {}};
-  const Outcome outcome = attempt([&] { aclnn::rotary_position_embedding_grad(outputs, inputs, call.mode); });
+  const Outcome outcome =
+      attempt([&] { aclnn::rotary_position_embedding_grad(outputs, inputs, call.mode); });
   require_nothing_outside(call);
   if (outcome == Outcome::refused) {
     call.out.require_unwritten();
@@ -126,13 +134,18 @@ void gradient(const Call& call, Take& take, Slots& slots) {
 void apply(const Call& call) {
   // `out` is the key: other heads than the query's.
   call.out.fill(4);
-  const std::vector<std::byte> query(call.x.data, call.x.data + call.x.need.bytes), key(call.out.data, call.out.data + call.out.need.bytes);
+  const std::vector<std::byte> query(call.x.data, call.x.data + call.x.need.bytes),
+      key(call.out.data, call.out.data + call.out.need.bytes);
   const Outcome outcome = attempt([&] {
-    aclnn::apply_rotary_pos_emb({call.x_tensor(), call.out_tensor(), call.cos_tensor(), call.sin_tensor()}, call.layout, call.mode);
+    aclnn::apply_rotary_pos_emb(
+        {call.x_tensor(), call.out_tensor(), call.cos_tensor(), call.sin_tensor()}, call.layout,
+        call.mode);
   });
   require_nothing_outside(call);
-  if (outcome == Outcome::done) return require(!any(call, Size::impossible), "sizes that cannot be counted are refused");
-  require(std::equal(query.begin(), query.end(), call.x.data) && std::equal(key.begin(), key.end(), call.out.data),
+  if (outcome == Outcome::done)
+    return require(!any(call, Size::impossible), "sizes that cannot be counted are refused");
+  require(std::equal(query.begin(), query.end(), call.x.data) &&
+              std::equal(key.begin(), key.end(), call.out.data),
           "a refusal writes nothing");
 }
 
@@ -143,25 +156,30 @@ void device_check(const Call& call, Take& take) {
     switch (take.byte() % 3) {
       case 0: remarks = aclnn::device_check(call.inputs(), call.mode, call.layout, chip); break;
       case 1:
-        remarks =
-            aclnn::device_check(aclnn::GradInputs{call.x_tensor(), call.cos_tensor(), call.sin_tensor(), {}}, call.mode, call.layout, chip);
+        remarks = aclnn::device_check(
+            aclnn::GradInputs{call.x_tensor(), call.cos_tensor(), call.sin_tensor(), {}}, call.mode,
+            call.layout, chip);
         break;
       default:
-        remarks = aclnn::device_check(aclnn::ApplyInputs{call.x_tensor(), call.out_tensor(), call.cos_tensor(), call.sin_tensor()},
+        remarks = aclnn::device_check(aclnn::ApplyInputs{call.x_tensor(), call.out_tensor(),
+                                                         call.cos_tensor(), call.sin_tensor()},
                                       call.mode, call.layout, chip);
         break;
     }
-    for (const std::string& remark : remarks) require(!remark.empty() && remark.find('\n') == std::string::npos, "a remark is one line");
+    for (const std::string& remark : remarks)
+      require(!remark.empty() && remark.find('\n') == std::string::npos, "a remark is one line");
   });
 }
 
 void two_steps(const Call& call, Take& take) {
-  const aclnn::aclTensor x = call.x_tensor(), cos = call.cos_tensor(), sin = call.sin_tensor(), out = call.out_tensor();
+  const aclnn::aclTensor x = call.x_tensor(), cos = call.cos_tensor(), sin = call.sin_tensor(),
+                         out = call.out_tensor();
   std::uint64_t size = 77;
   aclnn::aclOpExecutor* executor = nullptr;
   const aclnn::aclnnStatus status = aclnn::aclnnRotaryPositionEmbeddingGetWorkspaceSize(
-      take.one_in(16) ? nullptr : &x, take.one_in(16) ? nullptr : &cos, take.one_in(16) ? nullptr : &sin,
-      static_cast<std::int64_t>(call.mode), take.one_in(16) ? nullptr : &out, take.one_in(16) ? nullptr : &size,
+      take.one_in(16) ? nullptr : &x, take.one_in(16) ? nullptr : &cos,
+      take.one_in(16) ? nullptr : &sin, static_cast<std::int64_t>(call.mode),
+      take.one_in(16) ? nullptr : &out, take.one_in(16) ? nullptr : &size,
       take.one_in(16) ? nullptr : &executor);
   if (status != aclnn::ACLNN_SUCCESS) {
     require(size == 77 && executor == nullptr, "a failure writes neither size nor executor");
@@ -170,11 +188,16 @@ void two_steps(const Call& call, Take& take) {
   }
   require(size == 0 && executor != nullptr, "success gives a size of 0 and an executor");
   require(!any(call, Size::impossible), "sizes that cannot be counted are refused");
-  if (take.one_in(2)) return require(aclnn::aclDestroyAclOpExecutor(executor) == aclnn::ACLNN_SUCCESS, "an executor is released");
+  if (take.one_in(2))
+    return require(aclnn::aclDestroyAclOpExecutor(executor) == aclnn::ACLNN_SUCCESS,
+                   "an executor is released");
   const aclnn::aclnnStatus wrong = aclnn::aclnnApplyRotaryPosEmb(nullptr, 0, executor, nullptr);
   require(wrong == aclnn::ACLNN_ERR_PARAM_INVALID, "an executor of another operation is refused");
-  require(aclnn::aclnnRotaryPositionEmbedding(nullptr, size, executor, nullptr) == aclnn::ACLNN_SUCCESS, "what was checked runs");
-  require(aclnn::aclDestroyAclOpExecutor(executor) == aclnn::ACLNN_ERR_PARAM_INVALID, "an executor is used up when it has run");
+  require(
+      aclnn::aclnnRotaryPositionEmbedding(nullptr, size, executor, nullptr) == aclnn::ACLNN_SUCCESS,
+      "what was checked runs");
+  require(aclnn::aclDestroyAclOpExecutor(executor) == aclnn::ACLNN_ERR_PARAM_INVALID,
+          "an executor is used up when it has run");
   require_nothing_outside(call);
   call.out.require_written();
 }

@@ -18,10 +18,13 @@ void fuzz_config_json(Bytes bytes) {
   if (!lenient) return;
   require_consistent(*lenient);
   if (strict) {
-    require(strict->layers.size() == lenient->layers.size(), "strict and lenient reading find the same layers");
+    require(strict->layers.size() == lenient->layers.size(),
+            "strict and lenient reading find the same layers");
     for (std::size_t i = 0; i < strict->layers.size(); ++i) {
-      const std::vector<DoubleDouble> rates = strict->layers[i].frequencies(strict->context).rates();
-      const std::vector<DoubleDouble> others = lenient->layers[i].frequencies(lenient->context).rates();
+      const std::vector<DoubleDouble> rates =
+          strict->layers[i].frequencies(strict->context).rates();
+      const std::vector<DoubleDouble> others =
+          lenient->layers[i].frequencies(lenient->context).rates();
       require(rates == others, "strict and lenient reading find the same rates");
     }
   }

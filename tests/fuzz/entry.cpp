@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer's entry, compiled once for each target: EIGEN_ROPE_FUZZ_TARGET is its function in targets.hpp.
+// libFuzzer's entry, compiled once for each target: EIGEN_ROPE_FUZZ_TARGET is its function in
+// targets.hpp.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded answers and `eigen-rope verify`. The first byte is the kind of index; the index ends at a byte 0, and data.bin is what follows.
+// Recorded answers and `eigen-rope verify`. The first byte is the kind of index; the index ends at
+// a byte 0, and data.bin is what follows.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -34,7 +35,8 @@ void fuzz_golden_folder(Bytes bytes) {
   attempt<Error, tool::FileError>([&] {
     const tool::Report report = tool::verify({folder.path()}, tool::PrecisionChoice::both);
     require(!report.cases.empty(), "a folder that is verified has cases");
-    require(report.passed() + report.failed() == static_cast<std::int64_t>(report.cases.size()), "a case passes or fails");
+    require(report.passed() + report.failed() == static_cast<std::int64_t>(report.cases.size()),
+            "a case passes or fails");
     for (const tool::CaseResult& result : report.cases) {
       require(result.refusal.empty() != result.checks.empty(), "a case is refused or checked");
       if (!result.refusal.empty()) require_sentence(result.refusal);

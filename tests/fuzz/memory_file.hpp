@@ -26,7 +26,8 @@ class MemoryFile {
   /// The path of a file with these bytes, and no others.
   std::filesystem::path with(std::string_view bytes) const {
     const bool written =
-        ::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+        ::ftruncate(descriptor_, 0) == 0 &&
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
     if (!written) throw std::runtime_error("the memory file could not be written");
     return "/proc/self/fd/" + std::to_string(descriptor_);
   }

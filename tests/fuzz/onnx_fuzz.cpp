@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ONNX's operators and their gradients, by struct and as nodes of a graph: shapes, attributes, types, positions.
+// ONNX's operators and their gradients, by struct and as nodes of a graph: shapes, attributes,
+// types, positions.
 #include <functional>
 
 #include "eigen_rope/operators/onnx_node.hpp"
@@ -12,7 +13,8 @@ namespace eigen_rope::fuzz {
 namespace {
 
 enum class Operator { standard, contrib, multi_axis };
-constexpr std::array<Operator, 3> operators{Operator::standard, Operator::contrib, Operator::multi_axis};
+constexpr std::array<Operator, 3> operators{Operator::standard, Operator::contrib,
+                                            Operator::multi_axis};
 
 struct Slots {
   GuardedSlot X, cos, sin, ids, Y, dX, dcos, dsin;
@@ -27,8 +29,13 @@ struct Call {
   Extents section{};
 
   onnx::Inputs inputs() const {
-    onnx::Inputs result{{X.type, X.data, X.shape}, {cos.type, cos.data, cos.shape}, {sin.type, sin.data, sin.shape}, {}};
-    if (has_ids) result.position_ids = onnx::PositionIds{reinterpret_cast<const std::int64_t*>(ids.data), ids.shape};
+    onnx::Inputs result{{X.type, X.data, X.shape},
+                        {cos.type, cos.data, cos.shape},
+                        {sin.type, sin.data, sin.shape},
+                        {}};
+    if (has_ids)
+      result.position_ids =
+          onnx::PositionIds{reinterpret_cast<const std::int64_t*>(ids.data), ids.shape};
     return result;
   }
   std::vector<const Operand*> read() const { return {&X, &cos, &sin, &ids}; }
@@ -40,7 +47,8 @@ Call call_of(Take& take, Slots& slots) {
   call.op = take.one_of(operators);
   const ScalarType type = take.one_of(scalar_types);
   const bool wide = take.one_in(16);
-  const std::int64_t batch = wide ? 0 : 1 + take.byte() % 3, sequence = 1 + take.byte() % 4, heads = 1 + take.byte() % 3;
+  const std::int64_t batch = wide ? 0 : 1 + take.byte() % 3, sequence = 1 + take.byte() % 4,
+                     heads = 1 + take.byte() % 3;
   const std::int64_t head = wide ? std::int64_t{2} << take.byte() % 50 : 2 * (take.byte() % 24);
   const std::int64_t rows = wide ? 0 : 1 + take.byte() % 8;
   const bool three = take.one_in(2), partial = take.one_in(3);
@@ -56,23 +64,26 @@ Call call_of(Take& take, Slots& slots) {
   const std::int64_t first = rotary / 2 - rotary / 2 / 3 * 2;
   call.section = changed({first, rotary / 2 / 3, rotary / 2 / 3}, take);
 
-  const Extents x = three ? Extents{batch, sequence, heads * head} : Extents{batch, heads, sequence, head};
-  const Extents table = call.has_ids ? Extents{rows, rotary / 2} : Extents{batch, sequence, rotary / 2};
+  const Extents x =
+      three ? Extents{batch, sequence, heads * head} : Extents{batch, heads, sequence, head};
+  const Extents table =
+      call.has_ids ? Extents{rows, rotary / 2} : Extents{batch, sequence, rotary / 2};
   const Extents ids = call.op == Operator::multi_axis ? Extents{3, batch, sequence}
                       : take.one_in(4)                ? Extents{1}
                                                       : Extents{batch, sequence};
   call.X = operand(slots.X, type, changed(x, take), {}, against);
   call.cos = operand(slots.cos, type, changed(table, take), {}, against);
-  call.sin = operand(slots.sin, take.one_in(32) ? take.one_of(scalar_types) : type, take.one_in(32) ? changed(table, take) : call.cos.shape,
-                     {}, against);
+  call.sin = operand(slots.sin, take.one_in(32) ? take.one_of(scalar_types) : type,
+                     take.one_in(32) ? changed(table, take) : call.cos.shape, {}, against);
   call.ids = operand(slots.ids, ScalarType::f64, changed(ids, take), {}, against);
-  call.Y =
-      operand(slots.Y, take.one_in(32) ? take.one_of(scalar_types) : type, take.one_in(32) ? changed(x, take) : call.X.shape, {}, against);
+  call.Y = operand(slots.Y, take.one_in(32) ? take.one_of(scalar_types) : type,
+                   take.one_in(32) ? changed(x, take) : call.X.shape, {}, against);
   call.X.fill(1);
   call.cos.fill(2);
   call.sin.fill(3);
   for (std::size_t at = 0; at < call.ids.need.bytes; at += 8) {
-    const std::int64_t id = take.one_in(32) ? take.integer() : take.byte() % std::max<std::int64_t>(rows, 1);
+    const std::int64_t id =
+        take.one_in(32) ? take.integer() : take.byte() % std::max<std::int64_t>(rows, 1);
     std::memcpy(call.ids.data + at, &id, 8);
   }
   return call;
@@ -85,7 +96,8 @@ onnx::Node node_of(const Call& call, Take& take) {
   node.opset = take.one_in(16) ? take.integer() : call.op == Operator::standard ? 23 : 1;
   node.attributes["interleaved"] = call.interleaved;
   if (call.num_heads != 0) node.attributes["num_heads"] = call.num_heads;
-  if (call.rotary_embedding_dim != 0) node.attributes["rotary_embedding_dim"] = call.rotary_embedding_dim;
+  if (call.rotary_embedding_dim != 0)
+    node.attributes["rotary_embedding_dim"] = call.rotary_embedding_dim;
   if (call.op != Operator::standard) node.attributes["scale"] = call.scale;
   if (call.op == Operator::contrib) node.attributes["is_packed_batching"] = call.packed;
   if (call.op == Operator::multi_axis) {
@@ -103,10 +115,12 @@ std::vector<onnx::Value> values_of(const Call& call, Take& take) {
            : scalar == ScalarType::f16 ? onnx::ElementType::float16
                                        : onnx::ElementType::bfloat16;
   };
-  const onnx::Value X{type(call.X.type), call.X.data, call.X.shape, true}, cos{type(call.cos.type), call.cos.data, call.cos.shape, true},
+  const onnx::Value X{type(call.X.type), call.X.data, call.X.shape, true},
+      cos{type(call.cos.type), call.cos.data, call.cos.shape, true},
       sin{type(call.sin.type), call.sin.data, call.sin.shape, true},
       ids{onnx::ElementType::int64, call.ids.data, call.ids.shape, call.has_ids};
-  std::vector<onnx::Value> values = call.op == Operator::standard ? std::vector{X, cos, sin, ids} : std::vector{X, ids, cos, sin};
+  std::vector<onnx::Value> values =
+      call.op == Operator::standard ? std::vector{X, cos, sin, ids} : std::vector{X, ids, cos, sin};
   if (take.one_in(16)) values.push_back(X);
   if (take.one_in(16)) values.resize(take.byte() % 4);
   return values;
@@ -117,28 +131,34 @@ template <class Visit>
 void with_operator(const Call& call, Take& take, const Visit& visit) {
   switch (call.op) {
     case Operator::standard:
-      return visit(onnx::RotaryEmbedding{call.interleaved, call.num_heads, call.rotary_embedding_dim,
-                                         take.one_in(2) ? onnx::WideCache::refuse : onnx::WideCache::slice});
-    case Operator::contrib:
-      return visit(onnx::ContribRotaryEmbedding{call.interleaved, call.num_heads, call.rotary_embedding_dim, call.scale, call.packed});
-    case Operator::multi_axis:
       return visit(
-          onnx::MRotaryEmbedding{call.interleaved, call.num_heads, call.rotary_embedding_dim, call.scale, call.section, call.layout});
+          onnx::RotaryEmbedding{call.interleaved, call.num_heads, call.rotary_embedding_dim,
+                                take.one_in(2) ? onnx::WideCache::refuse : onnx::WideCache::slice});
+    case Operator::contrib:
+      return visit(onnx::ContribRotaryEmbedding{
+          call.interleaved, call.num_heads, call.rotary_embedding_dim, call.scale, call.packed});
+    case Operator::multi_axis:
+      return visit(onnx::MRotaryEmbedding{call.interleaved, call.num_heads,
+                                          call.rotary_embedding_dim, call.scale, call.section,
+                                          call.layout});
   }
 }
 
-void run_and_check(const Call& call, bool impossible, bool in_place, const std::function<void(const onnx::Tensor&)>& run) {
+void run_and_check(const Call& call, bool impossible, bool in_place,
+                   const std::function<void(const onnx::Tensor&)>& run) {
   const Operand& Y = call.Y;
   const onnx::Tensor target{Y.type, in_place ? call.X.data : Y.data, Y.shape};
   const std::vector<std::byte> before(call.X.data, call.X.data + call.X.need.bytes);
   const Outcome outcome = attempt([&] { run(target); });
   for (const Operand* operand : call.read()) operand->slot->require_untouched_outside();
   const bool x_unchanged = std::equal(before.begin(), before.end(), call.X.data);
-  require(x_unchanged || (in_place && outcome == Outcome::done), "X is written in place only, and never by a refusal");
+  require(x_unchanged || (in_place && outcome == Outcome::done),
+          "X is written in place only, and never by a refusal");
   if (outcome == Outcome::refused || in_place) Y.require_unwritten();
   if (outcome == Outcome::refused) return;
   require(!impossible, "sizes that cannot be counted are refused");
-  require(Y.shape == call.X.shape && Y.type == call.X.type, "Y of another shape or type is refused");
+  require(Y.shape == call.X.shape && Y.type == call.X.type,
+          "Y of another shape or type is refused");
   if (!in_place && std::isfinite(call.scale)) Y.require_written();
 }
 
@@ -146,7 +166,8 @@ void backward_and_check(const Call& call, bool impossible, Take& take, Slots& sl
                         const std::function<void(const onnx::Gradients&)>& run) {
   const Operand dX = operand(slots.dX, call.X.type, call.X.shape, {}, Against::end);
   const Operand dcos =
-      operand(slots.dcos, call.cos.type, take.one_in(32) ? changed(call.cos.shape, take) : call.cos.shape, {}, Against::end);
+      operand(slots.dcos, call.cos.type,
+              take.one_in(32) ? changed(call.cos.shape, take) : call.cos.shape, {}, Against::end);
   const Operand dsin = operand(slots.dsin, call.cos.type, call.cos.shape, {}, Against::end);
   if (dcos.need.size == Size::large) return;
   onnx::Gradients gradients;
@@ -185,13 +206,17 @@ void fuzz_onnx(Bytes bytes) {
   if (what == 0) {
     const onnx::Node node = node_of(call, take);
     const std::vector<onnx::Value> values = values_of(call, take);
-    return run_and_check(call, impossible && values.size() >= 4, false, [&](const onnx::Tensor& Y) { onnx::run(node, values, Y); });
+    return run_and_check(call, impossible && values.size() >= 4, false,
+                         [&](const onnx::Tensor& Y) { onnx::run(node, values, Y); });
   }
   with_operator(call, take, [&](const auto& node) {
-    if (what < 3) return run_and_check(call, impossible, what == 2, [&](const onnx::Tensor& Y) { onnx::run(node, call.inputs(), Y); });
+    if (what < 3)
+      return run_and_check(call, impossible, what == 2,
+                           [&](const onnx::Tensor& Y) { onnx::run(node, call.inputs(), Y); });
     const onnx::ConstTensor dY{call.Y.type, call.Y.data, call.Y.shape};
-    backward_and_check(call, impossible, take, slots,
-                       [&](const onnx::Gradients& gradients) { onnx::backward(node, call.inputs(), dY, gradients); });
+    backward_and_check(call, impossible, take, slots, [&](const onnx::Gradients& gradients) {
+      onnx::backward(node, call.inputs(), dY, gradients);
+    });
   });
 }
 

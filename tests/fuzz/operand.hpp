@@ -11,7 +11,8 @@
 
 namespace eigen_rope::fuzz {
 
-inline constexpr std::array<ScalarType, 4> scalar_types{ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16};
+inline constexpr std::array<ScalarType, 4> scalar_types{ScalarType::f32, ScalarType::f64,
+                                                        ScalarType::f16, ScalarType::bf16};
 
 struct Operand {
   ScalarType type = ScalarType::f32;
@@ -36,7 +37,8 @@ struct Operand {
 };
 
 /// A tensor in `slot`. Empty strides: dense.
-inline Operand operand(GuardedSlot& slot, ScalarType type, const Extents& shape, const Extents& strides, Against against) {
+inline Operand operand(GuardedSlot& slot, ScalarType type, const Extents& shape,
+                       const Extents& strides, Against against) {
   Operand result{type, shape, strides.empty() ? dense_strides(shape) : strides, {}, nullptr, &slot};
   result.need = need_of(result.shape, result.strides, type);
   result.data = slot.place(result.need.bytes, against);
@@ -69,7 +71,8 @@ inline Extents changed(Extents shape, Take& take) {
   return shape;
 }
 
-/// Empty for a dense tensor; padded, permuted, broadcast or any strides now and then. The last axis mostly keeps stride 1.
+/// Empty for a dense tensor; padded, permuted, broadcast or any strides now and then. The last axis
+/// mostly keeps stride 1.
 inline Extents some_strides(const Extents& shape, Take& take) {
   const std::uint8_t kind = take.byte() % 8;
   if (kind < 3 || shape.size() < 2) return {};
@@ -77,7 +80,8 @@ inline Extents some_strides(const Extents& shape, Take& take) {
   const std::size_t outer = shape.size() - 1;
   switch (kind) {
     case 3:
-      for (std::size_t axis = 0; axis < outer; ++axis) __builtin_mul_overflow(strides[axis], std::int64_t{2}, &strides[axis]);
+      for (std::size_t axis = 0; axis < outer; ++axis)
+        __builtin_mul_overflow(strides[axis], std::int64_t{2}, &strides[axis]);
       break;
     case 4: std::swap(strides[take.byte() % outer], strides[take.byte() % outer]); break;
     case 5: strides[take.byte() % outer] = 0; break;

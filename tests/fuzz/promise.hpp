@@ -2,9 +2,11 @@
 //
 // What every target holds the library to: a result, or a refusal in one sentence.
 //
-//   [rope] <what and rule>, got <value>      one line without control characters, shorter than 600 bytes
+//   [rope] <what and rule>, got <value>   one line without control characters, shorter than 600
+//                                         bytes
 //
-// A broken promise is an exception nobody catches: libFuzzer takes it for a crash, GoogleTest for a failure.
+// A broken promise is an exception nobody catches: libFuzzer takes it for a crash, GoogleTest for a
+// failure.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +37,15 @@ inline void require_sentence(std::string_view sentence) {
   const char* broken = nullptr;
   if (sentence.substr(0, prefix.size()) != prefix) broken = "a refusal begins with [rope]: ";
   if (sentence.size() >= longest) broken = "a refusal is shorter than 600 bytes: ";
-  if (std::any_of(sentence.begin(), sentence.end(), is_control)) broken = "a refusal is one line without control characters: ";
+  if (std::any_of(sentence.begin(), sentence.end(), is_control))
+    broken = "a refusal is one line without control characters: ";
   if (broken != nullptr) require(false, broken + std::string(sentence));
 }
 
 enum class Outcome { done, refused };
 
-/// Calls, and checks the sentence if it refuses with one of `Refusals`. Whatever else is thrown passes through.
+/// Calls, and checks the sentence if it refuses with one of `Refusals`. Whatever else is thrown
+/// passes through.
 template <class Refusal = Error, class... Refusals, class Call>
 Outcome attempt(const Call& call) {
   try {
@@ -60,22 +64,30 @@ Outcome attempt(const Call& call) {
 /// What holds for every model that a reader returns.
 inline void require_consistent(const models::ModelRope& model) {
   require(!model.layers.empty(), "a model has a layer");
-  require(model.context >= 0 && model.layer_count >= 0 && model.heads >= 0 && model.key_heads >= 0, "counts are not negative");
+  require(model.context >= 0 && model.layer_count >= 0 && model.heads >= 0 && model.key_heads >= 0,
+          "counts are not negative");
   for (const std::string& warning : model.warnings) {
-    require(std::none_of(warning.begin(), warning.end(), is_control), "a warning is one line without control characters");
+    require(std::none_of(warning.begin(), warning.end(), is_control),
+            "a warning is one line without control characters");
   }
   for (const models::LayerRope& layer : model.layers) {
     const Index dims = layer.powers.rotary_dims;
-    require(dims > 0 && dims % 2 == 0 && dims <= layer.head_dims, "the rotated dims are even and fit a head");
+    require(dims > 0 && dims % 2 == 0 && dims <= layer.head_dims,
+            "the rotated dims are even and fit a head");
     for (std::size_t i = 0; i < layer.layers.size(); ++i) {
-      require(layer.layers[i] >= 0 && layer.layers[i] < model.layer_count, "layers are below their count");
+      require(layer.layers[i] >= 0 && layer.layers[i] < model.layer_count,
+              "layers are below their count");
       require(i == 0 || layer.layers[i - 1] < layer.layers[i], "layers ascend");
     }
-    if (layer.pairing) require(layer.pairing->offset() >= 0 && layer.pairing->offset() <= layer.head_dims - dims, "the window fits a head");
+    if (layer.pairing)
+      require(layer.pairing->offset() >= 0 && layer.pairing->offset() <= layer.head_dims - dims,
+              "the window fits a head");
     const Frequencies frequencies = layer.frequencies(model.context);
     require(frequencies.pairs() == dims / 2, "there is a rate for each pair");
-    for (const DoubleDouble& rate : frequencies.rates()) require(std::isfinite(static_cast<double>(rate)), "rates are finite");
-    require(std::isfinite(static_cast<double>(frequencies.attention_factor())), "the attention factor is finite");
+    for (const DoubleDouble& rate : frequencies.rates())
+      require(std::isfinite(static_cast<double>(rate)), "rates are finite");
+    require(std::isfinite(static_cast<double>(frequencies.attention_factor())),
+            "the attention factor is finite");
   }
 }
 

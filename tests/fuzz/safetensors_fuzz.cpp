@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Headers of safetensors files, indexes of folders of them, and what `eigen-rope convert` plans for them. The first bytes are the options,
-// the rest is the file, or where it begins with a brace, the index of a folder with two files.
+// Headers of safetensors files, indexes of folders of them, and what `eigen-rope convert` plans for
+// them. The first bytes are the options, the rest is the file, or where it begins with a brace, the
+// index of a folder with two files.
 #include <fmt/format.h>
 
 #include "memory_file.hpp"
@@ -16,8 +17,8 @@
 namespace eigen_rope::fuzz {
 namespace {
 
-constexpr std::array<PairKind, 4> kinds{PairKind::split_half, PairKind::interleaved, PairKind::quarter,
-                                        PairKind::interleaved_to_split_half};
+constexpr std::array<PairKind, 4> kinds{PairKind::split_half, PairKind::interleaved,
+                                        PairKind::quarter, PairKind::interleaved_to_split_half};
 
 tool::ConvertOptions options_of(Take& take) {
   tool::ConvertOptions options;
@@ -31,7 +32,8 @@ tool::ConvertOptions options_of(Take& take) {
   if (which & 4) options.rotary_dims = take.integer();
   if (which & 8) options.offset = take.integer();
   if (which & 16) options.key_offset = take.integer();
-  if (which & 32) options.order = which & 64 ? tool::QkvOrder::concatenated : tool::QkvOrder::grouped;
+  if (which & 32)
+    options.order = which & 64 ? tool::QkvOrder::concatenated : tool::QkvOrder::grouped;
   if (which & 128) {
     options.query = "q";
     options.key = "k";
@@ -47,25 +49,31 @@ void require_consistent(const tool::Model& model, const tool::ConvertPlan& plan)
     for (const tool::ConvertedTensor& tensor : layer.tensors) {
       require(tensor.shard < model.shards.size(), "a tensor's file exists");
       const auto& entries = model.shards[tensor.shard].header.tensors;
-      require(tensor.entry < entries.size() && entries[tensor.entry].name == tensor.name, "a tensor of the plan is one of the file");
+      require(tensor.entry < entries.size() && entries[tensor.entry].name == tensor.name,
+              "a tensor of the plan is one of the file");
       const std::uint64_t bytes = entries[tensor.entry].bytes();
       require(!tensor.heads.empty(), "a tensor of the plan has heads");
       for (const tool::HeadRows& head : tensor.heads) {
-        const auto dims = static_cast<std::uint64_t>(head.role == tool::Role::query ? plan.shape.query.dims : plan.shape.key.dims);
-        require((head.first_row + dims) * tensor.row_bytes() <= bytes, "the rows of a head are rows of its tensor");
+        const auto dims = static_cast<std::uint64_t>(
+            head.role == tool::Role::query ? plan.shape.query.dims : plan.shape.key.dims);
+        require((head.first_row + dims) * tensor.row_bytes() <= bytes,
+                "the rows of a head are rows of its tensor");
       }
     }
   }
 }
 
 void plan(const tool::ConvertOptions& options, const tool::Model& model) {
-  attempt<Error, tool::FileError>([&] { require_consistent(model, tool::make_plan(options, tool::describe(options, model), model)); });
+  attempt<Error, tool::FileError>([&] {
+    require_consistent(model, tool::make_plan(options, tool::describe(options, model), model));
+  });
 }
 
 // One projection of 8 rows and 2 columns of float.
 std::string projection(const char* name) {
-  return test::safetensors_bytes(fmt::format(R"({{"{}":{{"dtype":"F32","shape":[8,2],"data_offsets":[0,64]}}}})", name),
-                                 std::string(64, '\0'));
+  return test::safetensors_bytes(
+      fmt::format(R"({{"{}":{{"dtype":"F32","shape":[8,2],"data_offsets":[0,64]}}}})", name),
+      std::string(64, '\0'));
 }
 
 struct FolderOfTwo {
@@ -74,7 +82,8 @@ struct FolderOfTwo {
     test::write_bytes(key, projection("k_proj.weight"));
   }
   test::TemporaryFolder folder{test::Medium::memory};
-  std::filesystem::path query = folder / "q.safetensors", key = folder / "k.safetensors", index = folder / "model.safetensors.index.json";
+  std::filesystem::path query = folder / "q.safetensors", key = folder / "k.safetensors",
+                        index = folder / "model.safetensors.index.json";
 };
 
 void run_index(const tool::ConvertOptions& options, Bytes index) {
@@ -84,7 +93,8 @@ void run_index(const tool::ConvertOptions& options, Bytes index) {
   attempt<Error, tool::FileError>([&] { model.emplace(tool::open_model(files.index)); });
   if (!model) return;
   for (const tool::Shard& shard : model->shards) {
-    require(shard.file.path() == files.query || shard.file.path() == files.key, "the files of an index lie beside it");
+    require(shard.file.path() == files.query || shard.file.path() == files.key,
+            "the files of an index lie beside it");
   }
   plan(options, *model);
 }
@@ -105,16 +115,20 @@ void fuzz_safetensors(Bytes bytes) {
   if (!model) return;
   const tool::SafetensorsHeader& header = model->shards.at(0).header;
   for (const tool::SafetensorsEntry& tensor : header.tensors) {
-    require(tensor.begin <= tensor.end && tensor.end <= take.rest().size() - header.data_begin, "tensors lie within the file");
+    require(tensor.begin <= tensor.end && tensor.end <= take.rest().size() - header.data_begin,
+            "tensors lie within the file");
   }
   // What is written is read back as what it was.
   std::string copy = tool::encode(header);
   copy += take.rest().substr(header.data_begin);
-  const tool::SafetensorsHeader again = tool::read_safetensors_header(tool::InputFile(file.with(copy)));
-  require(again.tensors.size() == header.tensors.size() && again.metadata == header.metadata, "a header is written as it was read");
+  const tool::SafetensorsHeader again =
+      tool::read_safetensors_header(tool::InputFile(file.with(copy)));
+  require(again.tensors.size() == header.tensors.size() && again.metadata == header.metadata,
+          "a header is written as it was read");
   for (std::size_t i = 0; i < header.tensors.size(); ++i) {
     const tool::SafetensorsEntry &a = header.tensors[i], &b = again.tensors[i];
-    require(a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.begin == b.begin && a.end == b.end,
+    require(a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.begin == b.begin &&
+                a.end == b.end,
             "a tensor's entry is written as it was read");
   }
   plan(options, *model);

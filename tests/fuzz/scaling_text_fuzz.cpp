@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalings in one word, as the command line has them; two, with a line end between them, for `eigen-rope compare`.
+// Scalings in one word, as the command line has them; two, with a line end between them, for
+// `eigen-rope compare`.
 #include "inspected.hpp"
 #include "promise.hpp"
 #include "targets.hpp"
@@ -25,10 +26,13 @@ void compare_and_print(const models::ModelRope& a, const models::ModelRope& b) {
   tool::InspectOptions options;
   if (a.context == 0 && b.context == 0) options.length = 4096;
   std::optional<tool::Comparison> comparison;
-  if (attempt([&] { comparison = tool::compare({"a", a}, {"b", b}, options); }) == Outcome::refused) return;
+  if (attempt([&] { comparison = tool::compare({"a", a}, {"b", b}, options); }) == Outcome::refused)
+    return;
   require(comparison->layers.size() == 1, "two layers are one comparison");
   const tool::LayerComparison& layers = comparison->layers.front();
-  if (layers.first_apart) require(*layers.first_apart > 0 && *layers.first_apart < comparison->length, "the first position apart is one");
+  if (layers.first_apart)
+    require(*layers.first_apart > 0 && *layers.first_apart < comparison->length,
+            "the first position apart is one");
   require_report(tool::text_of(*comparison, {}), tool::json_of(*comparison));
 }
 

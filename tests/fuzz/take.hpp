@@ -65,9 +65,12 @@ class Take {
 
   /// Mostly a usual number, sometimes any bits.
   double number() {
-    static constexpr std::array<double, 12> usual{1.0, 2.0, 10000.0, 0.5, 32.0, 0.0, -1.0, 1e6, 1e-6, 0x1p-149, 0x1p100, -3.5};
+    static constexpr std::array<double, 12> usual{1.0,  2.0, 10000.0, 0.5,      32.0,    0.0,
+                                                  -1.0, 1e6, 1e-6,    0x1p-149, 0x1p100, -3.5};
     const std::uint8_t first = byte();
-    return first < 192 ? usual[first % usual.size()] : first < 224 ? static_cast<double>(raw<float>()) : raw<double>();
+    return first < 192   ? usual[first % usual.size()]
+           : first < 224 ? static_cast<double>(raw<float>())
+                         : raw<double>();
   }
   /// As number(); what does not fit becomes infinite.
   float number32() {

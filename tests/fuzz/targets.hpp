@@ -2,11 +2,13 @@
 //
 // What is fuzzed: one function for each reader, and for each system's operators.
 //
-//   fuzz_NAME(bytes)     bytes stand for a file, a text or a call; returns if what the library promises of them was kept
+//   fuzz_NAME(bytes)   bytes stand for a file, a text or a call; returns if what the library
+//                      promises of them was kept
 //
-// The promise: an answer that is consistent in itself, or one sentence (promise.hpp); nothing else thrown, no memory touched that was not
-// given, no time or memory beyond what the bytes justify. Run by libFuzzer (entry.cpp, scripts/fuzz.sh) and, on the kept corpus, by
-// corpus_test.cpp. Not a test of numbers: that the answer is right is tested elsewhere.
+// The promise: an answer that is consistent in itself, or one sentence (promise.hpp); nothing else
+// thrown, no memory touched that was not given, no time or memory beyond what the bytes justify.
+// Run by libFuzzer (entry.cpp, scripts/fuzz.sh) and, on the kept corpus, by corpus_test.cpp. Not a
+// test of numbers: that the answer is right is tested elsewhere.
 #pragma once
 
 #include <string_view>

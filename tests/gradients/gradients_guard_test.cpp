@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A backward pass touches nothing outside y (or x), g, dx and the table, and writes every element of dx: each lies against a page that
-// cannot be touched, as a whole or row by row, and dx begins as poison or is g's or y's own memory. Every kernel target, scalar and
-// pairing, every number of pairs up to four vectors of the widest target, windows anywhere; sums of every kind.
+// A backward pass touches nothing outside y (or x), g, dx and the table, and writes every element
+// of dx: each lies against a page that cannot be touched, as a whole or row by row, and dx begins
+// as poison or is g's or y's own memory. Every kernel target, scalar and pairing, every number of
+// pairs up to four vectors of the widest target, windows anywhere; sums of every kind.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/gradients/gradients.hpp"
@@ -13,11 +14,13 @@
 namespace eigen_rope::test {
 namespace {
 
-constexpr std::array<Wanted, 2> sums{Wanted::angle, Wanted::angle | Wanted::log_magnitude | Wanted::table};
+constexpr std::array<Wanted, 2> sums{Wanted::angle,
+                                     Wanted::angle | Wanted::log_magnitude | Wanted::table};
 
 template <class Sum>
 bool same_sums(const Gradients<Sum>& a, const Gradients<Sum>& b) {
-  return a.angle == b.angle && a.log_magnitude == b.log_magnitude && a.cos == b.cos && a.sin == b.sin;
+  return a.angle == b.angle && a.log_magnitude == b.log_magnitude && a.cos == b.cos &&
+         a.sin == b.sin;
 }
 
 /// Two tokens and three heads; the table has a row for each token, each head or each row.
@@ -32,44 +35,59 @@ void pass_guarded(const std::vector<Case>& cases) {
     const auto u_values = random_values<Scalar>(shape.size(), ++seed);
     const auto g_values = random_values<Scalar>(shape.size(), ++seed);
     const auto varies = static_cast<unsigned>(1 + c.row.dims / 2 % 3);
-    const auto table = random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), varies), ++seed);
+    const auto table =
+        random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), varies), ++seed);
     std::vector<Scalar> expected(u_values.size());
     const StridedView<const Scalar> u_dense{u_values.data(), shape, dense};
     const StridedView<const Scalar> g_dense{g_values.data(), shape, dense};
-    rotate_to(StridedView<Scalar>{expected.data(), shape, dense}, g_dense, table, c.pairing, Direction::backward);
+    rotate_to(StridedView<Scalar>{expected.data(), shape, dense}, g_dense, table, c.pairing,
+              Direction::backward);
     for (const Wanted wanted : sums) {
-      const auto from_input = gradients(u_dense, g_dense, table, c.pairing, {wanted, GradientsFrom::input});
-      const auto from_output = c.full_width ? from_input : gradients(u_dense, g_dense, table, c.pairing, {wanted});
+      const auto from_input =
+          gradients(u_dense, g_dense, table, c.pairing, {wanted, GradientsFrom::input});
+      const auto from_output =
+          c.full_width ? from_input : gradients(u_dense, g_dense, table, c.pairing, {wanted});
       for (const Against against : both_sides) {
         const GuardedTable<TableScalar> guarded_table(table, against);
         for (const bool apart : {false, true}) {
-          const std::size_t length = apart ? static_cast<std::size_t>(c.row.length) : u_values.size();
+          const std::size_t length =
+              apart ? static_cast<std::size_t>(c.row.length) : u_values.size();
           const GuardedRows<Scalar> u_memory(u_values, length, against);
           const GuardedRows<Scalar> g_memory(g_values, length, against);
           const GuardedRows<Scalar> dx_memory(u_values, length, against);
           const Index step = apart ? dx_memory.stride() : c.row.length;
-          const auto view = [&](const GuardedRows<Scalar>& memory) { return StridedView<Scalar>{memory.data(), shape, {step, 2 * step}}; };
+          const auto view = [&](const GuardedRows<Scalar>& memory) {
+            return StridedView<Scalar>{memory.data(), shape, {step, 2 * step}};
+          };
           const StridedView<const Scalar> u{u_memory.data(), shape, {step, 2 * step}};
           const StridedView<const Scalar> g{g_memory.data(), shape, {step, 2 * step}};
           const auto check = [&](const GuardedRows<Scalar>& dx, bool right_sums) {
             ++combinations;
             ASSERT_TRUE(right_sums) << kernel_target();
-            ASSERT_TRUE(same_bits(expected.data(), dx.values().data(), shape.size())) << kernel_target();
+            ASSERT_TRUE(same_bits(expected.data(), dx.values().data(), shape.size()))
+                << kernel_target();
             ASSERT_TRUE(dx.margins_untouched()) << kernel_target();
           };
           on_every_path([&](Path path) {
             if (testing::Test::HasFailure()) return;
             dx_memory.set_poison();
-            check(dx_memory,
-                  same_sums(gradients_to(view(dx_memory), u, g, guarded_table, c.pairing, {wanted, GradientsFrom::input}), from_input));
+            check(dx_memory, same_sums(gradients_to(view(dx_memory), u, g, guarded_table, c.pairing,
+                                                    {wanted, GradientsFrom::input}),
+                                       from_input));
             if (c.full_width) return;
             dx_memory.set_poison();
-            check(dx_memory, same_sums(gradients_to(view(dx_memory), u, g, guarded_table, c.pairing, {wanted}), from_output));
+            check(dx_memory,
+                  same_sums(gradients_to(view(dx_memory), u, g, guarded_table, c.pairing, {wanted}),
+                            from_output));
             if (path == Path::past_the_cache) return;
             dx_memory.set(g_values);
-            check(dx_memory, same_sums(gradients_inplace(u, view(dx_memory), guarded_table, c.pairing, {wanted}), from_output));
+            check(dx_memory, same_sums(gradients_inplace(u, view(dx_memory), guarded_table,
+                                                         c.pairing, {wanted}),
+                                       from_output));
             dx_memory.set(u_values);
-            check(dx_memory, same_sums(gradients_to(view(dx_memory), view(dx_memory), g, guarded_table, c.pairing, {wanted}), from_output));
+            check(dx_memory, same_sums(gradients_to(view(dx_memory), view(dx_memory), g,
+                                                    guarded_table, c.pairing, {wanted}),
+                                       from_output));
           });
           ASSERT_FALSE(testing::Test::HasFailure());
           ASSERT_TRUE(same_bits(u_values.data(), u_memory.values().data(), shape.size()));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gradients(): every result against plain loops over the definition in long double, for every pairing, window, table width, broadcast,
-// scalar, side and target; in place; threads; what is not asked for stays empty; what must be refused.
+// gradients(): every result against plain loops over the definition in long double, for every
+// pairing, window, table width, broadcast, scalar, side and target; in place; threads; what is not
+// asked for stays empty; what must be refused.
 #define EIGEN_USE_THREADS
 #include "eigen_rope/gradients/gradients.hpp"
 
@@ -22,7 +23,8 @@
 namespace eigen_rope::test {
 namespace {
 
-/// What the definition gives, and for each number the sum of the magnitudes of what it was summed from.
+/// What the definition gives, and for each number the sum of the magnitudes of what it was summed
+/// from.
 struct Expected {
   std::vector<long double> angle, log_magnitude, cos, sin;
   std::vector<long double> angle_size, log_size, cos_size, sin_size;
@@ -45,14 +47,16 @@ long double wide(Scalar value) {
 
 /// x of shape [D, 3 axes]. The table's row for each row of x, pair by pair.
 template <class Scalar, class TableScalar>
-Expected by_definition(const std::vector<Scalar>& x, const std::vector<Scalar>& g, const Shape& shape, const Table<TableScalar>& table,
+Expected by_definition(const std::vector<Scalar>& x, const std::vector<Scalar>& g,
+                       const Shape& shape, const Table<TableScalar>& table,
                        const Pairing& pairing) {
   const Index dims = pairing.rotary_dims(shape[0]);
   const Index pairs = dims / 2;
   const Shape& outer = table.outer;
   const auto rows = static_cast<std::size_t>(outer.size());
   Expected e(rows * static_cast<std::size_t>(pairs), rows * static_cast<std::size_t>(table.width));
-  const auto add = [](std::vector<long double>& sum, std::vector<long double>& size, Index at, long double term) {
+  const auto add = [](std::vector<long double>& sum, std::vector<long double>& size, Index at,
+                      long double term) {
     sum[static_cast<std::size_t>(at)] += term;
     size[static_cast<std::size_t>(at)] += std::abs(term);
   };
@@ -60,7 +64,9 @@ Expected by_definition(const std::vector<Scalar>& x, const std::vector<Scalar>& 
     for (Index b = 0; b < shape[2]; ++b) {
       for (Index a = 0; a < shape[1]; ++a) {
         const Index row = ((c * shape[2] + b) * shape[1] + a) * shape[0] + pairing.offset();
-        const Index table_row = ((outer[2] == 1 ? 0 : c) * outer[1] + (outer[1] == 1 ? 0 : b)) * outer[0] + (outer[0] == 1 ? 0 : a);
+        const Index table_row =
+            ((outer[2] == 1 ? 0 : c) * outer[1] + (outer[1] == 1 ? 0 : b)) * outer[0] +
+            (outer[0] == 1 ? 0 : a);
         for (Index k = 0; k < pairs; ++k) {
           const PairSlots slot = pair_slots(pairing.kind(), k, dims);
           const long double xa = wide(x[static_cast<std::size_t>(row + slot.a)]);
@@ -95,19 +101,22 @@ Expected by_definition(const std::vector<Scalar>& x, const std::vector<Scalar>& 
 }
 
 template <class Sum>
-void expect_near(const std::vector<Sum>& got, const std::vector<long double>& expected, const std::vector<long double>& size,
-                 long double relative, const char* name) {
+void expect_near(const std::vector<Sum>& got, const std::vector<long double>& expected,
+                 const std::vector<long double>& size, long double relative, const char* name) {
   ASSERT_EQ(got.size(), expected.size()) << name;
   for (std::size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(wide(got[i]) - expected[i]), 0.0, static_cast<double>(relative * size[i])) << name << ", entry " << i;
+    ASSERT_NEAR(static_cast<double>(wide(got[i]) - expected[i]), 0.0,
+                static_cast<double>(relative * size[i]))
+        << name << ", entry " << i;
   }
 }
 
 /// From x everything is summed exactly enough to show nothing but a few roundings of double.
 constexpr long double kFromInput = 16 * 0x1p-53L;
 
-/// From y: y was rounded to its scalar (1.5 ulp of the pair's magnitude, and the pair's magnitude is at most 1.5 times its coefficients'
-/// share in any sum), the table is not divided by exactly, and differences of floats are formed in float.
+/// From y: y was rounded to its scalar (1.5 ulp of the pair's magnitude, and the pair's magnitude
+/// is at most 1.5 times its coefficients' share in any sum), the table is not divided by exactly,
+/// and differences of floats are formed in float.
 template <class Scalar>
 long double from_output() {
   return 8 * epsilon<Scalar>();
@@ -125,37 +134,47 @@ void compare_every_case(const Shape& shape, const Device& device = Device()) {
       if (dims % 4 != 0 && base.kind() == PairKind::quarter) continue;
       for (const Index width : {dims / 2, dims}) {
         for (unsigned mask = 0; mask < 8; ++mask) {
-          const Shape outer{mask & 1U ? shape[1] : 1, mask & 2U ? shape[2] : 1, mask & 4U ? shape[3] : 1};
+          const Shape outer{mask & 1U ? shape[1] : 1, mask & 2U ? shape[2] : 1,
+                            mask & 4U ? shape[3] : 1};
           const auto table = random_table<TableScalar>(width, outer, 3);
-          SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(base.kind()) << ", dims " << dims << ", width " << width
-                                            << ", mask " << mask);
+          SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(base.kind()) << ", dims "
+                                            << dims << ", width " << width << ", mask " << mask);
           const Expected expected = by_definition(x, g, shape, table, pairing);
           std::vector<Scalar> dx(x.size(), Scalar(7));
-          const auto from_x = gradients_to(dense(dx.data(), shape), dense(x.data(), shape), dense(g.data(), shape), table, pairing,
-                                           {everything, GradientsFrom::input, device});
+          const auto from_x =
+              gradients_to(dense(dx.data(), shape), dense(x.data(), shape), dense(g.data(), shape),
+                           table, pairing, {everything, GradientsFrom::input, device});
           expect_near(from_x.cos, expected.cos, expected.cos_size, kFromInput, "cos");
           expect_near(from_x.sin, expected.sin, expected.sin_size, kFromInput, "sin");
           expect_near(from_x.angle, expected.angle, expected.angle_size, kFromInput, "angle");
-          expect_near(from_x.log_magnitude, expected.log_magnitude, expected.log_size, kFromInput, "log magnitude");
+          expect_near(from_x.log_magnitude, expected.log_magnitude, expected.log_size, kFromInput,
+                      "log magnitude");
           std::vector<Scalar> transposed(x.size());
-          rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, pairing, Direction::backward);
+          rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, pairing,
+                    Direction::backward);
           ASSERT_TRUE(same_bits(transposed.data(), dx.data(), shape.size()));
           if (width == dims) continue;
 
           std::vector<Scalar> y(x.size());
           rotate_to(dense(y.data(), shape), dense(x.data(), shape), table, pairing);
-          const auto from_y =
-              gradients(dense(y.data(), shape), dense(g.data(), shape), table, pairing, {everything, GradientsFrom::output, device});
-          expect_near(from_y.cos, expected.cos, expected.angle_size, 4 * from_output<Scalar>(), "cos from y");
-          expect_near(from_y.sin, expected.sin, expected.angle_size, 4 * from_output<Scalar>(), "sin from y");
-          expect_near(from_y.angle, expected.angle, expected.angle_size, from_output<Scalar>(), "angle from y");
-          expect_near(from_y.log_magnitude, expected.log_magnitude, expected.log_size, from_output<Scalar>(), "log magnitude from y");
+          const auto from_y = gradients(dense(y.data(), shape), dense(g.data(), shape), table,
+                                        pairing, {everything, GradientsFrom::output, device});
+          expect_near(from_y.cos, expected.cos, expected.angle_size, 4 * from_output<Scalar>(),
+                      "cos from y");
+          expect_near(from_y.sin, expected.sin, expected.angle_size, 4 * from_output<Scalar>(),
+                      "sin from y");
+          expect_near(from_y.angle, expected.angle, expected.angle_size, from_output<Scalar>(),
+                      "angle from y");
+          expect_near(from_y.log_magnitude, expected.log_magnitude, expected.log_size,
+                      from_output<Scalar>(), "log magnitude from y");
           // Angles alone take the short way; and in place, dx over g.
           auto g_copy = g;
           const auto alone =
-              gradients_to(dense(g_copy.data(), shape), dense(y.data(), shape), dense(static_cast<const Scalar*>(g_copy.data()), shape),
-                           table, pairing, {Wanted::angle, GradientsFrom::output, device});
-          expect_near(alone.angle, expected.angle, expected.angle_size, from_output<Scalar>(), "angle alone");
+              gradients_to(dense(g_copy.data(), shape), dense(y.data(), shape),
+                           dense(static_cast<const Scalar*>(g_copy.data()), shape), table, pairing,
+                           {Wanted::angle, GradientsFrom::output, device});
+          expect_near(alone.angle, expected.angle, expected.angle_size, from_output<Scalar>(),
+                      "angle alone");
           ASSERT_TRUE(alone.log_magnitude.empty() && alone.cos.empty() && alone.sin.empty());
           ASSERT_TRUE(same_bits(transposed.data(), g_copy.data(), shape.size())) << "in place";
         }
@@ -164,7 +183,8 @@ void compare_every_case(const Shape& shape, const Device& device = Device()) {
   }
 }
 
-// Tails of every length: 11 and 7 pairs after vectors of 2, 4 and 8 doubles, and of 16 floats; and enough pairs for several columns.
+// Tails of every length: 11 and 7 pairs after vectors of 2, 4 and 8 doubles, and of 16 floats; and
+// enough pairs for several columns.
 const Shape short_rows{22, 3, 2, 2};
 const Shape long_rows{176, 3, 2, 2};
 // Whole columns of every target, alone and in a window: the loop that sums and rotates at once.
@@ -186,8 +206,12 @@ void compare_on_every_target() {
 TEST(Gradients, FollowTheDefinitionInFloat) { compare_on_every_target<float, float>(); }
 TEST(Gradients, FollowTheDefinitionInDouble) { compare_on_every_target<double, double>(); }
 TEST(Gradients, FollowTheDefinitionInHalf) { compare_on_every_target<Eigen::half, float>(); }
-TEST(Gradients, FollowTheDefinitionInBfloat16) { compare_on_every_target<Eigen::bfloat16, float>(); }
-TEST(Gradients, FollowTheDefinitionInLongDouble) { compare_every_case<long double, long double>(short_rows); }
+TEST(Gradients, FollowTheDefinitionInBfloat16) {
+  compare_on_every_target<Eigen::bfloat16, float>();
+}
+TEST(Gradients, FollowTheDefinitionInLongDouble) {
+  compare_every_case<long double, long double>(short_rows);
+}
 
 TEST(Gradients, HaveTheSameBitsOnEveryTargetAndForAnyNumberOfThreads) {
   const Shape shape{88, 5, 37, 2};
@@ -196,7 +220,8 @@ TEST(Gradients, HaveTheSameBitsOnEveryTargetAndForAnyNumberOfThreads) {
   const auto table = random_table<float>(44, Shape{1, 37}, 7);
   for (const Wanted wanted : {Wanted::angle, everything}) {
     const auto pass = [&](const Device& device) {
-      return gradients(dense(y.data(), shape), dense(g.data(), shape), table, split_half, {wanted, GradientsFrom::output, device});
+      return gradients(dense(y.data(), shape), dense(g.data(), shape), table, split_half,
+                       {wanted, GradientsFrom::output, device});
     };
     const auto expected = pass(Device());
     for (const int threads : {1, 2, 5}) {
@@ -225,7 +250,8 @@ void compare_streamed() {
   detail::AlignedVector<Scalar> cached(y.size()), streamed(y.size());
   for (const Pairing pairing : {split_half, interleaved, quarter, interleaved_to_split_half}) {
     const auto pass = [&](detail::AlignedVector<Scalar>& dx) {
-      return gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, pairing);
+      return gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape),
+                          table, pairing);
     };
     const auto expected = pass(cached);
     set_streaming_threshold(1);
@@ -254,14 +280,17 @@ TEST(Gradients, TakeRowsAnywhere) {
   const auto table = random_table<float>(D / 2, Shape{1, S}, 10);
   const Shape shape{D, H, S};
   std::vector<float> dx(y.size());
-  const auto expected = gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, split_half);
+  const auto expected = gradients_to(dense(dx.data(), shape), dense(y.data(), shape),
+                                     dense(g.data(), shape), table, split_half);
   // The same tensors with heads outside tokens, tokens backwards for g.
   std::vector<float> y2(y.size()), g2(y.size()), dx2(y.size());
   for (Index s = 0; s < S; ++s) {
     for (Index h = 0; h < H; ++h) {
       for (Index d = 0; d < D; ++d) {
-        y2[static_cast<std::size_t>((h * S + s) * D + d)] = y[static_cast<std::size_t>((s * H + h) * D + d)];
-        g2[static_cast<std::size_t>((h * S + (S - 1 - s)) * D + d)] = g[static_cast<std::size_t>((s * H + h) * D + d)];
+        y2[static_cast<std::size_t>((h * S + s) * D + d)] =
+            y[static_cast<std::size_t>((s * H + h) * D + d)];
+        g2[static_cast<std::size_t>((h * S + (S - 1 - s)) * D + d)] =
+            g[static_cast<std::size_t>((s * H + h) * D + d)];
       }
     }
   }
@@ -273,7 +302,8 @@ TEST(Gradients, TakeRowsAnywhere) {
   for (Index s = 0; s < S; ++s) {
     for (Index h = 0; h < H; ++h) {
       for (Index d = 0; d < D; ++d) {
-        ASSERT_EQ(dx2[static_cast<std::size_t>((h * S + s) * D + d)], dx[static_cast<std::size_t>((s * H + h) * D + d)]);
+        ASSERT_EQ(dx2[static_cast<std::size_t>((h * S + s) * D + d)],
+                  dx[static_cast<std::size_t>((s * H + h) * D + d)]);
       }
     }
   }
@@ -286,8 +316,10 @@ TEST(Gradients, SumOverScatteredAxes) {
   auto g = random_values<double>(shape.size(), 9);
   const auto table = random_table<double>(3, Shape{1, 3, 1, 3, 1}, 10);
   std::vector<double> dx(y.size()), transposed(y.size());
-  const auto d = gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, interleaved);
-  rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, interleaved, Direction::backward);
+  const auto d = gradients_to(dense(dx.data(), shape), dense(y.data(), shape),
+                              dense(g.data(), shape), table, interleaved);
+  rotate_to(dense(transposed.data(), shape), dense(g.data(), shape), table, interleaved,
+            Direction::backward);
   EXPECT_EQ(dx, transposed);
   std::vector<double> expected(d.angle.size());
   for (std::size_t row = 0; row < y.size() / 6; ++row) {
@@ -297,15 +329,18 @@ TEST(Gradients, SumOverScatteredAxes) {
       expected[table_row * 3 + k] += y[a] * g[a + 1] - y[a + 1] * g[a];
     }
   }
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(d.angle[i], expected[i], 16 * 8 * 0x1p-52) << "entry " << i;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(d.angle[i], expected[i], 16 * 8 * 0x1p-52) << "entry " << i;
 }
 
 TEST(Gradients, TakeEigenTensorsInEitherLayout) {
   Eigen::Tensor<float, 3> y(8, 2, 3), g(8, 2, 3), dx(8, 2, 3);
   y.setRandom();
   g.setRandom();
-  const Eigen::Tensor<float, 3, Eigen::RowMajor> y_rows = y.swap_layout().shuffle(std::array<int, 3>{0, 1, 2});
-  const Eigen::Tensor<float, 3, Eigen::RowMajor> g_rows = g.swap_layout().shuffle(std::array<int, 3>{0, 1, 2});
+  const Eigen::Tensor<float, 3, Eigen::RowMajor> y_rows =
+      y.swap_layout().shuffle(std::array<int, 3>{0, 1, 2});
+  const Eigen::Tensor<float, 3, Eigen::RowMajor> g_rows =
+      g.swap_layout().shuffle(std::array<int, 3>{0, 1, 2});
   Eigen::Tensor<float, 3, Eigen::RowMajor> dx_rows(3, 2, 8);
   const auto table = random_table<float>(4, Shape{1, 3}, 11);
   const auto a = gradients_to(dx, y, g, table, interleaved);
@@ -323,7 +358,8 @@ TEST(Gradients, TakeTensorsMapsAndViewsAlike) {
   g.setRandom();
   const Shape shape{8, 2, 3};
   const auto table = random_table<float>(4, Shape{1, 3}, 20);
-  const auto expected = gradients_to(dense(dx.data(), shape), dense(y.data(), shape), dense(g.data(), shape), table, split_half);
+  const auto expected = gradients_to(dense(dx.data(), shape), dense(y.data(), shape),
+                                     dense(g.data(), shape), table, split_half);
   const auto beside = [&](auto&& dx_rows, const auto& y_rows, const auto& g_rows) {
     written.setConstant(7);
     EXPECT_EQ(gradients(y_rows, g_rows, table, split_half).angle, expected.angle);
@@ -350,7 +386,8 @@ TEST(Gradients, WithNothingWantedAreDxAlone) {
   const auto table = random_table<float>(4, Shape{6}, 22);
   std::vector<float> dx = g, expected(g.size());
   rotate_to(dense(expected, shape), dense(g, shape), table, split_half, Direction::backward);
-  const auto d = gradients_inplace(dense(g, shape), dense(dx, shape), table, split_half, {Wanted::nothing});
+  const auto d =
+      gradients_inplace(dense(g, shape), dense(dx, shape), table, split_half, {Wanted::nothing});
   EXPECT_TRUE(same_bits(dx.data(), expected.data(), shape.size()));
   EXPECT_TRUE(d.angle.empty() && d.log_magnitude.empty() && d.cos.empty() && d.sin.empty());
 }
@@ -386,21 +423,26 @@ TEST(Gradients, RefuseWhatCannotWork) {
             }),
             "[rope] g must have y's shape [4, 3], got [4, 2]");
   EXPECT_EQ(error_of([&] { gradients(x, g, full, split_half); }),
-            "[rope] full-width tables need the rotation's input (options.from = eigen_rope::GradientsFrom::input) for more than dx, as y "
+            "[rope] full-width tables need the rotation's input (options.from = "
+            "eigen_rope::GradientsFrom::input) for more than dx, as y "
             "does not tell their members apart; table width, got 4");
-  EXPECT_EQ(error_of([&] { gradients_to(dense(memory.data() + 1, shape), x, g, table, split_half); }),
-            "[rope] dx must be the same rows as y or not overlap them");
+  EXPECT_EQ(
+      error_of([&] { gradients_to(dense(memory.data() + 1, shape), x, g, table, split_half); }),
+      "[rope] dx must be the same rows as y or not overlap them");
   EXPECT_EQ(error_of([&] {
-              gradients_to(dense(memory.data() + 17, shape), x, g, table, split_half, {Wanted::angle, GradientsFrom::input});
+              gradients_to(dense(memory.data() + 17, shape), x, g, table, split_half,
+                           {Wanted::angle, GradientsFrom::input});
             }),
             "[rope] dx must be the same rows as g or not overlap them");
-  EXPECT_EQ(error_of([&] { gradients(x, g, random_table<float>(3, Shape{3}, 1), split_half); }),
-            "[rope] table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3");
+  EXPECT_EQ(
+      error_of([&] { gradients(x, g, random_table<float>(3, Shape{3}, 1), split_half); }),
+      "[rope] table width must be 2 (one entry per pair) or 4 (one per rotated element), got 3");
   Table<float> zero = table;
   std::fill(zero.cos.begin(), zero.cos.end(), 0.0F);
   std::fill(zero.sin.begin(), zero.sin.end(), 0.0F);
-  EXPECT_EQ(error_of([&] { gradients(x, g, zero, split_half, {Wanted::table}); }),
-            "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
+  EXPECT_EQ(
+      error_of([&] { gradients(x, g, zero, split_half, {Wanted::table}); }),
+      "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0");
   EXPECT_EQ(memory, std::vector<float>(64, 1.0F)) << "nothing is written";
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// d rates, d positions and d attention factor from gradients(), against complex steps of the loss through plain loops: L = sum g y, with
-// y from the definition at positions and rates that have an imaginary part.
+// d rates, d positions and d attention factor from gradients(), against complex steps of the loss
+// through plain loops: L = sum g y, with y from the definition at positions and rates that have an
+// imaginary part.
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,9 @@ struct Problem {
   double m;
 
   Index pairs() const { return static_cast<Index>(rates.size()); }
-  Index place(int axis, Index batch, Index token) const { return (axis * positions.batches() + batch) * positions.tokens() + token; }
+  Index place(int axis, Index batch, Index token) const {
+    return (axis * positions.batches() + batch) * positions.tokens() + token;
+  }
 };
 
 /// Where element (d, head, token, batch) lies.
@@ -40,7 +43,9 @@ Index at(const Problem& p, Index d, Index h, Index s, Index b) {
   Index index = d;
   Index stride = p.shape[0];
   for (int axis = 0; axis < p.layout.axes(); ++axis) {
-    const Index here = p.layout[axis] == AxisRole::token ? s : p.layout[axis] == AxisRole::batch ? b : h;
+    const Index here = p.layout[axis] == AxisRole::token   ? s
+                       : p.layout[axis] == AxisRole::batch ? b
+                                                           : h;
     index += here * stride;
     stride *= p.shape[axis + 1];
   }
@@ -48,13 +53,14 @@ Index at(const Problem& p, Index d, Index h, Index s, Index b) {
 }
 
 /// L = sum g y for interleaved pairs.
-Complex loss(const Problem& p, const std::vector<double>& x, const std::vector<double>& g, const std::vector<Complex>& ids,
-             const std::vector<Complex>& rates, const Complex& m) {
+Complex loss(const Problem& p, const std::vector<double>& x, const std::vector<double>& g,
+             const std::vector<Complex>& ids, const std::vector<Complex>& rates, const Complex& m) {
   Complex sum = 0;
   for (Index b = 0; b < p.positions.batches(); ++b) {
     for (Index s = 0; s < p.positions.tokens(); ++s) {
       for (Index k = 0; k < p.pairs(); ++k) {
-        const Complex angle = ids[static_cast<std::size_t>(p.place(p.positions.axis(k), b, s))] * rates[static_cast<std::size_t>(k)];
+        const Complex angle = ids[static_cast<std::size_t>(p.place(p.positions.axis(k), b, s))] *
+                              rates[static_cast<std::size_t>(k)];
         const Complex c = m * std::cos(angle);
         const Complex r = m * std::sin(angle);
         for (Index h = 0; h < p.heads; ++h) {
@@ -78,7 +84,8 @@ std::vector<double> random_values(Index count, unsigned seed) {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// Rounding of angles up to 100 radians (each costs angle * 2^-52 of a term), of y and of sums of at most 200 terms below 2 in size.
+/// Rounding of angles up to 100 radians (each costs angle * 2^-52 of a term), of y and of sums of
+/// at most 200 terms below 2 in size.
 constexpr double kTolerance = 200 * 2 * (100 + 8) * kEpsilon;
 
 void compare(const Problem& p) {
@@ -88,11 +95,12 @@ void compare(const Problem& p) {
   const Frequencies frequencies = Frequencies::explicit_rates(p.rates, p.m);
   const Cache<double> cache(frequencies, p.positions, p.layout);
   rotate_to(dense(y, p.shape), dense(x, p.shape), cache, interleaved);
-  const auto from_y = p.m == 0
-                          ? Gradients<double>{}
-                          : gradients(dense(y, p.shape), dense(g, p.shape), cache, interleaved, {Wanted::angle | Wanted::log_magnitude});
-  const auto from_x = gradients(dense(x, p.shape), dense(g, p.shape), cache, interleaved,
-                                {Wanted::angle | Wanted::log_magnitude | Wanted::table, GradientsFrom::input});
+  const auto from_y = p.m == 0 ? Gradients<double>{}
+                               : gradients(dense(y, p.shape), dense(g, p.shape), cache, interleaved,
+                                           {Wanted::angle | Wanted::log_magnitude});
+  const auto from_x =
+      gradients(dense(x, p.shape), dense(g, p.shape), cache, interleaved,
+                {Wanted::angle | Wanted::log_magnitude | Wanted::table, GradientsFrom::input});
   const std::vector<Complex> ids(p.ids.begin(), p.ids.end());
   const std::vector<Complex> rates(p.rates.begin(), p.rates.end());
   for (const Gradients<double>* d : {&from_y, &from_x}) {
@@ -105,15 +113,19 @@ void compare(const Problem& p) {
       const double expected = loss(p, x, g, ids, moved, p.m).imag() / kStep;
       EXPECT_NEAR(of_rates[k], expected, 30 * kTolerance) << "rate " << k;  // positions up to 30
     }
-    const std::vector<double> of_positions = position_gradients(*d, frequencies, p.positions, p.layout);
+    const std::vector<double> of_positions =
+        position_gradients(*d, frequencies, p.positions, p.layout);
     ASSERT_EQ(of_positions.size(), ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) {
       std::vector<Complex> moved = ids;
       moved[i] += Complex(0, kStep);
-      EXPECT_NEAR(of_positions[i], loss(p, x, g, moved, rates, p.m).imag() / kStep, 3 * kTolerance) << "position " << i;
+      EXPECT_NEAR(of_positions[i], loss(p, x, g, moved, rates, p.m).imag() / kStep, 3 * kTolerance)
+          << "position " << i;
     }
     const double expected = loss(p, x, g, ids, rates, Complex(p.m, kStep)).imag() / kStep;
-    EXPECT_NEAR(attention_factor_gradient(*d, frequencies, p.positions, p.layout), expected, kTolerance) << "attention factor";
+    EXPECT_NEAR(attention_factor_gradient(*d, frequencies, p.positions, p.layout), expected,
+                kTolerance)
+        << "attention factor";
   }
 }
 
@@ -133,13 +145,15 @@ TEST(ParameterGradients, OfPositionsSharedByBatches) {
   const Positions positions = Positions::ids(kIds);
   const Cache<double> cache(frequencies, positions, Layout::bsnd());
   std::vector<double> sums(kRates.size());
-  const auto whole =
-      gradients(dense(x, Shape{6, 2, 8, 2}), dense(g, Shape{6, 2, 8, 2}), cache, split_half, {Wanted::angle, GradientsFrom::input});
+  const auto whole = gradients(dense(x, Shape{6, 2, 8, 2}), dense(g, Shape{6, 2, 8, 2}), cache,
+                               split_half, {Wanted::angle, GradientsFrom::input});
   for (Index b = 0; b < 2; ++b) {
     const Shape one{6, 2, 8};
     const StridedView<double> x_b{x.data() + b * 96, one, {6, 12}};
     const StridedView<double> g_b{g.data() + b * 96, one, {6, 12}};
-    const auto d = rate_gradients(gradients(x_b, g_b, cache, split_half, {Wanted::angle, GradientsFrom::input}), positions, Layout::tnd());
+    const auto d = rate_gradients(
+        gradients(x_b, g_b, cache, split_half, {Wanted::angle, GradientsFrom::input}), positions,
+        Layout::tnd());
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += d[k];
   }
   const auto d = rate_gradients(whole, positions);
@@ -158,8 +172,10 @@ TEST(ParameterGradients, OfSeveralAxes) {
   const Sections sections(SectionPattern::contiguous, {1, 1, 1});
   std::vector<double> ids = kIds;
   ids.insert(ids.end(), {4, 5, -6, 7, 1.5, 2, 3, 3, 9, 1, 1, 1, 2, 0, 0, -4});
-  compare({Layout::tnd(), Shape{6, 2, 8}, 2, Positions::multi_axis(ids, sections), ids, kRates, 0.8});
-  compare({Layout::bsnd(), Shape{6, 2, 4, 2}, 2, Positions::multi_axis(ids, sections, Batches{2}), ids, kRates, 0.8});
+  compare(
+      {Layout::tnd(), Shape{6, 2, 8}, 2, Positions::multi_axis(ids, sections), ids, kRates, 0.8});
+  compare({Layout::bsnd(), Shape{6, 2, 4, 2}, 2, Positions::multi_axis(ids, sections, Batches{2}),
+           ids, kRates, 0.8});
 }
 
 TEST(ParameterGradients, OfAnAttentionFactorOfZero) {
@@ -174,16 +190,28 @@ TEST(ParameterGradients, RefuseWhatTheyCannotKnow) {
   const auto v = dense(x, Shape{6, 8});
   const auto angles = gradients(v, v, cache, split_half);
   EXPECT_EQ(error_of([&] { rate_gradients(angles, Positions::range(0, 7), Layout::sd()); }),
-            "[rope] the gradients must be of a table with the outer extents these positions give [7], got [8]");
-  EXPECT_EQ(error_of([&] { rate_gradients(gradients(v, v, cache, split_half, {Wanted::table}), positions, Layout::sd()); }),
+            "[rope] the gradients must be of a table with the outer extents these positions give "
+            "[7], got [8]");
+  EXPECT_EQ(error_of([&] {
+              rate_gradients(gradients(v, v, cache, split_half, {Wanted::table}), positions,
+                             Layout::sd());
+            }),
             "[rope] the gradients must be made with Wanted::angle, got none of angles");
-  EXPECT_EQ(error_of([&] { attention_factor_gradient(angles, frequencies, positions, Layout::sd()); }),
-            "[rope] the gradients must be made with Wanted::log_magnitude, got none of magnitudes");
-  EXPECT_EQ(error_of([&] { position_gradients(angles, Frequencies::powers({8}), positions, Layout::sd()); }),
+  EXPECT_EQ(
+      error_of([&] { attention_factor_gradient(angles, frequencies, positions, Layout::sd()); }),
+      "[rope] the gradients must be made with Wanted::log_magnitude, got none of magnitudes");
+  EXPECT_EQ(error_of([&] {
+              position_gradients(angles, Frequencies::powers({8}), positions, Layout::sd());
+            }),
             "[rope] frequencies must have as many pairs as the gradients (3), got 4");
-  EXPECT_EQ(error_of([&] { attention_factor_gradient(angles, Frequencies::explicit_rates(kRates, 0), positions, Layout::sd()); }),
-            "[rope] with attention factor 0 the gradients must be made from the rotation's input (options.from = "
-            "eigen_rope::GradientsFrom::input) with Wanted::table and a half-width table, got none of it");
+  EXPECT_EQ(error_of([&] {
+              attention_factor_gradient(angles, Frequencies::explicit_rates(kRates, 0), positions,
+                                        Layout::sd());
+            }),
+            "[rope] with attention factor 0 the gradients must be made from the rotation's input "
+            "(options.from = "
+            "eigen_rope::GradientsFrom::input) with Wanted::table and a half-width table, got none "
+            "of it");
 }
 
 }  // namespace

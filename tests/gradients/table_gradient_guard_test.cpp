@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a table, written where the caller says: every entry is written and nothing else, and nothing outside x and g is read,
-// row by row. Every scalar of the sums and of the result, every pairing, width and kernel target, every number of pairs up to four vectors.
+// The gradient of a table, written where the caller says: every entry is written and nothing else,
+// and nothing outside x and g is read, row by row. Every scalar of the sums and of the result,
+// every pairing, width and kernel target, every number of pairs up to four vectors.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/gradients/table_gradient.hpp"
@@ -29,8 +30,8 @@ void sum_guarded() {
     const auto size = static_cast<std::size_t>(c.width() * outer.size());
     std::vector<Result> dcos(size), dsin(size);
     table_gradient(TableGradient<Result>{dcos.data(), dsin.data(), c.width(), outer},
-                   StridedView<const Scalar>{x_values.data(), shape, dense}, StridedView<const Scalar>{g_values.data(), shape, dense},
-                   c.pairing);
+                   StridedView<const Scalar>{x_values.data(), shape, dense},
+                   StridedView<const Scalar>{g_values.data(), shape, dense}, c.pairing);
     for (const Against against : both_sides) {
       for (const bool apart : {false, true}) {
         const std::size_t length = apart ? static_cast<std::size_t>(c.row.length) : x_values.size();

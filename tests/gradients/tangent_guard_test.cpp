@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives along a direction touch nothing outside x, dx, dy and the table, row by row, and write every element of dy, what lies outside
-// the window included. Every scalar, pairing, table width and kernel target.
+// Derivatives along a direction touch nothing outside x, dx, dy and the table, row by row, and
+// write every element of dy, what lies outside the window included. Every scalar, pairing, table
+// width and kernel target.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/gradients/tangent.hpp"
@@ -26,14 +27,16 @@ void differentiate_guarded() {
     const std::vector<Index> dense{c.row.length, 3 * c.row.length};
     const auto x_values = random_values<Scalar>(shape.size(), ++seed);
     const auto dx_values = random_values<Scalar>(shape.size(), ++seed);
-    const auto table = random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), static_cast<unsigned>(seed % 4)), seed);
+    const auto table = random_table<TableScalar>(
+        c.width(), broadcast_outer(shape.outer(), static_cast<unsigned>(seed % 4)), seed);
     const std::vector<double> angle = random_values<double>(c.width() * table.outer.size(), ++seed);
     const auto tangent = tangent_of(table, angle);
     std::vector<Scalar> dy_of_x(x_values.size()), dy(x_values.size());
     const StridedView<const Scalar> x_dense{x_values.data(), shape, dense};
-    rotate_tangent_to(StridedView<Scalar>{dy_of_x.data(), shape, dense}, x_dense, tangent, c.pairing, c.direction);
-    jvp_to(StridedView<Scalar>{dy.data(), shape, dense}, x_dense, StridedView<const Scalar>{dx_values.data(), shape, dense}, table, tangent,
-           c.pairing);
+    rotate_tangent_to(StridedView<Scalar>{dy_of_x.data(), shape, dense}, x_dense, tangent,
+                      c.pairing, c.direction);
+    jvp_to(StridedView<Scalar>{dy.data(), shape, dense}, x_dense,
+           StridedView<const Scalar>{dx_values.data(), shape, dense}, table, tangent, c.pairing);
     for (const Against against : both_sides) {
       const GuardedTable<TableScalar> guarded_table(table, against);
       for (const bool apart : {false, true}) {
@@ -47,7 +50,8 @@ void differentiate_guarded() {
         const StridedView<Scalar> y{y_memory.data(), shape, {step, 3 * step}};
         const auto check = [&](const std::vector<Scalar>& expected) {
           ++combinations;
-          ASSERT_TRUE(same_bits(expected.data(), y_memory.values().data(), shape.size())) << kernel_target();
+          ASSERT_TRUE(same_bits(expected.data(), y_memory.values().data(), shape.size()))
+              << kernel_target();
           ASSERT_TRUE(y_memory.margins_untouched()) << kernel_target();
         };
         for (const std::string& target : kernel_targets()) {

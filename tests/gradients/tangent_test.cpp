@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward mode and second order: derivatives of plain loops by complex steps, along random directions, for every pairing, window and table
-// width; and <w, J v> = <v, J^T w> between jvp_to and gradients.
+// Forward mode and second order: derivatives of plain loops by complex steps, along random
+// directions, for every pairing, window and table width; and <w, J v> = <v, J^T w> between jvp_to
+// and gradients.
 #include "eigen_rope/gradients/tangent.hpp"
 
 #include <gtest/gtest.h>
@@ -29,17 +30,23 @@ constexpr double kSumTolerance = 24 * kTolerance;
 const Shape kShape{14, 2, 3};
 
 /// The rotation of complex rows by a complex table that has one row per token, from the definition.
-std::vector<Complex> rotated(const std::vector<Complex>& x, const std::vector<Complex>& cos, const std::vector<Complex>& sin, Index width,
-                             const Pairing& pairing) {
+std::vector<Complex> rotated(const std::vector<Complex>& x, const std::vector<Complex>& cos,
+                             const std::vector<Complex>& sin, Index width, const Pairing& pairing) {
   std::vector<Complex> y = x;
   const Index dims = pairing.rotary_dims(kShape[0]);
   for (Index row = 0; row < 6; ++row) {
     for (Index k = 0; k < dims / 2; ++k) {
       const PairSlots slot = pair_slots(pairing.kind(), k, dims);
-      const auto element = [&](Index at) { return static_cast<std::size_t>(row * kShape[0] + pairing.offset() + at); };
-      const auto entry = [&](Index at) { return static_cast<std::size_t>(row / 2 * width + (width == dims ? at : k)); };
-      y[element(slot.A)] = cos[entry(slot.A)] * x[element(slot.a)] - sin[entry(slot.A)] * x[element(slot.b)];
-      y[element(slot.B)] = cos[entry(slot.B)] * x[element(slot.b)] + sin[entry(slot.B)] * x[element(slot.a)];
+      const auto element = [&](Index at) {
+        return static_cast<std::size_t>(row * kShape[0] + pairing.offset() + at);
+      };
+      const auto entry = [&](Index at) {
+        return static_cast<std::size_t>(row / 2 * width + (width == dims ? at : k));
+      };
+      y[element(slot.A)] =
+          cos[entry(slot.A)] * x[element(slot.a)] - sin[entry(slot.A)] * x[element(slot.b)];
+      y[element(slot.B)] =
+          cos[entry(slot.B)] * x[element(slot.b)] + sin[entry(slot.B)] * x[element(slot.a)];
     }
   }
   return y;
@@ -52,11 +59,13 @@ std::vector<Complex> moved(const std::vector<double>& x, const std::vector<doubl
   return result;
 }
 
-/// The table turned by dt and grown by du: (cos + i sin) exp(du + i dt), in complex arithmetic of the step.
+/// The table turned by dt and grown by du: (cos + i sin) exp(du + i dt), in complex arithmetic of
+/// the step.
 struct MovedTable {
   std::vector<Complex> cos, sin;
 
-  MovedTable(const Table<double>& table, const std::vector<double>& dt, const std::vector<double>& du) {
+  MovedTable(const Table<double>& table, const std::vector<double>& dt,
+             const std::vector<double>& du) {
     for (std::size_t i = 0; i < table.cos.size(); ++i) {
       const Complex growth = std::exp(Complex(0, kStep * du[i]));
       const Complex c = std::cos(Complex(0, kStep * dt[i]));
@@ -70,10 +79,12 @@ struct MovedTable {
 template <class Compare>
 void for_every_case(const Compare& compare) {
   for (const Pairing base : {split_half, interleaved, quarter, interleaved_to_split_half}) {
-    for (const Pairing pairing : {base.with_rotary_dims(12), base.with_rotary_dims(8).with_offset(3)}) {
+    for (const Pairing pairing :
+         {base.with_rotary_dims(12), base.with_rotary_dims(8).with_offset(3)}) {
       const Index dims = pairing.rotary_dims(kShape[0]);
       for (const Index width : {dims / 2, dims}) {
-        SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(base.kind()) << ", dims " << dims << ", width " << width);
+        SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(base.kind()) << ", dims "
+                                          << dims << ", width " << width);
         compare(pairing, random_table<double>(width, Shape{1, 3}, 1));
       }
     }
@@ -93,12 +104,15 @@ TEST(Tangent, JvpIsTheDerivativeAlongADirection) {
     const auto dt = random_values<double>(static_cast<Index>(table.cos.size()), 4);
     const auto du = random_values<double>(static_cast<Index>(table.cos.size()), 5);
     std::vector<double> dy(x.size(), 7.0);
-    jvp_to(dense(dy, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du), pairing);
+    jvp_to(dense(dy, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du),
+           pairing);
     const MovedTable t(table, dt, du);
     const auto y = rotated(moved(x, v), t.cos, t.sin, table.width, pairing);
-    for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(dy[i], y[i].imag() / kStep, kTolerance) << "element " << i;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      ASSERT_NEAR(dy[i], y[i].imag() / kStep, kTolerance) << "element " << i;
     // Over dx itself.
-    jvp_to(dense(v, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du), pairing);
+    jvp_to(dense(v, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du),
+           pairing);
     ASSERT_EQ(v, dy);
   });
 }
@@ -112,10 +126,13 @@ TEST(Tangent, JvpAndGradientsAreAdjoint) {
     const auto dt = random_values<double>(static_cast<Index>(table.cos.size()), 4);
     const auto du = random_values<double>(static_cast<Index>(table.cos.size()), 5);
     std::vector<double> dy(x.size()), dx(x.size());
-    jvp_to(dense(dy, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du), pairing);
-    const auto d = gradients_to(dense(dx, kShape), dense(x, kShape), dense(g, kShape), table, pairing,
-                                {Wanted::angle | Wanted::log_magnitude, GradientsFrom::input});
-    EXPECT_NEAR(dot(g, dy), dot(v, dx) + dot(dt, d.angle) + dot(du, d.log_magnitude), kSumTolerance);
+    jvp_to(dense(dy, kShape), dense(x, kShape), dense(v, kShape), table, tangent_of(table, dt, du),
+           pairing);
+    const auto d =
+        gradients_to(dense(dx, kShape), dense(x, kShape), dense(g, kShape), table, pairing,
+                     {Wanted::angle | Wanted::log_magnitude, GradientsFrom::input});
+    EXPECT_NEAR(dot(g, dy), dot(v, dx) + dot(dt, d.angle) + dot(du, d.log_magnitude),
+                kSumTolerance);
   });
 }
 
@@ -131,13 +148,17 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
     std::vector<double> of_g(x.size()), of_x(x.size());
     jvp_to(dense(of_g, kShape), dense(x, kShape), dense(v, kShape), table, tangent, pairing);
     rotate_tangent_to(dense(of_x, kShape), dense(g, kShape), tangent, pairing, Direction::backward);
-    const auto at_v = gradients(dense(v, kShape), dense(g, kShape), table, pairing, {Wanted::angle, GradientsFrom::input});
-    const auto at_x = gradients(dense(x, kShape), dense(g, kShape), table, pairing, {Wanted::log_magnitude, GradientsFrom::input});
+    const auto at_v = gradients(dense(v, kShape), dense(g, kShape), table, pairing,
+                                {Wanted::angle, GradientsFrom::input});
+    const auto at_x = gradients(dense(x, kShape), dense(g, kShape), table, pairing,
+                                {Wanted::log_magnitude, GradientsFrom::input});
     std::vector<double> of_t(w.size());
-    for (std::size_t i = 0; i < w.size(); ++i) of_t[i] = at_v.angle[i] - w[i] * at_x.log_magnitude[i];
+    for (std::size_t i = 0; i < w.size(); ++i)
+      of_t[i] = at_v.angle[i] - w[i] * at_x.log_magnitude[i];
 
-    // F by the definition: <v, R^T g> = <R v, g>, and <w, d angle> is the derivative of <R x, g> when angles move by w. The latter's own
-    // derivative needs a second direction: angles move by w in a real step that is exact, for F is a sum of sines and cosines of it.
+    // F by the definition: <v, R^T g> = <R v, g>, and <w, d angle> is the derivative of <R x, g>
+    // when angles move by w. The latter's own derivative needs a second direction: angles move by w
+    // in a real step that is exact, for F is a sum of sines and cosines of it.
     const auto dg = random_values<double>(kShape.size(), 6);
     const auto dx = random_values<double>(kShape.size(), 7);
     const auto dt = random_values<double>(static_cast<Index>(w.size()), 8);
@@ -150,7 +171,8 @@ TEST(Tangent, SecondOrderClosesUnderTheSameKernels) {
       tangent_sin.push_back(turned.cos[i] * w[i]);
     }
     const auto g_moved = moved(g, dg);
-    const auto Rv = rotated(moved(v, std::vector<double>(v.size(), 0.0)), turned.cos, turned.sin, table.width, pairing);
+    const auto Rv = rotated(moved(v, std::vector<double>(v.size(), 0.0)), turned.cos, turned.sin,
+                            table.width, pairing);
     const auto Tx = rotated(moved(x, dx), tangent_cos, tangent_sin, table.width, pairing);
     Complex F = 0;
     for (std::size_t i = 0; i < g.size(); ++i) {
@@ -200,9 +222,15 @@ TEST(Tangent, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_of([&] { tangent_of(table, std::vector<double>(20)); }),
             "[rope] angle tangents must be one per table entry (21), got 20");
   const auto tangent = tangent_of(table, std::vector<double>(21, 1.0));
-  EXPECT_EQ(error_of([&] { rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, split_half, Direction::inverse); }),
+  EXPECT_EQ(error_of([&] {
+              rotate_tangent_to(dense(y, kShape), dense(x, kShape), tangent, split_half,
+                                Direction::inverse);
+            }),
             "[rope] a tangent has no inverse: direction must be forward or backward, got inverse");
-  EXPECT_EQ(error_of([&] { jvp_to(dense(x, kShape), dense(x, kShape), dense(y, kShape), table, tangent, split_half); }),
+  EXPECT_EQ(error_of([&] {
+              jvp_to(dense(x, kShape), dense(x, kShape), dense(y, kShape), table, tangent,
+                     split_half);
+            }),
             "[rope] dy must not overlap x, which is read after dy is written");
   EXPECT_EQ(x, y) << "nothing is written";
 }

@@ -28,7 +28,8 @@ TEST(Device, EveryItemOnce) {
   const Eigen::ThreadPoolDevice threads(&pool, 3);
   const Eigen::DefaultDevice serial;
   for (const Device& device : {Device(), Device(serial), Device(threads)}) {
-    for (const Index count : {0, 1, 2, 7, 1000}) EXPECT_EQ(visits(device, count), std::vector<int>(static_cast<std::size_t>(count), 1));
+    for (const Index count : {0, 1, 2, 7, 1000})
+      EXPECT_EQ(visits(device, count), std::vector<int>(static_cast<std::size_t>(count), 1));
   }
 }
 

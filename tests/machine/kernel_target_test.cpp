@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The choice of an instruction set: what there is, what is in use, what can be forced, and what is refused.
+// The choice of an instruction set: what there is, what is in use, what can be forced, and what is
+// refused.
 #include "eigen_rope/machine/kernel_target.hpp"
 
 #include <gmock/gmock.h>
@@ -55,15 +56,17 @@ TEST(KernelTarget, EnvironmentForcesOne) {
 TEST(KernelTarget, UnknownNamesAreRefusedAndNothingChanges) {
   const std::string before = kernel_target();
   EXPECT_THAT(error_of([] { set_kernel_target("AVX9"); }),
-              AllOf(StartsWith("[rope] the kernel target must be one of "), HasSubstr("SCALAR"), HasSubstr("AVX9")));
+              AllOf(StartsWith("[rope] the kernel target must be one of "), HasSubstr("SCALAR"),
+                    HasSubstr("AVX9")));
   EXPECT_THAT(error_of([] { set_kernel_target("avx2"); }), HasSubstr("avx2"));
   EXPECT_EQ(kernel_target(), before);
 }
 
 TEST(KernelTarget, AWrongEnvironmentIsNamed) {
   const Forced forced("fast");
-  EXPECT_THAT(error_of([] { set_kernel_target(""); }),
-              AllOf(StartsWith("[rope] EIGEN_ROPE_KERNEL_TARGET must be one of "), HasSubstr("fast")));
+  EXPECT_THAT(
+      error_of([] { set_kernel_target(""); }),
+      AllOf(StartsWith("[rope] EIGEN_ROPE_KERNEL_TARGET must be one of "), HasSubstr("fast")));
 }
 
 }  // namespace

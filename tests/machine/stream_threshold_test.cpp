@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the number of eigen_rope/machine/streaming.hpp comes from: set, given by the environment, or measured once; and that small
-// rotations never wait.
+// Where the number of eigen_rope/machine/streaming.hpp comes from: set, given by the environment,
+// or measured once; and that small rotations never wait.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -77,9 +77,11 @@ TEST_F(Streaming, WhatIsSetWinsOverTheEnvironment) {
 }
 
 TEST_F(Streaming, RefusesAMalformedEnvironmentUntilItIsMended) {
-  for (const std::string text : {"12MiB", "-1", " 5", "1e9", "0x10", "5 ", "18446744073709551616"}) {
+  for (const std::string text :
+       {"12MiB", "-1", " 5", "1e9", "0x10", "5 ", "18446744073709551616"}) {
     forget(text);
-    const std::string message = "[rope] EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got " + text;
+    const std::string message =
+        "[rope] EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got " + text;
     EXPECT_EQ(error_of([] { detail::require_streaming_threshold(); }), message);
     EXPECT_EQ(error_of([] { streaming_threshold(); }), message);
     EXPECT_EQ(error_of([] { detail::require_streaming_threshold(); }), message);
@@ -144,7 +146,8 @@ TEST_F(Streaming, MayBeSetWhileOthersAsk) {
   bool one_of_both = true;
   for (int i = 0; i < 1000; ++i) {
     const std::size_t bytes = streaming_threshold();
-    one_of_both = one_of_both && (bytes == 100 || bytes == 200) && detail::streams(200) && !detail::streams(99);
+    one_of_both = one_of_both && (bytes == 100 || bytes == 200) && detail::streams(200) &&
+                  !detail::streams(99);
   }
   setter.join();
   EXPECT_TRUE(one_of_both);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of architectures against the recording of llama.cpp, both ways: none is missing, none is more, and each fact is what the
-// executed graphs show. What variants of files make of the facts is in gguf_llama_cpp_test.cpp.
+// The table of architectures against the recording of llama.cpp, both ways: none is missing, none
+// is more, and each fact is what the executed graphs show. What variants of files make of the facts
+// is in gguf_llama_cpp_test.cpp.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -31,7 +32,9 @@ const Json* graph_of(const std::string& architecture, const std::string& variant
   return nullptr;
 }
 
-bool rotates(const Json& graph) { return !graph.contains("error") && !graph.at("rotations").empty(); }
+bool rotates(const Json& graph) {
+  return !graph.contains("error") && !graph.at("rotations").empty();
+}
 
 std::set<std::string> words_of(const Json* graph, const char* key) {
   std::set<std::string> words;
@@ -57,8 +60,10 @@ TEST(GgufArchitectures, TheTableHasTheRecordingsNamesAndNoOthers) {
 
 TEST(GgufArchitectures, WhatIsNotRecordedIsNotClaimed) {
   for (const GgufArchitecture& architecture : gguf_architectures()) {
-    const bool claimed = architecture.rope != GgufRope::unrecorded && architecture.rope != GgufRope::vision_tower;
-    EXPECT_EQ(claimed, !entries().at(std::string(architecture.name)).contains("not_recorded")) << architecture.name;
+    const bool claimed =
+        architecture.rope != GgufRope::unrecorded && architecture.rope != GgufRope::vision_tower;
+    EXPECT_EQ(claimed, !entries().at(std::string(architecture.name)).contains("not_recorded"))
+        << architecture.name;
   }
 }
 
@@ -98,7 +103,8 @@ std::string expected_mode(GgufRope rope, bool first, bool second) {
 TEST(GgufArchitectures, RowsPairAsInTheGraphs) {
   for (const GgufArchitecture& architecture : gguf_architectures()) {
     const std::string name(architecture.name);
-    const bool given = entries().at(name).contains("keys") && entries().at(name).at("keys").contains("rope.dimension_sections");
+    const bool given = entries().at(name).contains("keys") &&
+                       entries().at(name).at("keys").contains("rope.dimension_sections");
     const std::string base = mode_of(name, "base");
     if (!base.empty()) {
       EXPECT_EQ(base, expected_mode(architecture.rope, given, given)) << name;
@@ -117,11 +123,15 @@ TEST(GgufArchitectures, RowsPairAsInTheGraphs) {
 TEST(GgufArchitectures, DivisorsAreThoseOfTheGraphs) {
   for (const GgufArchitecture& architecture : gguf_architectures()) {
     const std::string name(architecture.name);
-    if (entries().at(name).contains("not_recorded") || architecture.rope == GgufRope::none) continue;
+    if (entries().at(name).contains("not_recorded") || architecture.rope == GgufRope::none)
+      continue;
     std::set<std::string> tensors;
-    for (const Json& graph : entries().at(name).at("graphs")) tensors.merge(words_of(&graph, "factors"));
-    const bool one = architecture.divisors == models::DivisorTensors::one || architecture.divisors == models::DivisorTensors::one_or_two;
-    const bool two = architecture.divisors == models::DivisorTensors::two || architecture.divisors == models::DivisorTensors::one_or_two;
+    for (const Json& graph : entries().at(name).at("graphs"))
+      tensors.merge(words_of(&graph, "factors"));
+    const bool one = architecture.divisors == models::DivisorTensors::one ||
+                     architecture.divisors == models::DivisorTensors::one_or_two;
+    const bool two = architecture.divisors == models::DivisorTensors::two ||
+                     architecture.divisors == models::DivisorTensors::one_or_two;
     EXPECT_EQ(one, tensors.count("rope_freqs.weight") != 0) << name;
     EXPECT_EQ(two, tensors.count("rope_factors_long.weight") != 0) << name;
     EXPECT_EQ(two, tensors.count("rope_factors_short.weight") != 0) << name;
@@ -133,7 +143,8 @@ TEST(GgufArchitectures, PartOfARowRotatesWhereTheGraphCanBeBuilt) {
     const std::string name(architecture.name);
     const Json* partial = graph_of(name, "partial");
     if (partial == nullptr || architecture.rope == GgufRope::none) continue;
-    EXPECT_EQ(architecture.partial == models::PartialRows::refused, partial->contains("error")) << name;
+    EXPECT_EQ(architecture.partial == models::PartialRows::refused, partial->contains("error"))
+        << name;
   }
 }
 
@@ -141,7 +152,8 @@ TEST(GgufArchitectures, PartOfARowRotatesWhereTheGraphCanBeBuilt) {
 bool differs(const std::string& architecture, const std::string& variant, const std::string& from) {
   const Json* graph = graph_of(architecture, variant);
   const Json* other = graph_of(architecture, from);
-  return graph != nullptr && other != nullptr && rotates(*graph) && rotates(*other) && *graph != *other;
+  return graph != nullptr && other != nullptr && rotates(*graph) && rotates(*other) &&
+         *graph != *other;
 }
 
 TEST(GgufArchitectures, KeysOfYarnAreReadWhereTheyChangeTheGraph) {
@@ -149,10 +161,17 @@ TEST(GgufArchitectures, KeysOfYarnAreReadWhereTheyChangeTheGraph) {
     const std::string name(architecture.name);
     const Json* yarn = graph_of(name, "yarn");
     if (yarn == nullptr || !rotates(*yarn)) continue;
-    EXPECT_EQ(architecture.yarn_keys != models::YarnKeys::none, differs(name, "yarn_betas", "yarn")) << name;
-    EXPECT_EQ(architecture.yarn_keys == models::YarnKeys::all, differs(name, "yarn_ext_factor", "yarn")) << name;
-    EXPECT_EQ(architecture.yarn_keys == models::YarnKeys::all, differs(name, "linear_attn_factor", "linear")) << name;
-    EXPECT_EQ(architecture.log_multiplier != models::LogMultiplier::not_read, differs(name, "yarn_log", "yarn")) << name;
+    EXPECT_EQ(architecture.yarn_keys != models::YarnKeys::none, differs(name, "yarn_betas", "yarn"))
+        << name;
+    EXPECT_EQ(architecture.yarn_keys == models::YarnKeys::all,
+              differs(name, "yarn_ext_factor", "yarn"))
+        << name;
+    EXPECT_EQ(architecture.yarn_keys == models::YarnKeys::all,
+              differs(name, "linear_attn_factor", "linear"))
+        << name;
+    EXPECT_EQ(architecture.log_multiplier != models::LogMultiplier::not_read,
+              differs(name, "yarn_log", "yarn"))
+        << name;
   }
 }
 
@@ -162,13 +181,16 @@ TEST(GgufArchitectures, LogitsAreMultipliedWhereAScalingChangesThem) {
     const Json* base = graph_of(name, "base");
     const Json* linear = graph_of(name, "linear");
     if (base == nullptr || linear == nullptr || !rotates(*base) || !rotates(*linear)) continue;
-    EXPECT_EQ(architecture.logits == models::LogitsRule::squared_magnitude, base->at("logits") != linear->at("logits")) << name;
+    EXPECT_EQ(architecture.logits == models::LogitsRule::squared_magnitude,
+              base->at("logits") != linear->at("logits"))
+        << name;
   }
 }
 
 TEST(GgufArchitectures, AlphaIsReadWhereItChangesTheGraph) {
   for (const GgufArchitecture& architecture : gguf_architectures()) {
-    EXPECT_EQ(architecture.alpha != models::AlphaKey::not_read, differs(std::string(architecture.name), "alpha", "base"))
+    EXPECT_EQ(architecture.alpha != models::AlphaKey::not_read,
+              differs(std::string(architecture.name), "alpha", "base"))
         << architecture.name;
   }
 }

@@ -29,12 +29,17 @@ GgufWriter every_type(std::uint32_t version, Order order) {
   w.key("a.uint8", 0, w.number(200, 1)).key("a.int8", 1, w.number(0x9C, 1));
   w.key("a.uint16", 2, w.number(60000, 2)).key("a.int16", 3, w.number(0x8AD0, 2));
   w.key("a.uint32", 4, w.number(4000000000U, 4)).key("a.int32", 5, w.number(0x88CA6C00U, 4));
-  w.key("a.float32", 6, w.real(0.1F)).key("a.true", 7, w.number(1, 1)).key("a.false", 7, w.number(0, 1));
-  w.text("a.text", "naïve").key("a.array", 9, w.array(3, 3, w.number(1, 2) + w.number(20, 2) + w.number(300, 2)));
-  w.key("a.uint64", 10, w.number(std::uint64_t{1} << 40, 8)).key("a.int64", 11, w.number(~std::uint64_t{0}, 8));
+  w.key("a.float32", 6, w.real(0.1F))
+      .key("a.true", 7, w.number(1, 1))
+      .key("a.false", 7, w.number(0, 1));
+  w.text("a.text", "naïve")
+      .key("a.array", 9, w.array(3, 3, w.number(1, 2) + w.number(20, 2) + w.number(300, 2)));
+  w.key("a.uint64", 10, w.number(std::uint64_t{1} << 40, 8))
+      .key("a.int64", 11, w.number(~std::uint64_t{0}, 8));
   w.key("a.float64", 12, w.real(0.1));
   const std::string inner = w.array(4, 2, w.number(7, 4) + w.number(8, 4));
-  w.key("a.nested", 9, w.array(9, 2, inner + w.array(8, 1, w.string("x")))).text("a.last", "behind the nested array");
+  w.key("a.nested", 9, w.array(9, 2, inner + w.array(8, 1, w.string("x"))))
+      .text("a.last", "behind the nested array");
   return w;
 }
 
@@ -44,7 +49,8 @@ class GgufFormat : public ::testing::TestWithParam<std::tuple<std::uint32_t, Ord
 };
 
 INSTANTIATE_TEST_SUITE_P(VersionsAndOrders, GgufFormat,
-                         ::testing::Combine(::testing::Values(2U, 3U), ::testing::Values(Order::little, Order::big)));
+                         ::testing::Combine(::testing::Values(2U, 3U),
+                                            ::testing::Values(Order::little, Order::big)));
 
 TEST_P(GgufFormat, EveryTypeIsReadBack) {
   const TemporaryFolder folder;
@@ -83,12 +89,15 @@ TEST_P(GgufFormat, TensorsAreReadWhereTheirOffsetSays) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "tensors.gguf";
   GgufWriter w = writer();
-  w.tensor("first", {32, 2}, 2, std::string(36, '\1')).tensor("singles", {3}, 0, w.floats({1.0F, 0.25F, 1e30F}));
+  w.tensor("first", {32, 2}, 2, std::string(36, '\1'))
+      .tensor("singles", {3}, 0, w.floats({1.0F, 0.25F, 1e30F}));
   w.tensor("halves", {4, 1}, 1, w.halves({0x3C00, 0xC000, 0x0001, 0x7BFF}));
   w.save(path);
   GgufFile file(path);
-  EXPECT_THAT(file.tensor_values("singles"), Optional(ElementsAre(1.0, 0.25, static_cast<double>(1e30F))));
-  EXPECT_THAT(file.tensor_values("halves"), Optional(ElementsAre(1.0, -2.0, std::ldexp(1.0, -24), 65504.0)));
+  EXPECT_THAT(file.tensor_values("singles"),
+              Optional(ElementsAre(1.0, 0.25, static_cast<double>(1e30F))));
+  EXPECT_THAT(file.tensor_values("halves"),
+              Optional(ElementsAre(1.0, -2.0, std::ldexp(1.0, -24), 65504.0)));
   EXPECT_EQ(file.tensor_values("missing"), std::nullopt);
   EXPECT_THAT(file.tensors().at("first").extents, ElementsAre(32U, 2U));
 }
@@ -98,7 +107,9 @@ TEST(GgufFileTest, AlignmentMovesTheData) {
   const std::filesystem::path path = folder / "aligned.gguf";
   GgufWriter w;
   w.alignment = 256;
-  w.uint32("general.alignment", 256).tensor("a", {1}, 0, w.floats({3.0F})).tensor("b", {1}, 0, w.floats({5.0F}));
+  w.uint32("general.alignment", 256)
+      .tensor("a", {1}, 0, w.floats({3.0F}))
+      .tensor("b", {1}, 0, w.floats({5.0F}));
   w.save(path);
   GgufFile file(path);
   EXPECT_EQ(file.alignment(), 256U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the keys and tensors of GGUF files mean, for one family of models after another. Expected rates and magnitudes are formed here
-// from the published formulas, in plain double.
+// What the keys and tensors of GGUF files mean, for one family of models after another. Expected
+// rates and magnitudes are formed here from the published formulas, in plain double.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -36,10 +36,14 @@ ModelRope read(const GgufWriter& writer, Strictness strictness = Strictness::str
 /// The keys every model has: 4 layers, 8 heads, 2 key heads, 1024 wide, context 4096.
 GgufWriter model(const std::string& architecture, std::uint32_t rotary_dims, float base) {
   GgufWriter w;
-  w.text("general.architecture", architecture).uint32(architecture + ".context_length", 4096).uint32(architecture + ".block_count", 4);
-  w.uint32(architecture + ".embedding_length", 1024).uint32(architecture + ".attention.head_count", 8);
+  w.text("general.architecture", architecture)
+      .uint32(architecture + ".context_length", 4096)
+      .uint32(architecture + ".block_count", 4);
+  w.uint32(architecture + ".embedding_length", 1024)
+      .uint32(architecture + ".attention.head_count", 8);
   w.uint32(architecture + ".attention.head_count_kv", 2);
-  w.uint32(architecture + ".rope.dimension_count", rotary_dims).float32(architecture + ".rope.freq_base", base);
+  w.uint32(architecture + ".rope.dimension_count", rotary_dims)
+      .float32(architecture + ".rope.freq_base", base);
   return w;
 }
 
@@ -49,7 +53,9 @@ std::vector<double> rates(const Frequencies& frequencies) {
   return result;
 }
 
-double power(double base, Index pair, Index dims) { return std::pow(base, -2.0 * static_cast<double>(pair) / static_cast<double>(dims)); }
+double power(double base, Index pair, Index dims) {
+  return std::pow(base, -2.0 * static_cast<double>(pair) / static_cast<double>(dims));
+}
 
 /// Asserts rate_k = formula(k).
 template <class Formula>
@@ -90,28 +96,37 @@ TEST(GgufRope, LlamaRotatesAdjacentPairsByPowers) {
 
 TEST(GgufRope, WhatLlamaCppFillsInIsAWarning) {
   GgufWriter w;
-  w.text("general.architecture", "llama").uint32("llama.context_length", 2048).uint32("llama.embedding_length", 256);
+  w.text("general.architecture", "llama")
+      .uint32("llama.context_length", 2048)
+      .uint32("llama.embedding_length", 256);
   w.uint32("llama.attention.head_count", 4);
   const ModelRope got = read(w);
   EXPECT_EQ(got.key_heads, 4);
   EXPECT_EQ(got.layers[0].powers.rotary_dims, 64);
   EXPECT_EQ(got.layers[0].powers.base, 10000.0);
-  EXPECT_THAT(got.warnings,
-              ElementsAre("metadata key \"llama.rope.dimension_count\" is missing: all 64 elements of a row are taken to rotate",
-                          "metadata key \"llama.rope.freq_base\" is missing: the base is taken to be 10000"));
+  EXPECT_THAT(
+      got.warnings,
+      ElementsAre(
+          "metadata key \"llama.rope.dimension_count\" is missing: all 64 elements of a row are "
+          "taken to rotate",
+          "metadata key \"llama.rope.freq_base\" is missing: the base is taken to be 10000"));
 }
 
 TEST(GgufRope, FrequencyFactorsDivide) {
   GgufWriter w = model("llama", 8, 10000.0F);
-  w.uint32("llama.attention.key_length", 8).tensor("rope_freqs.weight", {4}, 0, w.floats({1.0F, 2.5F, 8.0F, 32.0F}));
+  w.uint32("llama.attention.key_length", 8)
+      .tensor("rope_freqs.weight", {4}, 0, w.floats({1.0F, 2.5F, 8.0F, 32.0F}));
   const ModelRope single = read(w);
   const double factors[] = {1.0, 2.5, 8.0, 32.0};
-  expect_rates(single.layers[0].frequencies(), [&](Index k) { return power(10000.0, k, 8) / factors[k]; });
+  expect_rates(single.layers[0].frequencies(),
+               [&](Index k) { return power(10000.0, k, 8) / factors[k]; });
 
   GgufWriter half_floats = model("llama", 8, 10000.0F);
   half_floats.uint32("llama.attention.key_length", 8);
-  half_floats.tensor("rope_freqs.weight", {4}, 1, half_floats.halves({0x3C00, 0x4100, 0x4800, 0x5000}));
-  EXPECT_EQ(rates(read(half_floats).layers[0].frequencies()), rates(single.layers[0].frequencies()));
+  half_floats.tensor("rope_freqs.weight", {4}, 1,
+                     half_floats.halves({0x3C00, 0x4100, 0x4800, 0x5000}));
+  EXPECT_EQ(rates(read(half_floats).layers[0].frequencies()),
+            rates(single.layers[0].frequencies()));
 }
 
 TEST(GgufRope, LinearScalingUnderBothNames) {
@@ -137,7 +152,8 @@ TEST(GgufRope, LinearScalingUnderBothNames) {
 
 TEST(GgufRope, Phi3HasLongRope) {
   GgufWriter w = model("phi3", 6, 10000.0F);
-  w.uint32("phi3.attention.key_length", 8).uint32("phi3.rope.scaling.original_context_length", 1024);
+  w.uint32("phi3.attention.key_length", 8)
+      .uint32("phi3.rope.scaling.original_context_length", 1024);
   w.float32("phi3.rope.scaling.attn_factor", 1.25F);
   w.tensor("rope_factors_long.weight", {3}, 0, w.floats({1.0F, 4.0F, 16.0F}));
   w.tensor("rope_factors_short.weight", {3}, 0, w.floats({1.0F, 1.5F, 2.0F}));
@@ -148,18 +164,24 @@ TEST(GgufRope, Phi3HasLongRope) {
   EXPECT_STREQ(scaling_name(layer.scaling), "longrope");
   const double long_factors[] = {1.0, 4.0, 16.0};
   const double short_factors[] = {1.0, 1.5, 2.0};
-  expect_rates(layer.frequencies(1024), [&](Index k) { return power(10000.0, k, 6) / short_factors[k]; });
-  expect_rates(layer.frequencies(1025), [&](Index k) { return power(10000.0, k, 6) / long_factors[k]; });
+  expect_rates(layer.frequencies(1024),
+               [&](Index k) { return power(10000.0, k, 6) / short_factors[k]; });
+  expect_rates(layer.frequencies(1025),
+               [&](Index k) { return power(10000.0, k, 6) / long_factors[k]; });
   EXPECT_EQ(layer.frequencies(1025).attention_factor().high, 1.25);
 }
 
 /// ggml's YaRN from its definition, with rounded ends.
-double yarn_rate(double base, Index pair, Index dims, double factor, double original, double beta_fast = 32, double beta_slow = 1) {
+double yarn_rate(double base, Index pair, Index dims, double factor, double original,
+                 double beta_fast = 32, double beta_slow = 1) {
   const auto width = static_cast<double>(dims);
-  const auto correction = [&](double beta) { return width * std::log(original / (2 * M_PI * beta)) / (2 * std::log(base)); };
+  const auto correction = [&](double beta) {
+    return width * std::log(original / (2 * M_PI * beta)) / (2 * std::log(base));
+  };
   const double low = std::max(0.0, std::floor(correction(beta_fast)));
   const double high = std::min(width - 1, std::ceil(correction(beta_slow)));
-  const double ramp = 1 - std::clamp((static_cast<double>(pair) - low) / std::max(0.001, high - low), 0.0, 1.0);
+  const double ramp =
+      1 - std::clamp((static_cast<double>(pair) - low) / std::max(0.001, high - low), 0.0, 1.0);
   return power(base, pair, dims) * ((1 - ramp) / factor + ramp);
 }
 
@@ -181,14 +203,20 @@ TEST(GgufRope, Qwen2HasYarnWithItsMagnitude) {
 TEST(GgufRope, YarnsOtherKeys) {
   GgufWriter w = model("grok", 128, 10000.0F);
   w.text("grok.rope.scaling.type", "yarn").float32("grok.rope.scaling.factor", 16.0F);
-  w.uint32("grok.rope.scaling.original_context_length", 1024).float32("grok.rope.scaling.yarn_beta_fast", 8.0F);
-  w.float32("grok.rope.scaling.yarn_beta_slow", 2.0F).float32("grok.rope.scaling.attn_factor", 0.5F);
-  w.float32("grok.rope.scaling.yarn_attn_factor", 3.0F).boolean("grok.rope.scaling.finetuned", true);
+  w.uint32("grok.rope.scaling.original_context_length", 1024)
+      .float32("grok.rope.scaling.yarn_beta_fast", 8.0F);
+  w.float32("grok.rope.scaling.yarn_beta_slow", 2.0F)
+      .float32("grok.rope.scaling.attn_factor", 0.5F);
+  w.float32("grok.rope.scaling.yarn_attn_factor", 3.0F)
+      .boolean("grok.rope.scaling.finetuned", true);
   const ModelRope got = read(w);
-  expect_rates(got.layers[0].frequencies(), [](Index k) { return yarn_rate(1e4, k, 128, 16, 1024, 8, 2); });
-  EXPECT_NEAR(got.layers[0].frequencies().attention_factor().high, 0.5 * (1 + std::log(16.0) / 10), kTolerance);
-  EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("yarn_attn_factor\" is not applied"),
-                                        "the factor is 16, and the context length over the original one is 4"));
+  expect_rates(got.layers[0].frequencies(),
+               [](Index k) { return yarn_rate(1e4, k, 128, 16, 1024, 8, 2); });
+  EXPECT_NEAR(got.layers[0].frequencies().attention_factor().high, 0.5 * (1 + std::log(16.0) / 10),
+              kTolerance);
+  EXPECT_THAT(got.warnings,
+              ElementsAre(HasSubstr("yarn_attn_factor\" is not applied"),
+                          "the factor is 16, and the context length over the original one is 4"));
 }
 
 TEST(GgufRope, Qwen2VlHasSectionsOneAfterTheOther) {
@@ -222,13 +250,18 @@ TEST(GgufRope, SectionsDecideGlm4sPairs) {
 TEST(GgufRope, SectionsThatLeavePairsOverAreAWarning) {
   GgufWriter w = model("qwen2vl", 128, 1000000.0F);
   w.int32s("qwen2vl.rope.dimension_sections", {16, 16, 16, 0});
-  EXPECT_THAT(read(w).warnings, ElementsAre("the sections 16, 16, 16, 0 have 48 pairs, and 64 rotate"));
+  EXPECT_THAT(read(w).warnings,
+              ElementsAre("the sections 16, 16, 16, 0 have 48 pairs, and 64 rotate"));
 }
 
 TEST(GgufRope, Gemma3sSlidingLayersHaveTheirOwnBase) {
   GgufWriter w;
-  w.text("general.architecture", "gemma3").uint32("gemma3.context_length", 131072).uint32("gemma3.block_count", 8);
-  w.uint32("gemma3.attention.head_count", 8).uint32("gemma3.attention.key_length", 256).uint32("gemma3.attention.sliding_window", 1024);
+  w.text("general.architecture", "gemma3")
+      .uint32("gemma3.context_length", 131072)
+      .uint32("gemma3.block_count", 8);
+  w.uint32("gemma3.attention.head_count", 8)
+      .uint32("gemma3.attention.key_length", 256)
+      .uint32("gemma3.attention.sliding_window", 1024);
   w.uint32("gemma3.rope.dimension_count", 256).float32("gemma3.rope.freq_base", 1000000.0F);
   w.text("gemma3.rope.scaling.type", "linear").float32("gemma3.rope.scaling.factor", 8.0F);
   const ModelRope got = read(w);
@@ -245,10 +278,13 @@ TEST(GgufRope, Gemma3sSlidingLayersHaveTheirOwnBase) {
 
 TEST(GgufRope, Gemma4sSlidingLayersHaveTheirOwnRowsAndNoFactors) {
   GgufWriter w;
-  w.text("general.architecture", "gemma4").uint32("gemma4.context_length", 131072).uint32("gemma4.block_count", 3);
+  w.text("general.architecture", "gemma4")
+      .uint32("gemma4.context_length", 131072)
+      .uint32("gemma4.block_count", 3);
   w.uint32("gemma4.attention.head_count", 8).int32s("gemma4.attention.head_count_kv", {2, 1, 2});
   w.uint32("gemma4.attention.key_length", 8).uint32("gemma4.attention.key_length_swa", 4);
-  w.uint32("gemma4.attention.sliding_window", 512).booleans("gemma4.attention.sliding_window_pattern", {1, 0, 1});
+  w.uint32("gemma4.attention.sliding_window", 512)
+      .booleans("gemma4.attention.sliding_window_pattern", {1, 0, 1});
   w.uint32("gemma4.rope.dimension_count", 8).uint32("gemma4.rope.dimension_count_swa", 4);
   w.float32("gemma4.rope.freq_base", 1000000.0F).float32("gemma4.rope.freq_base_swa", 20000.0F);
   w.tensor("rope_freqs.weight", {4}, 0, w.floats({1.0F, 1e30F, 1e30F, 1e30F}));
@@ -260,7 +296,8 @@ TEST(GgufRope, Gemma4sSlidingLayersHaveTheirOwnRowsAndNoFactors) {
   EXPECT_EQ(got.key_heads, 2);
   expect_rates(got.layers[1].frequencies(), [](Index k) { return power(20000.0, k, 4); });
   EXPECT_LT(rates(got.layers[0].frequencies())[1], 1e-20);
-  EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("differs by layer, from 1 to 2"), HasSubstr("3 of the 4 divisors")));
+  EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("differs by layer, from 1 to 2"),
+                                        HasSubstr("3 of the 4 divisors")));
 }
 
 TEST(GgufRope, GptOssSlidesWithoutAnotherRotation) {
@@ -271,13 +308,16 @@ TEST(GgufRope, GptOssSlidesWithoutAnotherRotation) {
   const ModelRope got = read(w);
   ASSERT_THAT(got.layers, SizeIs(1));
   EXPECT_THAT(got.layers[0].layers, IsEmpty());
-  expect_rates(got.layers[0].frequencies(), [](Index k) { return yarn_rate(150000.0, k, 64, 4, 1024); });
+  expect_rates(got.layers[0].frequencies(),
+               [](Index k) { return yarn_rate(150000.0, k, 64, 4, 1024); });
   EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("exact ends")));
 }
 
 TEST(GgufRope, Olmo2sSlidingLayersLeaveYarnOut) {
   GgufWriter w = model("olmo2", 128, 500000.0F);
-  w.uint32("olmo2.attention.sliding_window", 512).text("olmo2.rope.scaling.type", "yarn").float32("olmo2.rope.scaling.factor", 4.0F);
+  w.uint32("olmo2.attention.sliding_window", 512)
+      .text("olmo2.rope.scaling.type", "yarn")
+      .float32("olmo2.rope.scaling.factor", 4.0F);
   w.uint32("olmo2.rope.scaling.original_context_length", 1024);
   const ModelRope got = read(w);
   ASSERT_THAT(got.layers, SizeIs(2));
@@ -291,7 +331,9 @@ TEST(GgufRope, Olmo2sSlidingLayersLeaveYarnOut) {
 
 TEST(GgufRope, DeepSeek2RotatesTheEndOfARowAndMultipliesTheLogits) {
   GgufWriter w;
-  w.text("general.architecture", "deepseek2").uint32("deepseek2.context_length", 163840).uint32("deepseek2.block_count", 61);
+  w.text("general.architecture", "deepseek2")
+      .uint32("deepseek2.context_length", 163840)
+      .uint32("deepseek2.block_count", 61);
   w.uint32("deepseek2.attention.head_count", 128).uint32("deepseek2.attention.head_count_kv", 1);
   w.uint32("deepseek2.attention.key_length", 576).uint32("deepseek2.attention.key_length_mla", 192);
   w.uint32("deepseek2.rope.dimension_count", 64).float32("deepseek2.rope.freq_base", 10000.0F);
@@ -314,7 +356,8 @@ TEST(GgufRope, DeepSeek2RotatesTheEndOfARowAndMultipliesTheLogits) {
 TEST(GgufRope, OtherArchitecturesTakeTheLogMultiplierAsItIs) {
   GgufWriter w = model("mistral3", 128, 1000000.0F);
   w.text("mistral3.rope.scaling.type", "yarn").float32("mistral3.rope.scaling.factor", 4.0F);
-  w.uint32("mistral3.rope.scaling.original_context_length", 1024).float32("mistral3.rope.scaling.yarn_log_multiplier", 1.0F);
+  w.uint32("mistral3.rope.scaling.original_context_length", 1024)
+      .float32("mistral3.rope.scaling.yarn_log_multiplier", 1.0F);
   const ModelRope got = read(w);
   EXPECT_NEAR(got.layers[0].frequencies().attention_factor().high, 1.0, kTolerance);
   EXPECT_EQ(got.layers[0].softmax_multiplier, 1.0);
@@ -337,8 +380,12 @@ TEST(GgufRope, LayersThatDoNotRotateAreLeftOut) {
 
 TEST(GgufRope, LayersWithoutKeysHaveNoAttention) {
   GgufWriter w;
-  w.text("general.architecture", "lfm2").uint32("lfm2.context_length", 4096).uint32("lfm2.block_count", 4);
-  w.uint32("lfm2.attention.head_count", 8).int32s("lfm2.attention.head_count_kv", {0, 2, 0, 2}).uint32("lfm2.attention.key_length", 64);
+  w.text("general.architecture", "lfm2")
+      .uint32("lfm2.context_length", 4096)
+      .uint32("lfm2.block_count", 4);
+  w.uint32("lfm2.attention.head_count", 8)
+      .int32s("lfm2.attention.head_count_kv", {0, 2, 0, 2})
+      .uint32("lfm2.attention.key_length", 64);
   w.uint32("lfm2.rope.dimension_count", 64).float32("lfm2.rope.freq_base", 1000000.0F);
   const ModelRope got = read(w);
   EXPECT_THAT(got.layers[0].layers, ElementsAre(1, 3));
@@ -347,7 +394,8 @@ TEST(GgufRope, LayersWithoutKeysHaveNoAttention) {
 
 TEST(GgufRope, APeriodOfTheFileWins) {
   GgufWriter w = model("gemma3", 128, 1000000.0F);
-  w.uint32("gemma3.attention.sliding_window", 512).uint32("gemma3.attention.sliding_window_pattern", 2);
+  w.uint32("gemma3.attention.sliding_window", 512)
+      .uint32("gemma3.attention.sliding_window_pattern", 2);
   const ModelRope got = read(w);
   EXPECT_THAT(got.layers[0].layers, ElementsAre(1, 3));
   EXPECT_THAT(got.layers[1].layers, ElementsAre(0, 2));
@@ -356,23 +404,31 @@ TEST(GgufRope, APeriodOfTheFileWins) {
 TEST(GgufRope, AnUnknownArchitectureHasNoPairing) {
   const ModelRope got = read(model("tomorrow", 128, 10000.0F), Strictness::lenient);
   EXPECT_FALSE(got.layers[0].pairing);
-  EXPECT_THAT(got.warnings, ElementsAre(HasSubstr("must be an architecture whose rotation is known, got \"tomorrow\"")));
+  EXPECT_THAT(
+      got.warnings,
+      ElementsAre(HasSubstr("must be an architecture whose rotation is known, got \"tomorrow\"")));
 }
 
 TEST(GgufRope, NothingIsSaidOfLlamaCppAboutAnUnknownArchitecture) {
   GgufWriter w = model("tomorrow", 128, 10000.0F);
   w.text("tomorrow.rope.scaling.type", "yarn").float32("tomorrow.rope.scaling.factor", 4.0F);
-  w.uint32("tomorrow.rope.scaling.original_context_length", 1024).float32("tomorrow.rope.scaling.yarn_beta_fast", 16.0F);
+  w.uint32("tomorrow.rope.scaling.original_context_length", 1024)
+      .float32("tomorrow.rope.scaling.yarn_beta_fast", 16.0F);
   w.float32("tomorrow.rope.freq_base_swa", 20000.0F);
   const ModelRope got = read(w, Strictness::lenient);
-  for (const std::string& warning : got.warnings) EXPECT_THAT(warning, ::testing::Not(HasSubstr("llama.cpp"))) << warning;
+  for (const std::string& warning : got.warnings)
+    EXPECT_THAT(warning, ::testing::Not(HasSubstr("llama.cpp"))) << warning;
   EXPECT_THAT(got.warnings, SizeIs(3));
 }
 
 TEST(GgufRope, LenientDoesWhatLlamaCppDoes) {
   GgufWriter w;
-  w.text("general.architecture", "llama").uint32("llama.attention.key_length", 64).uint32("llama.rope.dimension_count", 64);
-  w.float32("llama.rope.freq_base", 10000.0F).text("llama.rope.scaling.type", "linear").float32("llama.rope.scaling.factor", 0.0F);
+  w.text("general.architecture", "llama")
+      .uint32("llama.attention.key_length", 64)
+      .uint32("llama.rope.dimension_count", 64);
+  w.float32("llama.rope.freq_base", 10000.0F)
+      .text("llama.rope.scaling.type", "linear")
+      .float32("llama.rope.scaling.factor", 0.0F);
   const ModelRope got = read(w, Strictness::lenient);
   EXPECT_EQ(got.context, 0);
   EXPECT_STREQ(scaling_name(got.layers[0].scaling), "default");
@@ -385,7 +441,8 @@ TEST(GgufRope, LenientDoesWhatLlamaCppDoes) {
 
   GgufWriter growing = model("llama", 128, 10000.0F);
   growing.text("llama.rope.scaling.type", "linear").float32("llama.rope.scaling.factor", 0.5F);
-  expect_rates(read(growing, Strictness::lenient).layers[0].frequencies(), [](Index k) { return 2 * power(1e4, k, 128); });
+  expect_rates(read(growing, Strictness::lenient).layers[0].frequencies(),
+               [](Index k) { return 2 * power(1e4, k, 128); });
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hunyuan's alpha: beside the rope type dynamic (HunyuanOCR's files say xdrope) it makes another base once and for all, and nothing else of
-// the scaling is read. The base is the formula's, in long double: theta alpha^(d / (d - 2)).
+// Hunyuan's alpha: beside the rope type dynamic (HunyuanOCR's files say xdrope) it makes another
+// base once and for all, and nothing else of the scaling is read. The base is the formula's, in
+// long double: theta alpha^(d / (d - 2)).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,24 +18,30 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-/// An exponential and a logarithm, each good to an ulp or so, and the logarithm's error counts ln(alpha) times.
+/// An exponential and a logarithm, each good to an ulp or so, and the logarithm's error counts
+/// ln(alpha) times.
 constexpr double kTolerance = 32 * 0x1p-53;
 
-const std::string kNeutral = R"("factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0)";
+const std::string kNeutral =
+    R"("factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0)";
 
-std::string file(const std::string& members, const std::string& parameters, const std::string& model_type = "hunyuan_v1_dense") {
-  return R"({"model_type": ")" + model_type + R"(", "max_position_embeddings": 32768, "num_hidden_layers": 4, "num_attention_heads": 16,
+std::string file(const std::string& members, const std::string& parameters,
+                 const std::string& model_type = "hunyuan_v1_dense") {
+  return R"({"model_type": ")" + model_type +
+         R"(", "max_position_embeddings": 32768, "num_hidden_layers": 4, "num_attention_heads": 16,
       "hidden_size": 2048, "rope_theta": 10000.0, )" +
          members + R"("rope_scaling": {)" + parameters + "}}";
 }
 
 std::string ocr(const std::string& sections = R"("xdrope_section": [16, 16, 16, 16])") {
-  return file(R"("attention_head_dim": 128, "head_dim": 128, "vision_config": {"hidden_size": 1152}, )",
-              R"("alpha": 1000.0, "type": "xdrope", )" + kNeutral + ", " + sections, "hunyuan_vl");
+  return file(
+      R"("attention_head_dim": 128, "head_dim": 128, "vision_config": {"hidden_size": 1152}, )",
+      R"("alpha": 1000.0, "type": "xdrope", )" + kNeutral + ", " + sections, "hunyuan_vl");
 }
 
 double base_of(double alpha, double dims) {
-  return static_cast<double>(10000.0L * std::pow(static_cast<long double>(alpha), static_cast<long double>(dims / (dims - 2))));
+  return static_cast<double>(10000.0L * std::pow(static_cast<long double>(alpha),
+                                                 static_cast<long double>(dims / (dims - 2))));
 }
 
 void expect_base(const ModelRope& model, double base) {
@@ -51,7 +58,8 @@ std::string refused(const std::string& text) {
 TEST(HuggingFaceAlpha, IsAnotherBase) {
   for (const char* type : {"hunyuan_v1_dense", "hunyuan_v1_moe"}) {
     for (const double alpha : {1000.0, 2.5}) {
-      const std::string parameters = R"("type": "dynamic", "alpha": )" + std::to_string(alpha) + ", " + kNeutral;
+      const std::string parameters =
+          R"("type": "dynamic", "alpha": )" + std::to_string(alpha) + ", " + kNeutral;
       expect_base(parse_hugging_face(file("", parameters, type)), base_of(alpha, 128));
     }
   }
@@ -74,11 +82,13 @@ TEST(HuggingFaceAlpha, NothingElseIsReadBesideIt) {
 TEST(HuggingFaceAlpha, OtherFamiliesDoNotReadIt) {
   EXPECT_THAT(refused(file("", R"("type": "dynamic", "factor": 4.0, "alpha": 1000.0)", "llama")),
               HasSubstr("rope_scaling.alpha is no key of rope type dynamic"));
-  EXPECT_THAT(refused(file("", R"("type": "xdrope", "alpha": 1000.0)")), HasSubstr("rope_scaling.type must be default, linear"));
+  EXPECT_THAT(refused(file("", R"("type": "xdrope", "alpha": 1000.0)")),
+              HasSubstr("rope_scaling.type must be default, linear"));
 }
 
 TEST(HuggingFaceAlpha, MustBePositive) {
-  EXPECT_THAT(refused(file("", R"("type": "dynamic", "alpha": -1.0)")), HasSubstr("rope_scaling.alpha must be greater than 0, got -1"));
+  EXPECT_THAT(refused(file("", R"("type": "dynamic", "alpha": -1.0)")),
+              HasSubstr("rope_scaling.alpha must be greater than 0, got -1"));
 }
 
 TEST(HuggingFaceAlpha, HunyuanOcrIsReadAsText) {
@@ -87,20 +97,27 @@ TEST(HuggingFaceAlpha, HunyuanOcrIsReadAsText) {
   EXPECT_EQ(model.layers[0].head_dims, 128);
   EXPECT_EQ(model.layers[0].pairing->kind(), PairKind::split_half);
   EXPECT_FALSE(model.layers[0].sections);
-  EXPECT_THAT(model.warnings, Contains(HasSubstr("rope_scaling.xdrope_section gives the two elements of a pair different positions")));
+  EXPECT_THAT(
+      model.warnings,
+      Contains(HasSubstr(
+          "rope_scaling.xdrope_section gives the two elements of a pair different positions")));
 }
 
 TEST(HuggingFaceAlpha, HunyuanOcrMayHaveAPartOfText) {
-  const std::string flat =
-      file(R"("head_dim": 128, )", R"("alpha": 1000.0, "type": "xdrope", "mrope_section": [32, 16, 16])", "hunyuan_vl_text");
-  const ModelRope nested = parse_hugging_face(R"({"model_type": "hunyuan_vl", "vision_config": {}, "text_config": )" + flat + "}");
+  const std::string flat = file(
+      R"("head_dim": 128, )", R"("alpha": 1000.0, "type": "xdrope", "mrope_section": [32, 16, 16])",
+      "hunyuan_vl_text");
+  const ModelRope nested = parse_hugging_face(
+      R"({"model_type": "hunyuan_vl", "vision_config": {}, "text_config": )" + flat + "}");
   expect_base(nested, base_of(1000, 128));
   EXPECT_EQ(nested.warnings.size(), parse_hugging_face(flat).warnings.size());
 }
 
 TEST(HuggingFaceAlpha, SectionsMustMakeUpThePairs) {
-  EXPECT_THAT(refused(ocr(R"("xdrope_section": [16, 16, 16, 8])")), HasSubstr("xdrope_section must add up to the number of pairs (64)"));
-  EXPECT_THAT(refused(ocr(R"("xdrope_section": [32, 32])")), HasSubstr("xdrope_section must have 3 or 4 lengths"));
+  EXPECT_THAT(refused(ocr(R"("xdrope_section": [16, 16, 16, 8])")),
+              HasSubstr("xdrope_section must add up to the number of pairs (64)"));
+  EXPECT_THAT(refused(ocr(R"("xdrope_section": [32, 32])")),
+              HasSubstr("xdrope_section must have 3 or 4 lengths"));
   EXPECT_THAT(refused(ocr(R"("xdrope_section": [16, 16, 16, 16], "mrope_section": [32, 16, 16])")),
               HasSubstr("xdrope_section must equal rope_scaling.mrope_section"));
 }
@@ -110,7 +127,8 @@ TEST(HuggingFaceAlpha, AnotherNameOfTheHeadsWidthMustAgree) {
   EXPECT_THAT(refused(file(R"("attention_head_dim": 64, )", parameters)),
               HasSubstr("attention_head_dim must equal the head's width (128)"));
   // HunyuanOCR's class reads it where head_dim is missing.
-  const ModelRope model = parse_hugging_face(file(R"("attention_head_dim": 64, )", parameters, "hunyuan_vl_text"));
+  const ModelRope model =
+      parse_hugging_face(file(R"("attention_head_dim": 64, )", parameters, "hunyuan_vl_text"));
   EXPECT_EQ(model.layers[0].head_dims, 64);
   expect_base(model, base_of(1000, 64));
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Published configurations (data/models/hugging_face; sources in data/models/README.md) give the numbers other people published for them.
+// Published configurations (data/models/hugging_face; sources in data/models/README.md) give the
+// numbers other people published for them.
 //
-// Rates come from data/golden/scaling/inv_freq.json where a set has the same parameters. The others, and m of LongRoPE and YaRN, were
-// computed with mpmath from the formulas of eigen_rope/choices at 50 digits. The widths, pairings and layers are those of
-// transformers 5.23.0's code for these families; m of Phi-3, 1.1902380714238083, and DeepSeek's softmax multipliers are published.
+// Rates come from data/golden/scaling/inv_freq.json where a set has the same parameters. The
+// others, and m of LongRoPE and YaRN, were computed with mpmath from the formulas of
+// eigen_rope/choices at 50 digits. The widths, pairings and layers are those of
+// transformers 5.23.0's code for these families; m of Phi-3, 1.1902380714238083, and DeepSeek's
+// softmax multipliers are published.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +61,9 @@ struct Fixture {
   std::size_t warnings = 0;
 };
 
-std::string title(const Fixture& fixture) { return fixture.name + (fixture.length == 0 ? "" : "_at_" + std::to_string(fixture.length)); }
+std::string title(const Fixture& fixture) {
+  return fixture.name + (fixture.length == 0 ? "" : "_at_" + std::to_string(fixture.length));
+}
 
 void PrintTo(const Fixture& fixture, std::ostream* out) { *out << title(fixture); }
 
@@ -68,7 +73,8 @@ const double phi_3 = 1.190238071423808333;      // sqrt(1 + ln(32) / ln(4096))
 const double softmax_707 = 1.5896261651208735;  // (1 + 0.707 ln(40) / 10)^2
 const double softmax_1 = 1.8738542070926266;    // (1 + ln(40) / 10)^2
 
-const std::vector<Rate> base_1e6{{1, 0.805842187761481817}, {32, 0.001}, {63, 1.2409377607517195661e-6}};
+const std::vector<Rate> base_1e6{
+    {1, 0.805842187761481817}, {32, 0.001}, {63, 1.2409377607517195661e-6}};
 
 std::vector<Fixture> fixtures() {
   const std::string full = "full_attention";
@@ -76,7 +82,14 @@ std::vector<Fixture> fixtures() {
   constexpr auto split_half = PairKind::split_half;
   constexpr auto interleaved = PairKind::interleaved;
   return {
-      {"llama_2", "llama", 4096, 32, 32, 32, 0, {{"", 0, 128, 128, 1e4, "default", split_half, "default_d128_b1e4"}}},
+      {"llama_2",
+       "llama",
+       4096,
+       32,
+       32,
+       32,
+       0,
+       {{"", 0, 128, 128, 1e4, "default", split_half, "default_d128_b1e4"}}},
       {"llama_2_longlora",
        "llama",
        2048,
@@ -84,13 +97,58 @@ std::vector<Fixture> fixtures() {
        32,
        32,
        0,
-       {{"", 0, 128, 128, 1e4, "linear", split_half, "", {{0, 0.125}, {1, 0.10824554042000816904}, {63, 1.4434774808618227246e-5}}}},
+       {{"",
+         0,
+         128,
+         128,
+         1e4,
+         "linear",
+         split_half,
+         "",
+         {{0, 0.125}, {1, 0.10824554042000816904}, {63, 1.4434774808618227246e-5}}}},
        1},
-      {"llama_3_1", "llama", 131072, 32, 32, 8, 0, {{"", 0, 128, 128, 5e5, "llama3", split_half, "llama3_d128_b5e5_f8_o8192"}}, 1},
-      {"llama_3_2", "llama", 131072, 16, 32, 8, 0, {{"", 0, 64, 64, 5e5, "llama3", split_half, "llama32_1b_d64_b5e5_f32_o8192"}}, 1},
-      {"mistral", "mistral", 32768, 32, 32, 8, 0, {{"", 0, 128, 128, 1e4, "default", split_half, "default_d128_b1e4"}}},
-      {"mixtral", "mixtral", 32768, 32, 32, 8, 0, {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
-      {"qwen2_5", "qwen2", 32768, 28, 28, 4, 0, {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
+      {"llama_3_1",
+       "llama",
+       131072,
+       32,
+       32,
+       8,
+       0,
+       {{"", 0, 128, 128, 5e5, "llama3", split_half, "llama3_d128_b5e5_f8_o8192"}},
+       1},
+      {"llama_3_2",
+       "llama",
+       131072,
+       16,
+       32,
+       8,
+       0,
+       {{"", 0, 64, 64, 5e5, "llama3", split_half, "llama32_1b_d64_b5e5_f32_o8192"}},
+       1},
+      {"mistral",
+       "mistral",
+       32768,
+       32,
+       32,
+       8,
+       0,
+       {{"", 0, 128, 128, 1e4, "default", split_half, "default_d128_b1e4"}}},
+      {"mixtral",
+       "mixtral",
+       32768,
+       32,
+       32,
+       8,
+       0,
+       {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
+      {"qwen2_5",
+       "qwen2",
+       32768,
+       28,
+       28,
+       4,
+       0,
+       {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
       {"qwen2_5_yarn",
        "qwen2",
        32768,
@@ -113,8 +171,22 @@ std::vector<Fixture> fixtures() {
           {63, 3.1023444018792989152e-7}},
          yarn_4}},
        1},
-      {"qwen2_vl", "qwen2_vl", 32768, 28, 28, 4, 0, {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
-      {"qwen3", "qwen3", 40960, 36, 32, 8, 0, {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
+      {"qwen2_vl",
+       "qwen2_vl",
+       32768,
+       28,
+       28,
+       4,
+       0,
+       {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
+      {"qwen3",
+       "qwen3",
+       40960,
+       36,
+       32,
+       8,
+       0,
+       {{"", 0, 128, 128, 1e6, "default", split_half, "", base_1e6}}},
       {"qwen3_next",
        "qwen3_next",
        262144,
@@ -130,7 +202,9 @@ std::vector<Fixture> fixtures() {
          "default",
          split_half,
          "",
-         {{1, 0.60429639023813281904}, {16, 3.162277660168379332e-4}, {31, 1.6548170999431814229e-7}}}},
+         {{1, 0.60429639023813281904},
+          {16, 3.162277660168379332e-4},
+          {31, 1.6548170999431814229e-7}}}},
        1},
       {"qwen3_vl",
        "qwen3_vl_text",
@@ -147,7 +221,9 @@ std::vector<Fixture> fixtures() {
          "default",
          split_half,
          "",
-         {{1, 0.78582998041963461097}, {32, 4.4721359549995793928e-4}, {63, 2.5450797880376063449e-7}}}}},
+         {{1, 0.78582998041963461097},
+          {32, 4.4721359549995793928e-4},
+          {63, 2.5450797880376063449e-7}}}}},
       {"phi_3_128k",
        "phi3",
        131072,
@@ -163,7 +239,10 @@ std::vector<Fixture> fixtures() {
          "longrope",
          split_half,
          "",
-         {{0, 0.95238095238095234067}, {1, 0.78609922406477941978}, {20, 0.010772173450159413825}, {47, 4.1068734190799642973e-5}},
+         {{0, 0.95238095238095234067},
+          {1, 0.78609922406477941978},
+          {20, 0.010772173450159413825},
+          {47, 4.1068734190799642973e-5}},
          phi_3}},
        0},
       {"phi_3_128k",
@@ -181,7 +260,10 @@ std::vector<Fixture> fixtures() {
          "longrope",
          split_half,
          "",
-         {{0, 0.97087381337565301809}, {1, 0.78609925976395441412}, {20, 0.0013644298259890883142}, {47, 1.8693525984053537931e-6}},
+         {{0, 0.97087381337565301809},
+          {1, 0.78609925976395441412},
+          {20, 0.0013644298259890883142},
+          {47, 1.8693525984053537931e-6}},
          phi_3}},
        0},
       {"gpt_oss",
@@ -191,7 +273,16 @@ std::vector<Fixture> fixtures() {
        64,
        8,
        0,
-       {{"", 0, 64, 64, 150000, "yarn", split_half, "yarn_gptoss_d64_b150000_f32_o4096_notrunc", {}, yarn_32}}},
+       {{"",
+         0,
+         64,
+         64,
+         150000,
+         "yarn",
+         split_half,
+         "yarn_gptoss_d64_b150000_f32_o4096_notrunc",
+         {},
+         yarn_32}}},
       {"deepseek_v2_lite",
        "deepseek_v2",
        163840,
@@ -199,7 +290,17 @@ std::vector<Fixture> fixtures() {
        16,
        16,
        0,
-       {{"", 0, 64, 64, 1e4, "yarn", interleaved, "yarn_deepseek_v3_d64_f40_o4096_m1_a1", {}, 1, softmax_707}}},
+       {{"",
+         0,
+         64,
+         64,
+         1e4,
+         "yarn",
+         interleaved,
+         "yarn_deepseek_v3_d64_f40_o4096_m1_a1",
+         {},
+         1,
+         softmax_707}}},
       {"deepseek_v3",
        "deepseek_v3",
        163840,
@@ -207,7 +308,17 @@ std::vector<Fixture> fixtures() {
        128,
        128,
        0,
-       {{"", 0, 64, 64, 1e4, "yarn", PairKind::interleaved_to_split_half, "yarn_deepseek_v3_d64_f40_o4096_m1_a1", {}, 1, softmax_1}}},
+       {{"",
+         0,
+         64,
+         64,
+         1e4,
+         "yarn",
+         PairKind::interleaved_to_split_half,
+         "yarn_deepseek_v3_d64_f40_o4096_m1_a1",
+         {},
+         1,
+         softmax_1}}},
       {"gemma_3",
        "gemma3_text",
        131072,
@@ -215,8 +326,24 @@ std::vector<Fixture> fixtures() {
        8,
        4,
        0,
-       {{full, 5, 256, 256, 1e6, "linear", split_half, "", {{0, 0.125}, {64, 0.000125}, {127, 1.3924673249935029704e-7}}},
-        {sliding, 29, 256, 256, 1e4, "default", split_half, "", {{1, 0.93057204092969897929}, {127, 1.0746078283213174972e-4}}}}},
+       {{full,
+         5,
+         256,
+         256,
+         1e6,
+         "linear",
+         split_half,
+         "",
+         {{0, 0.125}, {64, 0.000125}, {127, 1.3924673249935029704e-7}}},
+        {sliding,
+         29,
+         256,
+         256,
+         1e4,
+         "default",
+         split_half,
+         "",
+         {{1, 0.93057204092969897929}, {127, 1.0746078283213174972e-4}}}}},
       {"gemma_4",
        "gemma4_text",
        262144,
@@ -225,7 +352,15 @@ std::vector<Fixture> fixtures() {
        8,
        0,
        {{full, 5, 512, 512, 1e6, "proportional", split_half, "proportional_gemma4_d512_b1e6_p.25"},
-        {sliding, 25, 256, 256, 1e4, "default", split_half, "", {{1, 0.93057204092969897929}, {127, 1.0746078283213174972e-4}}}}},
+        {sliding,
+         25,
+         256,
+         256,
+         1e4,
+         "default",
+         split_half,
+         "",
+         {{1, 0.93057204092969897929}, {127, 1.0746078283213174972e-4}}}}},
       {"glm_4",
        "glm4",
        32768,
@@ -233,7 +368,15 @@ std::vector<Fixture> fixtures() {
        48,
        2,
        0,
-       {{"", 0, 128, 64, 1e4, "default", interleaved, "", {{1, 0.7498942093324558273}, {16, 0.01}, {31, 1.3335214321633240257e-4}}}}},
+       {{"",
+         0,
+         128,
+         64,
+         1e4,
+         "default",
+         interleaved,
+         "",
+         {{1, 0.7498942093324558273}, {16, 0.01}, {31, 1.3335214321633240257e-4}}}}},
       {"cohere",
        "cohere",
        131072,
@@ -241,7 +384,15 @@ std::vector<Fixture> fixtures() {
        64,
        8,
        0,
-       {{"", 0, 128, 128, 4e6, "default", interleaved, "", {{1, 0.7885746513950168941}, {32, 0.0005}, {63, 3.1702768984235166166e-7}}}}},
+       {{"",
+         0,
+         128,
+         128,
+         4e6,
+         "default",
+         interleaved,
+         "",
+         {{1, 0.7885746513950168941}, {32, 0.0005}, {63, 3.1702768984235166166e-7}}}}},
       {"internlm2",
        "internlm2",
        32768,
@@ -257,7 +408,9 @@ std::vector<Fixture> fixtures() {
          "dynamic",
          {},
          "",
-         {{1, 0.79191149451291844722}, {32, 0.00057233815083812374785}, {63, 4.136459202505731887e-7}}}},
+         {{1, 0.79191149451291844722},
+          {32, 0.00057233815083812374785},
+          {63, 4.136459202505731887e-7}}}},
        1},
       {"gpt_neox",
        "gpt_neox",
@@ -266,7 +419,15 @@ std::vector<Fixture> fixtures() {
        64,
        0,
        0,
-       {{"", 0, 96, 24, 1e4, "default", split_half, "", {{1, 0.46415888336127788924}, {6, 0.01}, {11, 2.1544346900318837218e-4}}}}},
+       {{"",
+         0,
+         96,
+         24,
+         1e4,
+         "default",
+         split_half,
+         "",
+         {{1, 0.46415888336127788924}, {6, 0.01}, {11, 2.1544346900318837218e-4}}}}},
       {"gpt_j",
        "gptj",
        2048,
@@ -274,7 +435,15 @@ std::vector<Fixture> fixtures() {
        16,
        0,
        0,
-       {{"", 0, 256, 64, 1e4, "default", interleaved, "", {{1, 0.7498942093324558273}, {31, 1.3335214321633240257e-4}}}}},
+       {{"",
+         0,
+         256,
+         64,
+         1e4,
+         "default",
+         interleaved,
+         "",
+         {{1, 0.7498942093324558273}, {31, 1.3335214321633240257e-4}}}}},
       {"stablelm",
        "stablelm",
        4096,
@@ -282,7 +451,15 @@ std::vector<Fixture> fixtures() {
        32,
        0,
        0,
-       {{"", 0, 80, 20, 1e4, "default", split_half, "", {{1, 0.39810717055349725077}, {9, 2.5118864315095801111e-4}}}}},
+       {{"",
+         0,
+         80,
+         20,
+         1e4,
+         "default",
+         split_half,
+         "",
+         {{1, 0.39810717055349725077}, {9, 2.5118864315095801111e-4}}}}},
       {"olmo_3",
        "olmo3",
        8192,
@@ -290,13 +467,30 @@ std::vector<Fixture> fixtures() {
        32,
        32,
        0,
-       {{full, 8, 128, 128, 5e5, "default", split_half, "", {{1, 0.8146172338565447041}, {63, 2.4551407911316088712e-6}}},
-        {sliding, 24, 128, 128, 5e5, "default", split_half, "", {{1, 0.8146172338565447041}, {63, 2.4551407911316088712e-6}}}}},
+       {{full,
+         8,
+         128,
+         128,
+         5e5,
+         "default",
+         split_half,
+         "",
+         {{1, 0.8146172338565447041}, {63, 2.4551407911316088712e-6}}},
+        {sliding,
+         24,
+         128,
+         128,
+         5e5,
+         "default",
+         split_half,
+         "",
+         {{1, 0.8146172338565447041}, {63, 2.4551407911316088712e-6}}}}},
   };
 }
 
 void expect_near(double actual, double expected, const std::string& what) {
-  EXPECT_LE(std::abs(actual - expected), allowed_error * std::abs(expected)) << what << ": " << actual << " for " << expected;
+  EXPECT_LE(std::abs(actual - expected), allowed_error * std::abs(expected))
+      << what << ": " << actual << " for " << expected;
 }
 
 void expect_golden(const Frequencies& frequencies, const std::string& name) {
@@ -304,7 +498,8 @@ void expect_golden(const Frequencies& frequencies, const std::string& name) {
   const nlohmann::json set = nlohmann::json::parse(file).at(name);
   ASSERT_EQ(static_cast<std::size_t>(frequencies.pairs()), set.at("inv_freq").size());
   for (std::size_t k = 0; k < set.at("inv_freq").size(); ++k) {
-    expect_near(static_cast<double>(frequencies.rates()[k]), std::stod(set.at("inv_freq")[k].get<std::string>()),
+    expect_near(static_cast<double>(frequencies.rates()[k]),
+                std::stod(set.at("inv_freq")[k].get<std::string>()),
                 name + " " + std::to_string(k));
   }
 }
@@ -314,8 +509,10 @@ class HuggingFaceFixture : public testing::TestWithParam<Fixture> {};
 TEST_P(HuggingFaceFixture, GivesThePublishedNumbers) {
   const Fixture& expected = GetParam();
   // transformers does not know internlm2, so that the strict reader refuses it.
-  const Strictness strictness = expected.name == "internlm2" ? Strictness::lenient : Strictness::strict;
-  const ModelRope model = read_hugging_face(EIGEN_ROPE_TEST_DATA "/models/hugging_face/" + expected.name + ".json", strictness);
+  const Strictness strictness =
+      expected.name == "internlm2" ? Strictness::lenient : Strictness::strict;
+  const ModelRope model = read_hugging_face(
+      EIGEN_ROPE_TEST_DATA "/models/hugging_face/" + expected.name + ".json", strictness);
   EXPECT_EQ(model.architecture, expected.architecture);
   EXPECT_EQ(model.context, expected.context);
   EXPECT_EQ(model.layer_count, expected.layer_count);
@@ -344,7 +541,8 @@ TEST_P(HuggingFaceFixture, GivesThePublishedNumbers) {
     expect_near(static_cast<double>(frequencies.attention_factor()), wanted.magnitude, "m");
     if (!wanted.golden.empty()) expect_golden(frequencies, wanted.golden);
     for (const Rate& rate : wanted.rates) {
-      expect_near(static_cast<double>(frequencies.rates()[rate.pair]), rate.value, "rate " + std::to_string(rate.pair));
+      expect_near(static_cast<double>(frequencies.rates()[rate.pair]), rate.value,
+                  "rate " + std::to_string(rate.pair));
     }
   }
 }
@@ -352,7 +550,9 @@ TEST_P(HuggingFaceFixture, GivesThePublishedNumbers) {
 INSTANTIATE_TEST_SUITE_P(Published, HuggingFaceFixture, testing::ValuesIn(fixtures()),
                          [](const auto& instance) { return title(instance.param); });
 
-ModelRope fixture(const std::string& name) { return read_hugging_face(EIGEN_ROPE_TEST_DATA "/models/hugging_face/" + name + ".json"); }
+ModelRope fixture(const std::string& name) {
+  return read_hugging_face(EIGEN_ROPE_TEST_DATA "/models/hugging_face/" + name + ".json");
+}
 
 TEST(HuggingFaceFixtures, QwenSectionsAreContiguousThenInterleaved) {
   const ModelRope qwen2 = fixture("qwen2_vl");
@@ -394,11 +594,14 @@ TEST(HuggingFaceFixtures, ParametersAreThoseOfTheFile) {
 
 TEST(HuggingFaceFixtures, WarnWhereAFileContradictsItself) {
   EXPECT_THAT(fixture("llama_3_1").warnings,
-              testing::ElementsAre("rope_scaling.factor is not max_position_embeddings over original_max_position_embeddings (16), got 8: "
+              testing::ElementsAre("rope_scaling.factor is not max_position_embeddings over "
+                                   "original_max_position_embeddings (16), got 8: "
                                    "the factor is taken, as Hugging Face does"));
-  EXPECT_THAT(fixture("qwen2_5_yarn").warnings,
-              testing::ElementsAre("rope_scaling.original_max_position_embeddings is not less than max_position_embeddings (32768), got "
-                                   "32768: the context after scaling, 131072 tokens, is not in the file"));
+  EXPECT_THAT(
+      fixture("qwen2_5_yarn").warnings,
+      testing::ElementsAre("rope_scaling.original_max_position_embeddings is not less than "
+                           "max_position_embeddings (32768), got "
+                           "32768: the context after scaling, 131072 tokens, is not in the file"));
 }
 
 }  // namespace

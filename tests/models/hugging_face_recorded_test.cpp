@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The families' table and the reader against what transformers' own classes answered (data/models/recorded/hugging_face.json, written by
-// scripts/record_models/hugging_face.py): every model type is in the table, every fact is the recorded one, and every recorded
-// configuration is read with the recorded rates, magnitude, pairing, softmax multiplier, sections and layers, or refused. The totals stand
-// in docs/configurations.md; with EIGEN_ROPE_WRITE_TOTALS=1 in the environment this test writes them there.
+// The families' table and the reader against what transformers' own classes answered
+// (data/models/recorded/hugging_face.json, written by scripts/record_models/hugging_face.py): every
+// model type is in the table, every fact is the recorded one, and every recorded configuration is
+// read with the recorded rates, magnitude, pairing, softmax multiplier, sections and layers, or
+// refused. The totals stand in docs/configurations.md; with EIGEN_ROPE_WRITE_TOTALS=1 in the
+// environment this test writes them there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,19 +60,22 @@ Json patched(Json config, const Json& patch) {
 }
 
 /// The configuration of a variant; nothing for one that is not of this type.
-std::optional<Json> configuration(const std::string& name, const Json& record, const std::string& label) {
+std::optional<Json> configuration(const std::string& name, const Json& record,
+                                  const std::string& label) {
   const Json needed = record.value("only_with", Json::object());
   // A list of layers belongs to the small model alone.
   if (needed.contains("layer_types") && (label == "empty" || label == "default")) return {};
   if (label == "empty") return patched(Json{{"model_type", name}}, needed);
   if (label == "default") return patched(record.at("default_config"), needed);
-  if (record.contains("patches") && record["patches"].contains(label)) return patched(record.at("config"), record["patches"][label]);
+  if (record.contains("patches") && record["patches"].contains(label))
+    return patched(record.at("config"), record["patches"][label]);
   const Json& shared = recording()["variants"].at(std::to_string(record.at("pairs").get<int>()));
   if (!shared.contains(label)) return {};
   return patched(record.at("config"), shared[label]);
 }
 
-/// transformers computes in float: base^(2k / d), whose rounded exponent counts ln(rate) times, and a few roundings for the scaling.
+/// transformers computes in float: base^(2k / d), whose rounded exponent counts ln(rate) times, and
+/// a few roundings for the scaling.
 double float_error(double rate) {
   constexpr double unit_roundoff = 0x1p-24;
   return (2 * std::abs(std::log(std::abs(rate))) + 32) * unit_roundoff * std::abs(rate);
@@ -79,11 +84,13 @@ double float_error(double rate) {
 std::string differing_rate(const Frequencies& mine, const Json& entry) {
   const Json& theirs = recording()["rates"].at(entry[1].get<std::size_t>());
   const std::size_t count = theirs.is_object() ? theirs["n"].get<std::size_t>() : theirs.size();
-  if (mine.rates().size() != count) return "pairs " + std::to_string(mine.rates().size()) + " for " + std::to_string(count);
+  if (mine.rates().size() != count)
+    return "pairs " + std::to_string(mine.rates().size()) + " for " + std::to_string(count);
   for (std::size_t k = 0; k < count; ++k) {
     const std::string at = std::to_string(k);
     if (theirs.is_object() && !theirs["at"].contains(at)) continue;
-    const double rate = theirs.is_object() ? theirs["at"][at].get<double>() : theirs[k].get<double>();
+    const double rate =
+        theirs.is_object() ? theirs["at"][at].get<double>() : theirs[k].get<double>();
     const double own = mine.rates()[k].high;
     if (rate == 0 ? own != 0 : !(std::abs(own - rate) <= float_error(rate))) {
       return "rate " + at + ": " + std::to_string(own) + " for " + std::to_string(rate);
@@ -94,7 +101,8 @@ std::string differing_rate(const Frequencies& mine, const Json& entry) {
 }
 
 /// Empty where the layer is one of `places`, the entries of the answer that may turn it.
-std::string compare_layer(const LayerRope& layer, const Json& answer, const std::set<std::size_t>& places) {
+std::string compare_layer(const LayerRope& layer, const Json& answer,
+                          const std::set<std::size_t>& places) {
   std::string difference;
   for (const std::size_t place : places) {
     if (place >= answer.size()) return "a layer that no rotary module turns";
@@ -104,15 +112,17 @@ std::string compare_layer(const LayerRope& layer, const Json& answer, const std:
   return difference;
 }
 
-std::set<std::size_t> places_of(const LayerRope& layer, const Json& answer, const std::string& layers) {
+std::set<std::size_t> places_of(const LayerRope& layer, const Json& answer,
+                                const std::string& layers) {
   std::set<std::size_t> places;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const bool own =
-        layer.layers.empty() || std::find(layer.layers.begin(), layer.layers.end(), static_cast<Index>(i)) != layer.layers.end();
+    const bool own = layer.layers.empty() || std::find(layer.layers.begin(), layer.layers.end(),
+                                                       static_cast<Index>(i)) != layer.layers.end();
     if (!own || layers[i] == '-') continue;
     constexpr int hexadecimal = 16;
-    places.insert(std::isxdigit(static_cast<unsigned char>(layers[i])) != 0 ? std::stoul(std::string(1, layers[i]), nullptr, hexadecimal)
-                                                                            : answer.size());
+    places.insert(std::isxdigit(static_cast<unsigned char>(layers[i])) != 0
+                      ? std::stoul(std::string(1, layers[i]), nullptr, hexadecimal)
+                      : answer.size());
   }
   if (!places.empty() || !layers.empty()) return places;
   for (std::size_t i = 0; i < answer.size(); ++i) {
@@ -124,10 +134,13 @@ std::set<std::size_t> places_of(const LayerRope& layer, const Json& answer, cons
 
 std::string compare_layer_sets(const ModelRope& model, const std::string& layers) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const bool mine = std::any_of(model.layers.begin(), model.layers.end(), [&](const LayerRope& layer) {
-      return layer.layers.empty() || std::find(layer.layers.begin(), layer.layers.end(), static_cast<Index>(i)) != layer.layers.end();
-    });
-    if (mine != (layers[i] != '-')) return "layer " + std::to_string(i) + (mine ? " is called rotated" : " is left out");
+    const bool mine =
+        std::any_of(model.layers.begin(), model.layers.end(), [&](const LayerRope& layer) {
+          return layer.layers.empty() || std::find(layer.layers.begin(), layer.layers.end(),
+                                                   static_cast<Index>(i)) != layer.layers.end();
+        });
+    if (mine != (layers[i] != '-'))
+      return "layer " + std::to_string(i) + (mine ? " is called rotated" : " is left out");
   }
   return "";
 }
@@ -144,14 +157,18 @@ std::string compare(const ModelRope& model, const Json& record, const std::strin
     difference = compare_layer(layer, answer, places_of(layer, answer, layers));
     if (!difference.empty()) return difference;
     const bool other = record.contains("pairings") && record["pairings"].contains(label);
-    if (!layer.pairing || layer.pairing->kind() != kind_of(other ? record["pairings"][label] : record["pairing"])) return "pairing";
-    if (layer.pairing->rotary_dims(layer.head_dims) != 2 * layer.frequencies().pairs()) return "window";
+    if (!layer.pairing ||
+        layer.pairing->kind() != kind_of(other ? record["pairings"][label] : record["pairing"]))
+      return "pairing";
+    if (layer.pairing->rotary_dims(layer.head_dims) != 2 * layer.frequencies().pairs())
+      return "window";
     const bool scaled = label == "new_yarn_mscale" || label == "old_yarn_mscale";
     if (scaled && record["softmax"].is_number() && std::get_if<Yarn<>>(&layer.scaling) != nullptr &&
         std::abs(layer.softmax_multiplier / record["softmax"].get<double>() - 1) > 1e-6) {
       return "softmax multiplier";
     }
-    if (!scaled && layer.softmax_multiplier != 1 && !record["softmax"].is_number()) return "softmax multiplier";
+    if (!scaled && layer.softmax_multiplier != 1 && !record["softmax"].is_number())
+      return "softmax multiplier";
   }
   return "";
 }
@@ -166,20 +183,24 @@ TEST(HuggingFaceRecorded, TheTableHoldsEveryTypeThatRotatesAndNoOther) {
   std::set<std::string> missing;
   std::set<std::string> more;
   for (const auto& [name, record] : recording()["types"].items()) {
-    if (is_rotating(record) != (find_family(name) != nullptr)) (is_rotating(record) ? missing : more).insert(name);
-    const bool silent = !is_rotating(record) && (!record.contains("not_recorded") || record.contains("input"));
+    if (is_rotating(record) != (find_family(name) != nullptr))
+      (is_rotating(record) ? missing : more).insert(name);
+    const bool silent =
+        !is_rotating(record) && (!record.contains("not_recorded") || record.contains("input"));
     EXPECT_EQ(silent, find_silent_family(name) != nullptr) << name;
   }
   for (const Family* family = families_begin(); family != families_end(); ++family) {
-    if (!recording()["types"].contains(family->model_type)) more.insert(std::string(family->model_type));
+    if (!recording()["types"].contains(family->model_type))
+      more.insert(std::string(family->model_type));
   }
   EXPECT_EQ(names_of(missing), "");
   EXPECT_EQ(names_of(more), "");
 }
 
 TEST(HuggingFaceRecorded, EveryFactOfTheTableIsTheRecordedOne) {
-  const std::map<std::string, FusedQkv> orders{
-      {"none", FusedQkv::none}, {"grouped", FusedQkv::grouped}, {"concatenated", FusedQkv::concatenated}};
+  const std::map<std::string, FusedQkv> orders{{"none", FusedQkv::none},
+                                               {"grouped", FusedQkv::grouped},
+                                               {"concatenated", FusedQkv::concatenated}};
   for (const auto& [name, record] : recording()["types"].items()) {
     if (!is_rotating(record)) continue;
     const Family& family = *find_family(name);
@@ -187,8 +208,11 @@ TEST(HuggingFaceRecorded, EveryFactOfTheTableIsTheRecordedOne) {
     const auto order = orders.find(record["fused"]);
     EXPECT_EQ(fused_qkv(name), order == orders.end() ? FusedQkv::unknown : order->second) << name;
     EXPECT_EQ(family.latent, record["config"].value("qk_rope_head_dim", 0) > 0) << name;
-    if (record.contains("default_sections") && family.mrope != MropeOrder::none && family.mrope != MropeOrder::other) {
-      EXPECT_THAT(record["default_sections"].get<std::vector<Index>>(), testing::ElementsAreArray(family.sections)) << name;
+    if (record.contains("default_sections") && family.mrope != MropeOrder::none &&
+        family.mrope != MropeOrder::other) {
+      EXPECT_THAT(record["default_sections"].get<std::vector<Index>>(),
+                  testing::ElementsAreArray(family.sections))
+          << name;
     }
     EXPECT_EQ(family.mrope != MropeOrder::none, record.contains("section_axes")) << name;
   }
@@ -204,11 +228,12 @@ struct Totals {
 bool names_the_key_of(const std::string& refusal, const std::vector<std::string>& warnings) {
   const std::string after_mark = refusal.substr(refusal.find("] ") + 2);
   const std::string key = after_mark.substr(0, after_mark.find(' ') + 1);
-  return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) { return warning.rfind(key, 0) == 0; });
+  return std::any_of(warnings.begin(), warnings.end(),
+                     [&](const std::string& warning) { return warning.rfind(key, 0) == 0; });
 }
 
-void read_case(const std::string& name, const Json& record, const std::string& label, const Json& config, Totals& totals, bool& saved,
-               bool& wrong) {
+void read_case(const std::string& name, const Json& record, const std::string& label,
+               const Json& config, Totals& totals, bool& saved, bool& wrong) {
   ++totals.cases;
   const std::string text = config.dump();
   std::string refusal;
@@ -224,7 +249,8 @@ void read_case(const std::string& name, const Json& record, const std::string& l
     ++totals.cases_refused;
     if (label == "saved" || label == "default") {
       saved = false;
-      if (std::getenv("EIGEN_ROPE_SHOW_REFUSED") != nullptr) std::cout << name << " " << label << " refused: " << error.what() << "\n";
+      if (std::getenv("EIGEN_ROPE_SHOW_REFUSED") != nullptr)
+        std::cout << name << " " << label << " refused: " << error.what() << "\n";
     }
   }
   try {
@@ -232,19 +258,23 @@ void read_case(const std::string& name, const Json& record, const std::string& l
     const std::string difference = compare(lenient, record, label);
     if (!difference.empty() && (refusal.empty() || !names_the_key_of(refusal, lenient.warnings))) {
       ++totals.lenient_wrong;
-      totals.differences += name + " " + label + " leniently without a warning of it: " + difference + "; " + refusal + "\n";
+      totals.differences += name + " " + label +
+                            " leniently without a warning of it: " + difference + "; " + refusal +
+                            "\n";
     }
   } catch (const Error&) {
     // Refused by both.
   }
 }
 
-// A composite around a text that rotates: its file holds the text's configuration, and the answer is the text's.
+// A composite around a text that rotates: its file holds the text's configuration, and the answer
+// is the text's.
 void read_composite(const std::string& name, const Json& record, Totals& totals) {
   const std::string type = record["text"][1];
   if (!recording()["types"].contains(type)) return;
   const Json& text = recording()["types"][type];
-  if (!is_rotating(text) || !text.contains("answers") || !text["answers"]["saved"].is_array()) return;
+  if (!is_rotating(text) || !text.contains("answers") || !text["answers"]["saved"].is_array())
+    return;
   ++totals.types;
   bool saved = true;
   bool wrong = false;
@@ -275,10 +305,12 @@ Totals read_all() {
 std::string line_of(const Totals& totals) {
   std::ostringstream line;
   line << "Of " << totals.types << " types of text whose rotary modules answered, " << totals.equal
-       << " are read alike by the strict reader, " << totals.refused << " are refused as their class saves them, and " << totals.wrong
-       << " are wrong. Of " << totals.cases << " configurations, " << totals.cases_equal << " are equal, " << totals.cases_refused
-       << " are refused, and " << totals.cases_wrong << " are wrong (transformers " << recording()["transformers"].get<std::string>()
-       << ", " << recording()["date"].get<std::string>() << ").";
+       << " are read alike by the strict reader, " << totals.refused
+       << " are refused as their class saves them, and " << totals.wrong << " are wrong. Of "
+       << totals.cases << " configurations, " << totals.cases_equal << " are equal, "
+       << totals.cases_refused << " are refused, and " << totals.cases_wrong
+       << " are wrong (transformers " << recording()["transformers"].get<std::string>() << ", "
+       << recording()["date"].get<std::string>() << ").";
   return line.str();
 }
 
@@ -297,7 +329,8 @@ TEST(HuggingFaceRecorded, EveryConfigurationIsReadAsTransformersDoesOrRefused) {
   ASSERT_NE(to, std::string::npos);
   const std::string line = line_of(totals);
   std::cout << line << "\n";
-  if (std::getenv("EIGEN_ROPE_WRITE_TOTALS") != nullptr) std::ofstream(path) << page.replace(from, to - from, line);
+  if (std::getenv("EIGEN_ROPE_WRITE_TOTALS") != nullptr)
+    std::ofstream(path) << page.replace(from, to - from, line);
   EXPECT_EQ(page.substr(from, line.size()), line) << "EIGEN_ROPE_WRITE_TOTALS=1 writes it";
 }
 

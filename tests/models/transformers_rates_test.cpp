@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What transformers itself makes of the published configurations (recorded by tests/python/record_hugging_face_rates.py) and what this
-// library does.
+// What transformers itself makes of the published configurations (recorded by
+// tests/python/record_hugging_face_rates.py) and what this library does.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,8 +22,8 @@ Json recorded() {
   return Json::parse(file);
 }
 
-/// transformers computes in float: base^(2k / d), whose rounded exponent counts ln(rate) times, its reciprocal, and a few roundings for the
-/// scaling.
+/// transformers computes in float: base^(2k / d), whose rounded exponent counts ln(rate) times, its
+/// reciprocal, and a few roundings for the scaling.
 double allowed(double rate) {
   constexpr double unit_roundoff = 0x1p-24;
   return (2 * std::abs(std::log(rate)) + 8) * unit_roundoff * rate;
@@ -39,14 +39,16 @@ TEST(TransformersRates, AreThoseOfEveryFixture) {
       ASSERT_TRUE(kinds.contains(layer.layer_type)) << name << ' ' << layer.layer_type;
       const Json& theirs = kinds[layer.layer_type];
       const Frequencies mine = layer.frequencies();
-      EXPECT_NEAR(mine.attention_factor().high, theirs["attention_factor"].get<double>(), 1e-15) << name;
+      EXPECT_NEAR(mine.attention_factor().high, theirs["attention_factor"].get<double>(), 1e-15)
+          << name;
       ASSERT_EQ(mine.rates().size(), theirs["inv_freq"].size()) << name;
       for (std::size_t k = 0; k < mine.rates().size(); ++k) {
         const double rate = mine.rates()[k].high;
         if (rate == 0) {
           EXPECT_EQ(theirs["inv_freq"][k].get<double>(), 0) << name << " pair " << k;
         } else {
-          EXPECT_NEAR(theirs["inv_freq"][k].get<double>(), rate, allowed(rate)) << name << " pair " << k;
+          EXPECT_NEAR(theirs["inv_freq"][k].get<double>(), rate, allowed(rate))
+              << name << " pair " << k;
         }
         ++rates_compared;
       }

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the faults of faults.json one at a time and asks the tests they name whether they see them. scripts/mutate.sh runs it.
+"""Makes the faults of faults.json one at a time and asks the tests they name whether they see them.
+scripts/mutate.sh runs it.
 
-A fault is {"name", "file", "old", "new", "why", "tests", "filter"}: `old` occurs exactly once in `file`; `tests` are files in tests/, the
-first most likely to see it; `filter`, which may be left out, is what GoogleTest takes.
+A fault is {"name", "file", "old", "new", "why", "tests", "filter"}: `old` occurs exactly once in
+`file`; `tests` are files in tests/, the first most likely to see it; `filter`, which may be left
+out, is what GoogleTest takes.
 
 usage: run_faults.py (--check | --list | --run BUILD) [--only NAME]... [--jobs N]
 """
+
 import argparse
 import collections
 import json
@@ -56,19 +59,28 @@ def problems_of(fault):
 
 def read_faults():
     faults = json.loads((ROOT / LIST).read_text())
-    problems = [f"{fault.get('name', '?')}: {problem}" for fault in faults for problem in problems_of(fault)]
+    problems = [
+        f"{fault.get('name', '?')}: {problem}" for fault in faults for problem in problems_of(fault)
+    ]
     names = collections.Counter(fault.get("name") for fault in faults)
-    problems += [f"{name}: there are {count} of that name" for name, count in names.items() if count > 1]
+    problems += [
+        f"{name}: there are {count} of that name" for name, count in names.items() if count > 1
+    ]
     if problems:
         die(f"{LIST} does not fit the sources\n  " + "\n  ".join(problems))
     return faults
 
 
 def copy_tree(to):
-    """Brings `to` to the state of the files git knows. What has not changed keeps its time, so that it is not built again."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+    """Brings `to` to the state of the files git knows. What has not changed keeps its time, so that
+    it is not built again."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True
+    ).stdout
     names = {name for name in os.fsdecode(listed).split("\0") if name and (ROOT / name).is_file()}
-    for old in [path for path in to.rglob("*") if path.is_file() and str(path.relative_to(to)) not in names]:
+    for old in [
+        path for path in to.rglob("*") if path.is_file() and str(path.relative_to(to)) not in names
+    ]:
         old.unlink()
     for name in names:
         source, target = ROOT / name, to / name
@@ -87,46 +99,96 @@ class Builds:
     """The copy of the tree, and what is built of it."""
 
     def __init__(self, folder, jobs):
-        self.tree, self.build, self.logs, self.jobs = folder / "tree", folder / "build", folder / "logs", jobs
+        self.tree, self.build, self.logs, self.jobs = (
+            folder / "tree",
+            folder / "build",
+            folder / "logs",
+            jobs,
+        )
         for path in (self.tree, self.logs):
             path.mkdir(parents=True, exist_ok=True)
         copy_tree(self.tree)
 
     def run(self, command, log):
         with open(log, "ab") as output:
-            return subprocess.run(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL).returncode
+            return subprocess.run(
+                command, stdout=output, stderr=output, stdin=subprocess.DEVNULL
+            ).returncode
 
     def configure(self, tests):
         log = self.logs / "configure.txt"
         log.unlink(missing_ok=True)
-        command = ["cmake", "-S", self.tree / "tests/mutation", "-B", self.build, "-G", "Ninja", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
-                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -DNDEBUG", "-DEIGEN_ROPE_MUTATION_TESTS=" + ";".join(tests)]
+        command = [
+            "cmake",
+            "-S",
+            self.tree / "tests/mutation",
+            "-B",
+            self.build,
+            "-G",
+            "Ninja",
+            "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
+            "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -DNDEBUG",
+            "-DEIGEN_ROPE_MUTATION_TESTS=" + ";".join(tests),
+        ]
         if self.run(command, log) != 0:
             die(f"configuring failed; see {log}")
 
     def make(self, tests, log):
         """Whether the programs of these tests were built."""
-        return self.run(["cmake", "--build", self.build, "-j", str(self.jobs), "--target", *map(program, tests)], log) == 0
+        return (
+            self.run(
+                [
+                    "cmake",
+                    "--build",
+                    self.build,
+                    "-j",
+                    str(self.jobs),
+                    "--target",
+                    *map(program, tests),
+                ],
+                log,
+            )
+            == 0
+        )
 
     def failure(self, test, filter_, log):
         """The name of the first test that fails, and None if all pass."""
+
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (BYTES_ALLOWED, BYTES_ALLOWED))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-        command = [self.build / "bin" / program(test), "--gtest_fail_fast", "--gtest_filter=" + filter_]
+        command = [
+            self.build / "bin" / program(test),
+            "--gtest_fail_fast",
+            "--gtest_filter=" + filter_,
+        ]
         try:
-            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=limit,
-                                 timeout=SECONDS_ALLOWED)
+            run = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=limit,
+                timeout=SECONDS_ALLOWED,
+            )
         except subprocess.TimeoutExpired as stopped:
-            text, status = (stopped.stdout or b"").decode(errors="replace"), f"stopped after {SECONDS_ALLOWED} s"
+            text, status = (
+                (stopped.stdout or b"").decode(errors="replace"),
+                f"stopped after {SECONDS_ALLOWED} s",
+            )
         else:
             text = run.stdout.decode(errors="replace")
             if run.returncode == 0:
                 if "[==========] 0 tests" in text or "Running 0 tests" in text:
                     die(f"no test of {test} has a name like {filter_}")
                 return None
-            status = f"exit {run.returncode}" if run.returncode > 0 else signal.Signals(-run.returncode).name
+            status = (
+                f"exit {run.returncode}"
+                if run.returncode > 0
+                else signal.Signals(-run.returncode).name
+            )
         with open(log, "a", encoding="utf-8") as output:
             output.write(text)
         failed = re.search(r"^\[  FAILED  \] ([^\s,]+)", text, re.MULTILINE)
@@ -164,7 +226,9 @@ def run(faults, folder, jobs):
     log.unlink(missing_ok=True)
     if not builds.make(tests, log):
         die(f"the build without any fault failed; see {log}")
-    for test, filter_ in sorted({(test, fault.get("filter", "*")) for fault in faults for test in fault["tests"]}):
+    for test, filter_ in sorted(
+        {(test, fault.get("filter", "*")) for fault in faults for test in fault["tests"]}
+    ):
         by = builds.failure(test, filter_, log)
         if by is not None:
             die(f"{by} of tests/{test} fails without any fault; see {log}")
@@ -175,10 +239,16 @@ def run(faults, folder, jobs):
         start = time.monotonic()
         verdict, remark = make_fault(builds, fault)
         verdicts[verdict] += 1
-        print(f"{verdict:9} {time.monotonic() - start:6.1f} s  {fault['name']:34} {remark}", flush=True)
+        print(
+            f"{verdict:9} {time.monotonic() - start:6.1f} s  {fault['name']:34} {remark}",
+            flush=True,
+        )
     minutes = (time.monotonic() - begin) / 60
-    print(f"== {len(faults)} faults, {verdicts['killed']} killed, {verdicts['SURVIVED']} survived, "
-          f"{verdicts['does not compile']} did not compile; {minutes:.1f} minutes", flush=True)
+    print(
+        f"== {len(faults)} faults, {verdicts['killed']} killed, {verdicts['SURVIVED']} survived, "
+        f"{verdicts['does not compile']} did not compile; {minutes:.1f} minutes",
+        flush=True,
+    )
     return 0 if verdicts["killed"] == len(faults) else 1
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that has its own things called rope: a function, as hand-written inference code has, a class in a namespace that it opens, and
-// the standard library's extension <ext/rope>, opened too. The library is included between them and takes none of these names.
+// A program that has its own things called rope: a function, as hand-written inference code has, a
+// class in a namespace that it opens, and the standard library's extension <ext/rope>, opened too.
+// The library is included between them and takes none of these names.
 void rope(float* x, int dims);
 
 #include <cmath>
@@ -45,12 +46,16 @@ int main() {
   const __gnu_cxx::crope line("hawser");
   Eigen::Tensor<float, 2> x(2, 2);
   x.setConstant(1.0F);
-  const er::Cache<float> cache(er::Frequencies::powers({2}), er::Positions::range(0, 2), er::Layout::tnd());
-  const Eigen::Tensor<float, 3> y = er::rotate(x.reshape(Eigen::array<Eigen::Index, 3>{2, 1, 2}), cache, er::split_half);
+  const er::Cache<float> cache(er::Frequencies::powers({2}), er::Positions::range(0, 2),
+                               er::Layout::tnd());
+  const Eigen::Tensor<float, 3> y =
+      er::rotate(x.reshape(Eigen::array<Eigen::Index, 3>{2, 1, 2}), cache, er::split_half);
   float mine[2] = {1.0F, 1.0F};
   hand_written::rotate_pair(mine);
   constexpr float tolerance = 4 * 0x1p-24F;  // two products, a sum, and their cosine
-  const bool equal = std::abs(y(0, 0, 1) - mine[0]) <= tolerance && std::abs(y(1, 0, 1) - mine[1]) <= tolerance;
-  std::printf("%zu letters in each rope; %s\n", text.length(), equal ? "both rotate alike" : "they differ");
+  const bool equal =
+      std::abs(y(0, 0, 1) - mine[0]) <= tolerance && std::abs(y(1, 0, 1) - mine[1]) <= tolerance;
+  std::printf("%zu letters in each rope; %s\n", text.length(),
+              equal ? "both rotate alike" : "they differ");
   return equal && text.length() == line.size() ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program compiled without exceptions: no public header may throw or catch, not even in a template. The library does, and whoever
-// compiles so cannot catch what it throws.
+// A program compiled without exceptions: no public header may throw or catch, not even in a
+// template. The library does, and whoever compiles so cannot catch what it throws.
 #include <cmath>
 #include <cstdio>
 #include <eigen_rope/eigen_rope.hpp>
@@ -23,20 +23,24 @@
 
 namespace {
 
-/// The largest difference between x and what a rotation, evaluated whole and nested, and its inverse leave of it.
+/// The largest difference between x and what a rotation, evaluated whole and nested, and its
+/// inverse leave of it.
 template <class Scalar>
 double there_and_back(eigen_rope::Index tokens) {
   const eigen_rope::Index D = 64;
   // Small tables and large ones are allocated in different ways.
-  const eigen_rope::Cache<Scalar> cache(eigen_rope::Frequencies::powers({D}), eigen_rope::Positions::range(0, tokens));
+  const eigen_rope::Cache<Scalar> cache(eigen_rope::Frequencies::powers({D}),
+                                        eigen_rope::Positions::range(0, tokens));
   const eigen_rope::GrowingCache<Scalar> growing(eigen_rope::Frequencies::powers({D}));
   Eigen::Tensor<Scalar, 3> x(D, 2, tokens);
   x.setRandom();
   const Eigen::Tensor<Scalar, 3> y = -eigen_rope::rotate(x, cache, eigen_rope::split_half);
-  Eigen::Tensor<Scalar, 3> back = eigen_rope::rotate_inverse(y, growing.rows(0, tokens), eigen_rope::split_half);
+  Eigen::Tensor<Scalar, 3> back =
+      eigen_rope::rotate_inverse(y, growing.rows(0, tokens), eigen_rope::split_half);
   const Eigen::Tensor<Scalar, 0> worst = (back + x).abs().maximum();
   const auto d = eigen_rope::gradients(y, x, cache, eigen_rope::split_half);
-  return static_cast<double>(worst()) + (d.angle.size() == static_cast<std::size_t>(D / 2 * tokens) ? 0 : 1);
+  return static_cast<double>(worst()) +
+         (d.angle.size() == static_cast<std::size_t>(D / 2 * tokens) ? 0 : 1);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairs of doubles against 200-bit arithmetic: sums and products without error, the four operations to 2^-102, exp and log to 2^-98.
+// Pairs of doubles against 200-bit arithmetic: sums and products without error, the four operations
+// to 2^-102, exp and log to 2^-98.
 #include "eigen_rope/numbers/double_double.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,9 @@ const Real function_bound = two_to(-98);
 /// Doubles of both signs, magnitudes spread evenly over 2^-40 to 2^40, all 53 bits in use.
 class Doubles {
  public:
-  double operator()() { return std::ldexp(fraction_(engine_) * (sign_(engine_) ? 1 : -1), exponent_(engine_)); }
+  double operator()() {
+    return std::ldexp(fraction_(engine_) * (sign_(engine_) ? 1 : -1), exponent_(engine_));
+  }
   /// A normalised pair.
   DoubleDouble pair() {
     const double high = (*this)();
@@ -50,7 +53,8 @@ TEST(DoubleDouble, SumsOfTwoDoublesAreExact) {
     const DoubleDouble sum = detail::two_sum(a, b);
     EXPECT_EQ(exactly(sum), exactly(a) + exactly(b)) << a << " + " << b;
     EXPECT_EQ(sum.high, a + b);
-    const DoubleDouble quick = std::abs(a) >= std::abs(b) ? detail::quick_two_sum(a, b) : detail::quick_two_sum(b, a);
+    const DoubleDouble quick =
+        std::abs(a) >= std::abs(b) ? detail::quick_two_sum(a, b) : detail::quick_two_sum(b, a);
     EXPECT_EQ(quick.high, sum.high);
     EXPECT_EQ(quick.low, sum.low);
   }
@@ -85,7 +89,8 @@ TEST(DoubleDouble, FourOperationsReachTheirBoundAndStayNormalised) {
 
 TEST(DoubleDouble, SubtractionKeepsWhatCancellationLeaves) {
   // (1 + 2^-60) - (1 - 2^-70) = 2^-60 + 2^-70: nothing of it is in the high parts.
-  const DoubleDouble difference = DoubleDouble(1, std::ldexp(1.0, -60)) - DoubleDouble(1, -std::ldexp(1.0, -70));
+  const DoubleDouble difference =
+      DoubleDouble(1, std::ldexp(1.0, -60)) - DoubleDouble(1, -std::ldexp(1.0, -70));
   EXPECT_EQ(exactly(difference), two_to(-60) + two_to(-70));
 }
 
@@ -114,7 +119,8 @@ TEST(DoubleDouble, EveryIntegerIsHeldExactly) {
                                      std::numeric_limits<std::int64_t>::min(),
                                      std::numeric_limits<std::int64_t>::min() + 1};
   std::mt19937_64 engine(20250611);
-  for (int i = 0; i < samples; ++i) integers.push_back(static_cast<std::int64_t>(engine()) >> (i % 64));
+  for (int i = 0; i < samples; ++i)
+    integers.push_back(static_cast<std::int64_t>(engine()) >> (i % 64));
   for (const std::int64_t value : integers) {
     const DoubleDouble held = DoubleDouble::from_integer(value);
     EXPECT_EQ(exactly(held), Real(value));
@@ -138,8 +144,10 @@ TEST(DoubleDouble, LogReachesItsBoundOverAllPositiveDoubles) {
   std::uniform_real_distribution<double> fraction(0.5, 1.0);
   std::uniform_int_distribution<int> exponent(-1021, 1024);
   for (int i = 0; i < samples; ++i) {
-    const double high = std::ldexp(fraction(engine), i % 2 == 0 ? exponent(engine) : exponent(engine) / 50);
-    const DoubleDouble x = detail::quick_two_sum(high, i % 4 < 2 ? 0 : high * std::ldexp(fraction(engine), -54));
+    const double high =
+        std::ldexp(fraction(engine), i % 2 == 0 ? exponent(engine) : exponent(engine) / 50);
+    const DoubleDouble x =
+        detail::quick_two_sum(high, i % 4 < 2 ? 0 : high * std::ldexp(fraction(engine), -54));
     const Real expected = log(exactly(x));
     const Real scale = abs(expected) > 1 ? Real(abs(expected)) : Real(1);
     EXPECT_LE(abs(exactly(log(x)) - expected), function_bound * scale) << high;
@@ -152,7 +160,8 @@ TEST(DoubleDouble, ExpAndLogAtTheirEnds) {
   EXPECT_EQ(exp(DoubleDouble(1000)).high, std::numeric_limits<double>::infinity());
   EXPECT_EQ(exp(DoubleDouble(-1000)).high, 0);
   EXPECT_EQ(log(DoubleDouble(0)).high, -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(log(DoubleDouble(std::numeric_limits<double>::infinity())).high, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(log(DoubleDouble(std::numeric_limits<double>::infinity())).high,
+            std::numeric_limits<double>::infinity());
   const DoubleDouble nan(std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(std::isnan(exp(nan).high));
   EXPECT_TRUE(std::isnan(log(nan).high));

@@ -53,9 +53,12 @@ TEST(Error, SentencesNameTheRuleAndTheValue) {
       {[] { detail::fail("a rule", nan); }, "a rule, got nan"},
       {[] { detail::fail("a rule", -nan); }, "a rule, got nan"},
       {[] { detail::fail("a rule", "[1, 2]"); }, "a rule, got [1, 2]"},
-      {[] { detail::fail("braces {} are not a format", "{}"); }, "braces {} are not a format, got {}"},
-      {[] { detail::checked_product("it", huge, 2); }, "it must fit a 64-bit count, got 4611686018427387904 x 2"},
-      {[] { detail::checked_product("it", 3, int64_max); }, "it must fit a 64-bit count, got 3 x 9223372036854775807"},
+      {[] { detail::fail("braces {} are not a format", "{}"); },
+       "braces {} are not a format, got {}"},
+      {[] { detail::checked_product("it", huge, 2); },
+       "it must fit a 64-bit count, got 4611686018427387904 x 2"},
+      {[] { detail::checked_product("it", 3, int64_max); },
+       "it must fit a 64-bit count, got 3 x 9223372036854775807"},
   });
 }
 

@@ -46,16 +46,20 @@ TEST(Sentence, CharactersAreNotCut) {
     const std::string line = one_line(euros, most);
     std::string rest = line;
     for (const std::string part : {"€", "..."}) {
-      for (std::size_t at = rest.find(part); at != std::string::npos; at = rest.find(part)) rest.erase(at, part.size());
+      for (std::size_t at = rest.find(part); at != std::string::npos; at = rest.find(part))
+        rest.erase(at, part.size());
     }
     EXPECT_EQ(rest, "") << line;
   }
 }
 
 TEST(Sentence, RefusalsAreOneShortLine) {
-  const std::string rule = "name\n" + std::string(5000, 'r') + " must be short", value = std::string(5000, 'v') + "\n";
-  for (const std::string& message : {test::error_of([&] { fail(rule); }), test::error_of([&] { fail(rule, value); }),
-                                     test::error_of([&] { fail(rule, 0.5); }), test::error_of([&] { fail(rule, std::int64_t{7}); })}) {
+  const std::string rule = "name\n" + std::string(5000, 'r') + " must be short",
+                    value = std::string(5000, 'v') + "\n";
+  for (const std::string& message :
+       {test::error_of([&] { fail(rule); }), test::error_of([&] { fail(rule, value); }),
+        test::error_of([&] { fail(rule, 0.5); }),
+        test::error_of([&] { fail(rule, std::int64_t{7}); })}) {
     EXPECT_LT(message.size(), 600u);
     EXPECT_EQ(message.find('\n'), std::string::npos);
     EXPECT_EQ(message.rfind("[rope] name\\x0arrr", 0), 0u);

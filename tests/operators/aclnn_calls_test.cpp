@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// aclnn's two-step calls: statuses, messages, and executors that are used once, by the right call, from any thread.
+// aclnn's two-step calls: statuses, messages, and executors that are used once, by the right call,
+// from any thread.
 #define EIGEN_USE_THREADS
 
 #include "eigen_rope/operators/aclnn_calls.hpp"
@@ -24,11 +25,14 @@ constexpr std::uint64_t kUnset = 99;
 /// The integer set of the golden folder's README, mode half.
 class AclnnCalls : public ::testing::Test {
  protected:
-  std::vector<float> x_data{1, 2, 3, 4, 5, 6, 7, 8}, cos_data{2, 3, 5, 7, 11, 13, 17, 19}, sin_data{1, -1, 2, -2, 3, -3, 4, -4};
+  std::vector<float> x_data{1, 2, 3, 4, 5, 6, 7, 8}, cos_data{2, 3, 5, 7, 11, 13, 17, 19},
+      sin_data{1, -1, 2, -2, 3, -3, 4, -4};
   std::vector<float> dy_data{1, 1, 2, 3, 5, 8, 13, 21};
-  std::vector<float> out_data = std::vector<float>(8, -1.0F), dcos_data = out_data, dsin_data = out_data;
+  std::vector<float> out_data = std::vector<float>(8, -1.0F), dcos_data = out_data,
+                     dsin_data = out_data;
   const Dims shape{1, 1, 1, 8};
-  aclTensor x = tensor(x_data.data(), shape), cos = tensor(cos_data.data(), shape), sin = tensor(sin_data.data(), shape);
+  aclTensor x = tensor(x_data.data(), shape), cos = tensor(cos_data.data(), shape),
+            sin = tensor(sin_data.data(), shape);
   aclTensor dy = tensor(dy_data.data(), shape), out = tensor(out_data.data(), shape);
   aclTensor dcos = tensor(dcos_data.data(), shape), dsin = tensor(dsin_data.data(), shape);
   const std::vector<float> y{-3, 12, 1, 44, 58, 72, 131, 136};
@@ -38,7 +42,8 @@ class AclnnCalls : public ::testing::Test {
   aclOpExecutor* executor = nullptr;
 
   aclnnStatus prepare(std::int64_t mode = 0) {
-    return aclnnRotaryPositionEmbeddingGetWorkspaceSize(&x, &cos, &sin, mode, &out, &size, &executor);
+    return aclnnRotaryPositionEmbeddingGetWorkspaceSize(&x, &cos, &sin, mode, &out, &size,
+                                                        &executor);
   }
   /// Prepares a call that must succeed.
   aclOpExecutor* prepared() {
@@ -48,8 +53,10 @@ class AclnnCalls : public ::testing::Test {
   aclnnStatus run(aclOpExecutor* prepared_executor, aclrtStream stream = nullptr) {
     return aclnnRotaryPositionEmbedding(nullptr, 0, prepared_executor, stream);
   }
-  aclnnStatus prepare_grad(const aclTensor* x_optional, const aclTensor* dcos_out, const aclTensor* dsin_out) {
-    return aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(&dy, &cos, &sin, x_optional, 0, &out, dcos_out, dsin_out, &size, &executor);
+  aclnnStatus prepare_grad(const aclTensor* x_optional, const aclTensor* dcos_out,
+                           const aclTensor* dsin_out) {
+    return aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(&dy, &cos, &sin, x_optional, 0, &out,
+                                                            dcos_out, dsin_out, &size, &executor);
   }
   /// A refused preparation leaves everything as it was.
   void expect_untouched() {
@@ -109,9 +116,11 @@ TEST_F(AclnnCalls, GradientWithTablesOfNoElements) {
 
 TEST_F(AclnnCalls, GradientOfOneTable) {
   EXPECT_EQ(ACLNN_ERR_PARAM_NULLPTR, prepare_grad(&x, &dcos, nullptr));
-  EXPECT_STREQ("[rope] dcos and dsin must both be given, or neither, got dcos alone", aclGetRecentErrMsg());
+  EXPECT_STREQ("[rope] dcos and dsin must both be given, or neither, got dcos alone",
+               aclGetRecentErrMsg());
   EXPECT_EQ(ACLNN_ERR_PARAM_NULLPTR, prepare_grad(&x, nullptr, &dsin));
-  EXPECT_STREQ("[rope] dcos and dsin must both be given, or neither, got dsin alone", aclGetRecentErrMsg());
+  EXPECT_STREQ("[rope] dcos and dsin must both be given, or neither, got dsin alone",
+               aclGetRecentErrMsg());
   EXPECT_EQ(ACLNN_ERR_PARAM_NULLPTR, prepare_grad(nullptr, &dcos, &dsin));
   EXPECT_STREQ("[rope] dcos and dsin need x, got none", aclGetRecentErrMsg());
   expect_untouched();
@@ -120,7 +129,8 @@ TEST_F(AclnnCalls, GradientOfOneTable) {
 TEST_F(AclnnCalls, ApplyIsModeHalf) {
   std::vector<float> key_data = dy_data;
   const aclTensor key = tensor(key_data.data(), shape);
-  ASSERT_EQ(ACLNN_SUCCESS, aclnnApplyRotaryPosEmbGetWorkspaceSize(&x, &key, &cos, &sin, 1, &size, &executor));
+  ASSERT_EQ(ACLNN_SUCCESS,
+            aclnnApplyRotaryPosEmbGetWorkspaceSize(&x, &key, &cos, &sin, 1, &size, &executor));
   EXPECT_EQ(0u, size);
   ASSERT_EQ(ACLNN_SUCCESS, aclnnApplyRotaryPosEmb(nullptr, size, executor, nullptr));
   EXPECT_EQ(y, x_data);
@@ -128,15 +138,17 @@ TEST_F(AclnnCalls, ApplyIsModeHalf) {
 }
 
 TEST_F(AclnnCalls, ApplyV2ByTheModesName) {
-  const std::vector<std::pair<const char*, std::vector<float>>> expected{{"half", y},
-                                                                         {"interleave", {0, 5, 7, 22, 37, 63, 87, 124}},
-                                                                         {"quarter", {-1, 10, 17, 24, 34, 102, 139, 128}},
-                                                                         {"interleave-half", {0, 13, 13, 65, 25, 43, 122, 124}}};
+  const std::vector<std::pair<const char*, std::vector<float>>> expected{
+      {"half", y},
+      {"interleave", {0, 5, 7, 22, 37, 63, 87, 124}},
+      {"quarter", {-1, 10, 17, 24, 34, 102, 139, 128}},
+      {"interleave-half", {0, 13, 13, 65, 25, 43, 122, 124}}};
   for (const auto& [mode, result] : expected) {
     x_data = {1, 2, 3, 4, 5, 6, 7, 8};
     std::vector<float> key_data = x_data;
     const aclTensor key = tensor(key_data.data(), shape);
-    ASSERT_EQ(ACLNN_SUCCESS, aclnnApplyRotaryPosEmbV2GetWorkspaceSize(&x, &key, &cos, &sin, 3, mode, &size, &executor));
+    ASSERT_EQ(ACLNN_SUCCESS, aclnnApplyRotaryPosEmbV2GetWorkspaceSize(&x, &key, &cos, &sin, 3, mode,
+                                                                      &size, &executor));
     ASSERT_EQ(ACLNN_SUCCESS, aclnnApplyRotaryPosEmbV2(nullptr, size, executor, nullptr));
     EXPECT_EQ(result, x_data) << mode;
     EXPECT_EQ(result, key_data) << mode;
@@ -146,14 +158,21 @@ TEST_F(AclnnCalls, ApplyV2ByTheModesName) {
 TEST_F(AclnnCalls, UnknownModeAndLayout) {
   for (const std::int64_t mode : {-1, 4}) {
     EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, prepare(mode));
-    EXPECT_EQ("[rope] mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half), got " + std::to_string(mode),
-              aclGetRecentErrMsg());
+    EXPECT_EQ(
+        "[rope] mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half), got " +
+            std::to_string(mode),
+        aclGetRecentErrMsg());
   }
-  EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, aclnnApplyRotaryPosEmbV2GetWorkspaceSize(&x, &dy, &cos, &sin, 1, "Half", &size, &executor));
-  EXPECT_STREQ("[rope] rotaryMode must be half, interleave, quarter or interleave-half, got Half", aclGetRecentErrMsg());
+  EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, aclnnApplyRotaryPosEmbV2GetWorkspaceSize(
+                                              &x, &dy, &cos, &sin, 1, "Half", &size, &executor));
+  EXPECT_STREQ("[rope] rotaryMode must be half, interleave, quarter or interleave-half, got Half",
+               aclGetRecentErrMsg());
   for (const std::int64_t layout : {0, 5}) {
-    EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, aclnnApplyRotaryPosEmbGetWorkspaceSize(&x, &dy, &cos, &sin, layout, &size, &executor));
-    EXPECT_EQ("[rope] layout must be 1 (BSND), 2 (SBND), 3 (BNSD) or 4 (TND), got " + std::to_string(layout), aclGetRecentErrMsg());
+    EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, aclnnApplyRotaryPosEmbGetWorkspaceSize(
+                                                &x, &dy, &cos, &sin, layout, &size, &executor));
+    EXPECT_EQ("[rope] layout must be 1 (BSND), 2 (SBND), 3 (BNSD) or 4 (TND), got " +
+                  std::to_string(layout),
+              aclGetRecentErrMsg());
   }
   expect_untouched();
 }
@@ -161,7 +180,8 @@ TEST_F(AclnnCalls, UnknownModeAndLayout) {
 TEST_F(AclnnCalls, ShapesTypesStridesAndOverlap) {
   cos.shape = {1, 1, 1, 4};
   EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, prepare());
-  EXPECT_STREQ("[rope] sin must have cos's shape [1, 1, 1, 4], got [1, 1, 1, 8]", aclGetRecentErrMsg());
+  EXPECT_STREQ("[rope] sin must have cos's shape [1, 1, 1, 4], got [1, 1, 1, 8]",
+               aclGetRecentErrMsg());
   cos.shape = shape;
   x.shape = {1, 8};
   EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, prepare());
@@ -184,7 +204,8 @@ TEST_F(AclnnCalls, ShapesTypesStridesAndOverlap) {
 TEST_F(AclnnCalls, NullArguments) {
   const auto expect_null = [&](const char* name, aclnnStatus status) {
     EXPECT_EQ(ACLNN_ERR_PARAM_NULLPTR, status) << name;
-    EXPECT_EQ(std::string("[rope] ") + name + " must be given, got a null pointer", aclGetRecentErrMsg());
+    EXPECT_EQ(std::string("[rope] ") + name + " must be given, got a null pointer",
+              aclGetRecentErrMsg());
   };
   const auto embedding = aclnnRotaryPositionEmbeddingGetWorkspaceSize;
   expect_null("x", embedding(nullptr, &cos, &sin, 0, &out, &size, &executor));
@@ -198,7 +219,8 @@ TEST_F(AclnnCalls, NullArguments) {
   expect_null("cos", grad(&dy, nullptr, &sin, &x, 0, &out, &dcos, &dsin, &size, &executor));
   expect_null("sin", grad(&dy, &cos, nullptr, &x, 0, &out, &dcos, &dsin, &size, &executor));
   expect_null("dx", grad(&dy, &cos, &sin, &x, 0, nullptr, &dcos, &dsin, &size, &executor));
-  expect_null("workspaceSize", grad(&dy, &cos, &sin, &x, 0, &out, &dcos, &dsin, nullptr, &executor));
+  expect_null("workspaceSize",
+              grad(&dy, &cos, &sin, &x, 0, &out, &dcos, &dsin, nullptr, &executor));
   expect_null("executor", grad(&dy, &cos, &sin, &x, 0, &out, &dcos, &dsin, &size, nullptr));
   const auto apply = aclnnApplyRotaryPosEmbGetWorkspaceSize;
   expect_null("query", apply(nullptr, &dy, &cos, &sin, 1, &size, &executor));
@@ -225,7 +247,8 @@ TEST_F(AclnnCalls, NullData) {
   expect_untouched();
 }
 
-constexpr const char* kReleased = "[rope] executor must be one that GetWorkspaceSize made and no call has released, got another";
+constexpr const char* kReleased =
+    "[rope] executor must be one that GetWorkspaceSize made and no call has released, got another";
 
 TEST_F(AclnnCalls, ExecutorIsUsedOnce) {
   aclOpExecutor* const first = prepared();
@@ -250,8 +273,10 @@ TEST_F(AclnnCalls, AddressThatIsNoExecutor) {
 TEST_F(AclnnCalls, AnotherOperationsExecutorStaysUsable) {
   aclOpExecutor* const mine = prepared();
   EXPECT_EQ(ACLNN_ERR_PARAM_INVALID, aclnnRotaryPositionEmbeddingGrad(nullptr, 0, mine, nullptr));
-  EXPECT_STREQ("[rope] executor must be one made for aclnnRotaryPositionEmbeddingGrad, got aclnnRotaryPositionEmbedding",
-               aclGetRecentErrMsg());
+  EXPECT_STREQ(
+      "[rope] executor must be one made for aclnnRotaryPositionEmbeddingGrad, got "
+      "aclnnRotaryPositionEmbedding",
+      aclGetRecentErrMsg());
   EXPECT_EQ(ACLNN_ERR_PARAM_INVALID, aclnnApplyRotaryPosEmb(nullptr, 0, mine, nullptr));
   EXPECT_EQ(ACLNN_ERR_PARAM_INVALID, aclnnApplyRotaryPosEmbV2(nullptr, 0, mine, nullptr));
   EXPECT_THAT(out_data, Each(-1.0F));
@@ -295,15 +320,21 @@ TEST_F(AclnnCalls, MessagesBelongToTheirThread) {
   }).join();
   EXPECT_EQ("", before);
   EXPECT_EQ("[rope] executor must be given, got a null pointer", after);
-  EXPECT_STREQ("[rope] mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half), got 7", aclGetRecentErrMsg());
+  EXPECT_STREQ(
+      "[rope] mode must be 0 (half), 1 (interleave), 2 (quarter) or 3 (interleave-half), got 7",
+      aclGetRecentErrMsg());
 }
 
 TEST_F(AclnnCalls, LongMessagesAreCut) {
   x.shape.assign(1, 8);
   const std::string name(5000, 'x');
-  EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR, aclnnApplyRotaryPosEmbV2GetWorkspaceSize(&x, &dy, &cos, &sin, 1, name.c_str(), &size, &executor));
-  EXPECT_THAT(aclGetRecentErrMsg(),
-              ::testing::StartsWith("[rope] rotaryMode must be half, interleave, quarter or interleave-half, got xx"));
+  EXPECT_EQ(ACLNN_ERR_INNER_TILING_ERROR,
+            aclnnApplyRotaryPosEmbV2GetWorkspaceSize(&x, &dy, &cos, &sin, 1, name.c_str(), &size,
+                                                     &executor));
+  EXPECT_THAT(
+      aclGetRecentErrMsg(),
+      ::testing::StartsWith(
+          "[rope] rotaryMode must be half, interleave, quarter or interleave-half, got xx"));
   EXPECT_THAT(aclGetRecentErrMsg(), ::testing::HasSubstr("xx...xx"));
   EXPECT_LT(std::strlen(aclGetRecentErrMsg()), 600u);
 }

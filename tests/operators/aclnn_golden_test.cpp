@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// aclnn's operators against recorded answers and against their definition: every mode, type, way to broadcast, and place in memory.
+// aclnn's operators against recorded answers and against their definition: every mode, type, way to
+// broadcast, and place in memory.
 #define EIGEN_USE_THREADS
 
 #include <gmock/gmock.h>
@@ -19,9 +20,11 @@ using ::testing::ElementsAreArray;
 
 /// The README's closeness for float32, against the sum of the terms' magnitudes.
 constexpr double kFloatCloseness = 0x1p-22;
-/// Two products and a sum, each rounded by half an epsilon (n products whose sum is rounded once, for a table); the rest for the squares.
+/// Two products and a sum, each rounded by half an epsilon (n products whose sum is rounded once,
+/// for a table); the rest for the squares.
 constexpr double kDoubleCloseness = 1.5 * std::numeric_limits<double>::epsilon();
-/// Rounding to float and then to 16 bits differs from rounding once only where the float lies next to a tie.
+/// Rounding to float and then to 16 bits differs from rounding once only where the float lies next
+/// to a tie.
 constexpr std::size_t kOneInSoMany = 1000;
 
 template <class Scalar>
@@ -48,7 +51,8 @@ struct Buffers {
   Dims shape, table_shape;
   std::vector<Scalar> x, cos, sin, dy;
 
-  Buffers(Mode m, const Array& x_array, const Array& cos_array, const Array& sin_array, const Array& dy_array)
+  Buffers(Mode m, const Array& x_array, const Array& cos_array, const Array& sin_array,
+          const Array& dy_array)
       : mode(m),
         shape(x_array.shape),
         table_shape(cos_array.shape),
@@ -58,36 +62,44 @@ struct Buffers {
         dy(converted<Scalar>(dy_array.values)) {}
   explicit Buffers(const AclnnCase& c) : Buffers(c.mode, c.x, c.cos, c.sin, c.dy) {}
 
-  aclnn::Inputs inputs() const { return {tensor(x.data(), shape), tensor(cos.data(), table_shape), tensor(sin.data(), table_shape)}; }
+  aclnn::Inputs inputs() const {
+    return {tensor(x.data(), shape), tensor(cos.data(), table_shape),
+            tensor(sin.data(), table_shape)};
+  }
   aclnn::GradInputs grad_inputs() const {
-    return {tensor(dy.data(), shape), tensor(cos.data(), table_shape), tensor(sin.data(), table_shape), tensor(x.data(), shape)};
+    return {tensor(dy.data(), shape), tensor(cos.data(), table_shape),
+            tensor(sin.data(), table_shape), tensor(x.data(), shape)};
   }
   /// Filled with something no result is.
   Outputs<Scalar> empty() const {
     const auto nothing = static_cast<Scalar>(12345);
-    return {std::vector<Scalar>(x.size(), nothing), std::vector<Scalar>(x.size(), nothing), std::vector<Scalar>(cos.size(), nothing),
-            std::vector<Scalar>(cos.size(), nothing)};
+    return {std::vector<Scalar>(x.size(), nothing), std::vector<Scalar>(x.size(), nothing),
+            std::vector<Scalar>(cos.size(), nothing), std::vector<Scalar>(cos.size(), nothing)};
   }
   Outputs<Scalar> run(const Device& device = Device()) const {
     Outputs<Scalar> out = empty();
     aclnn::rotary_position_embedding(tensor(out.y.data(), shape), inputs(), mode, device);
     aclnn::rotary_position_embedding_grad(
-        {tensor(out.dx.data(), shape), tensor(out.dcos.data(), table_shape), tensor(out.dsin.data(), table_shape)}, grad_inputs(), mode,
-        device);
+        {tensor(out.dx.data(), shape), tensor(out.dcos.data(), table_shape),
+         tensor(out.dsin.data(), table_shape)},
+        grad_inputs(), mode, device);
     return out;
   }
   Truth truth() const {
-    return truth_of(mode, array_of(x, shape), array_of(cos, table_shape), array_of(sin, table_shape), array_of(dy, shape));
+    return truth_of(mode, array_of(x, shape), array_of(cos, table_shape),
+                    array_of(sin, table_shape), array_of(dy, shape));
   }
 };
 
-/// Counts the results that are not the exact value rounded once; none may be further off than its type allows.
+/// Counts the results that are not the exact value rounded once; none may be further off than its
+/// type allows.
 struct Judge {
   std::size_t elements = 0;
   std::size_t differing = 0;
 
   template <class Scalar>
-  void see(const std::vector<Scalar>& got, const std::vector<double>& exact, const std::vector<Sum>& sums) {
+  void see(const std::vector<Scalar>& got, const std::vector<double>& exact,
+           const std::vector<Sum>& sums) {
     ASSERT_EQ(got.size(), exact.size());
     ASSERT_EQ(got.size(), sums.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -96,10 +108,13 @@ struct Judge {
       if constexpr (eigen_rope::detail::is_16_bit<Scalar>) {
         const double rounded = rounded_once<Scalar>(exact[i]);
         if (value != rounded) ++differing;
-        ASSERT_LE(std::abs(value - rounded), unit_at<Scalar>(exact[i])) << "element " << i << " of exact value " << exact[i];
+        ASSERT_LE(std::abs(value - rounded), unit_at<Scalar>(exact[i]))
+            << "element " << i << " of exact value " << exact[i];
       } else {
         const double closeness = std::is_same_v<Scalar, float> ? kFloatCloseness : kDoubleCloseness;
-        ASSERT_LE(std::abs(static_cast<long double>(value) - exact[i]), closeness * sums[i].magnitude) << "element " << i;
+        ASSERT_LE(std::abs(static_cast<long double>(value) - exact[i]),
+                  closeness * sums[i].magnitude)
+            << "element " << i;
       }
     }
   }
@@ -165,7 +180,8 @@ TEST(AclnnGolden, InPlace) {
     got.y = buffers.x;
     buffers.x = x;
     aclnn::rotary_position_embedding_grad(
-        {tensor(buffers.dy.data(), c.x.shape), tensor(got.dcos.data(), c.cos.shape), tensor(got.dsin.data(), c.cos.shape)},
+        {tensor(buffers.dy.data(), c.x.shape), tensor(got.dcos.data(), c.cos.shape),
+         tensor(got.dsin.data(), c.cos.shape)},
         buffers.grad_inputs(), c.mode);
     got.dx = buffers.dy;
     expect_same_bits(expected, got);
@@ -175,7 +191,9 @@ TEST(AclnnGolden, InPlace) {
 TEST(AclnnGolden, ThreadsGiveTheSameBits) {
   Eigen::ThreadPool pool(2);
   const Eigen::ThreadPoolDevice device(&pool, 2);
-  for_each_case([&](const AclnnCase&, const auto& buffers) { expect_same_bits(buffers.run(), buffers.run(device)); });
+  for_each_case([&](const AclnnCase&, const auto& buffers) {
+    expect_same_bits(buffers.run(), buffers.run(device));
+  });
 }
 
 /// Large enough to be split: a table row a token, summed over batch and heads, and one for all.
@@ -185,7 +203,8 @@ TEST(AclnnGolden, ThreadsSplitLargeTensors) {
   const Dims shape{2, 8, 512, 64};
   for (const Mode mode : kModes) {
     for (const Dims& table : {Dims{1, 1, 512, 64}, Dims{1, 1, 1, 64}, shape}) {
-      const Buffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2), random_array(table, 3), random_array(shape, 4));
+      const Buffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2),
+                                   random_array(table, 3), random_array(shape, 4));
       expect_same_bits(buffers.run(), buffers.run(device));
     }
   }
@@ -196,18 +215,21 @@ TEST(AclnnGolden, DxWithoutTables) {
     auto got = buffers.empty();
     aclnn::GradInputs inputs = buffers.grad_inputs();
     inputs.x.reset();
-    aclnn::rotary_position_embedding_grad({tensor(got.dx.data(), c.x.shape), {}, {}}, inputs, c.mode);
+    aclnn::rotary_position_embedding_grad({tensor(got.dx.data(), c.x.shape), {}, {}}, inputs,
+                                          c.mode);
     EXPECT_EQ(bytes_of(buffers.run().dx), bytes_of(got.dx));
   });
 }
 
-/// A tensor with its outer axes in reverse order in memory and rows three elements longer than they need to be.
+/// A tensor with its outer axes in reverse order in memory and rows three elements longer than they
+/// need to be.
 template <class Scalar>
 struct Scattered {
   Dims shape, strides;
   std::vector<Scalar> values;
 
-  Scattered(const std::vector<Scalar>& dense, const Dims& extents) : shape(extents), strides(extents.size(), 1) {
+  Scattered(const std::vector<Scalar>& dense, const Dims& extents)
+      : shape(extents), strides(extents.size(), 1) {
     std::int64_t step = shape.back() + 3;
     for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) {
       strides[axis] = step;
@@ -236,7 +258,8 @@ struct Scattered {
     std::vector<bool> ours(values.size(), false);
     for (std::size_t i = 0; i < size_of_dims(shape); ++i) ours[place(i)] = true;
     std::size_t count = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) count += !ours[i] && values[i] != static_cast<Scalar>(777) ? 1 : 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      count += !ours[i] && values[i] != static_cast<Scalar>(777) ? 1 : 0;
     return count;
   }
   aclnn::Tensor view() { return tensor(values.data(), shape, strides); }
@@ -248,12 +271,13 @@ TEST(AclnnGolden, StridedTensors) {
     using S = Scattered<Scalar>;
     const Outputs<Scalar> expected = buffers.run();
     const Outputs<Scalar> nothing = buffers.empty();
-    S x(buffers.x, buffers.shape), cos(buffers.cos, buffers.table_shape), sin(buffers.sin, buffers.table_shape),
-        dy(buffers.dy, buffers.shape);
-    S y(nothing.y, buffers.shape), dx(nothing.dx, buffers.shape), dcos(nothing.dcos, buffers.table_shape),
-        dsin(nothing.dsin, buffers.table_shape);
+    S x(buffers.x, buffers.shape), cos(buffers.cos, buffers.table_shape),
+        sin(buffers.sin, buffers.table_shape), dy(buffers.dy, buffers.shape);
+    S y(nothing.y, buffers.shape), dx(nothing.dx, buffers.shape),
+        dcos(nothing.dcos, buffers.table_shape), dsin(nothing.dsin, buffers.table_shape);
     aclnn::rotary_position_embedding(y.view(), {x.view(), cos.view(), sin.view()}, buffers.mode);
-    aclnn::rotary_position_embedding_grad({dx.view(), dcos.view(), dsin.view()}, {dy.view(), cos.view(), sin.view(), x.view()},
+    aclnn::rotary_position_embedding_grad({dx.view(), dcos.view(), dsin.view()},
+                                          {dy.view(), cos.view(), sin.view(), x.view()},
                                           buffers.mode);
     expect_same_bits(expected, {y.dense(), dx.dense(), dcos.dense(), dsin.dense()});
     for (const S* out : {&y, &dx, &dcos, &dsin}) EXPECT_EQ(out->damaged(), 0u);
@@ -348,8 +372,10 @@ TEST(AclnnGolden, TablesBroadcastAlongAnyAxes) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
         if ((axes >> axis & 1u) != 0) table[axis] = 1;
       }
-      SCOPED_TRACE("mode " + std::to_string(static_cast<int>(mode)) + ", broadcast axes " + std::to_string(axes));
-      const Buffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2), random_array(table, 3), random_array(shape, 4));
+      SCOPED_TRACE("mode " + std::to_string(static_cast<int>(mode)) + ", broadcast axes " +
+                   std::to_string(axes));
+      const Buffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2),
+                                   random_array(table, 3), random_array(shape, 4));
       ASSERT_NO_FATAL_FAILURE(judge.see_all(buffers.run(), buffers.truth()));
     }
   }
@@ -362,9 +388,11 @@ TEST(AclnnGolden, EmptyBatch) {
   const Dims shape{0, 2, 1, 8};
   const Dims table{1, 1, 1, 8};
   const aclnn::Tensor nothing{ScalarType::f32, nullptr, shape, {}};
-  aclnn::rotary_position_embedding(nothing, {nothing, tensor(cos.data(), table), tensor(sin.data(), table)}, Mode::half);
-  aclnn::rotary_position_embedding_grad({nothing, tensor(dcos.data(), table), tensor(dsin.data(), table)},
-                                        {nothing, tensor(cos.data(), table), tensor(sin.data(), table), nothing}, Mode::half);
+  aclnn::rotary_position_embedding(
+      nothing, {nothing, tensor(cos.data(), table), tensor(sin.data(), table)}, Mode::half);
+  aclnn::rotary_position_embedding_grad(
+      {nothing, tensor(dcos.data(), table), tensor(dsin.data(), table)},
+      {nothing, tensor(cos.data(), table), tensor(sin.data(), table), nothing}, Mode::half);
   EXPECT_THAT(dcos, ::testing::Each(0.0F));
   EXPECT_THAT(dsin, ::testing::Each(0.0F));
 }
@@ -388,13 +416,15 @@ TEST(AclnnGolden, ApplyRotatesQueryAndKeyInPlace) {
   for (const std::int64_t D : {8, 12}) {
     for (const ApplyShapes& s : apply_shapes(D)) {
       for (const Mode mode : kModes) {
-        SCOPED_TRACE("layout " + std::to_string(static_cast<int>(s.layout)) + ", mode " + std::to_string(static_cast<int>(mode)));
-        const Array q = random_array(s.query, 1), k = random_array(s.key, 2), c = random_array(s.table, 3), n = random_array(s.table, 4);
+        SCOPED_TRACE("layout " + std::to_string(static_cast<int>(s.layout)) + ", mode " +
+                     std::to_string(static_cast<int>(mode)));
+        const Array q = random_array(s.query, 1), k = random_array(s.key, 2),
+                    c = random_array(s.table, 3), n = random_array(s.table, 4);
         auto query = converted<float>(q.values), key = converted<float>(k.values);
         const auto cos = converted<float>(c.values), sin = converted<float>(n.values);
-        aclnn::apply_rotary_pos_emb(
-            {tensor(query.data(), s.query), tensor(key.data(), s.key), tensor(cos.data(), s.table), tensor(sin.data(), s.table)}, s.layout,
-            mode);
+        aclnn::apply_rotary_pos_emb({tensor(query.data(), s.query), tensor(key.data(), s.key),
+                                     tensor(cos.data(), s.table), tensor(sin.data(), s.table)},
+                                    s.layout, mode);
         ASSERT_NO_FATAL_FAILURE(judge.see(query, truth_of(mode, q, c, n, q).y));
         ASSERT_NO_FATAL_FAILURE(judge.see(key, truth_of(mode, k, c, n, k).y));
       }
@@ -403,9 +433,11 @@ TEST(AclnnGolden, ApplyRotatesQueryAndKeyInPlace) {
   judge.conclude();
 }
 
-/// Heads of query, key and value side by side in one buffer: the stretches of q and k meet, their elements do not.
+/// Heads of query, key and value side by side in one buffer: the stretches of q and k meet, their
+/// elements do not.
 TEST(AclnnGolden, ApplyToHeadsOfOneBuffer) {
-  const std::int64_t D = 8, query_heads = 4, key_heads = 2, value_heads = 2, row = (query_heads + key_heads + value_heads) * D;
+  const std::int64_t D = 8, query_heads = 4, key_heads = 2, value_heads = 2,
+                     row = (query_heads + key_heads + value_heads) * D;
   const Array all = random_array({2, 5, query_heads + key_heads + value_heads, D}, 1);
   const Array c = random_array({2, 5, 1, D}, 2), n = random_array({2, 5, 1, D}, 3);
   const auto cos = converted<float>(c.values), sin = converted<float>(n.values);
@@ -413,7 +445,8 @@ TEST(AclnnGolden, ApplyToHeadsOfOneBuffer) {
     auto fused = converted<float>(all.values);
     const Dims strides{5 * row, row, D, 1};
     aclnn::apply_rotary_pos_emb(
-        {tensor(fused.data(), {2, 5, query_heads, D}, strides), tensor(fused.data() + query_heads * D, {2, 5, key_heads, D}, strides),
+        {tensor(fused.data(), {2, 5, query_heads, D}, strides),
+         tensor(fused.data() + query_heads * D, {2, 5, key_heads, D}, strides),
          tensor(cos.data(), c.shape), tensor(sin.data(), n.shape)},
         aclnn::Layout::bsnd, mode);
     auto expected = converted<float>(all.values);

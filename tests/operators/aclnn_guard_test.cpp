@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ascend's operators touch nothing but the rows they were given, and write every element of out, dx, dcos, dsin, query and key: tensors are
-// dense, or each row lies alone between pages that cannot be touched, tables included. Every operator, mode, type and layout; the two-step
-// calls as well.
+// Ascend's operators touch nothing but the rows they were given, and write every element of out,
+// dx, dcos, dsin, query and key: tensors are dense, or each row lies alone between pages that
+// cannot be touched, tables included. Every operator, mode, type and layout; the two-step calls as
+// well.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/operators/aclnn_calls.hpp"
@@ -16,11 +17,14 @@ namespace {
 using test::Against;
 using test::GuardedRows;
 
-constexpr std::array<Mode, 4> modes{Mode::half, Mode::interleave, Mode::quarter, Mode::interleave_half};
+constexpr std::array<Mode, 4> modes{Mode::half, Mode::interleave, Mode::quarter,
+                                    Mode::interleave_half};
 
 /// x [2, 3, 2, D]; tables that broadcast along either axis of the middle, or along none.
 Dims x_shape(std::int64_t width) { return {2, 3, 2, width}; }
-std::vector<Dims> table_shapes(std::int64_t width) { return {{1, 1, 2, width}, {2, 3, 1, width}, {2, 3, 2, width}, {1, 1, 1, width}}; }
+std::vector<Dims> table_shapes(std::int64_t width) {
+  return {{1, 1, 2, width}, {2, 3, 1, width}, {2, 3, 2, width}, {1, 1, 1, width}};
+}
 
 std::size_t size_of(const Dims& shape) {
   std::size_t size = 1;
@@ -33,7 +37,8 @@ template <class Scalar>
 class Memory {
  public:
   Memory(const std::vector<Scalar>& values, const Dims& shape, bool apart, Against against)
-      : rows_(values, apart ? static_cast<std::size_t>(shape.back()) : values.size(), against), shape_(shape) {
+      : rows_(values, apart ? static_cast<std::size_t>(shape.back()) : values.size(), against),
+        shape_(shape) {
     if (!apart) return;
     strides_.assign(shape.size(), 1);
     std::int64_t stride = rows_.stride();
@@ -47,7 +52,9 @@ class Memory {
   void set(const std::vector<Scalar>& values) const { rows_.set(values); }
   void set_poison() const { rows_.set_poison(); }
   void expect(const std::vector<Scalar>& expected) const {
-    ASSERT_TRUE(test::same_bits(expected.data(), rows_.values().data(), static_cast<Index>(expected.size()))) << kernel_target();
+    ASSERT_TRUE(test::same_bits(expected.data(), rows_.values().data(),
+                                static_cast<Index>(expected.size())))
+        << kernel_target();
     ASSERT_TRUE(rows_.margins_untouched()) << kernel_target();
   }
 
@@ -58,7 +65,8 @@ class Memory {
 };
 
 template <class Scalar>
-std::vector<Scalar> values_of(const Dims& shape, std::uint64_t seed, double low = -1, double high = 1) {
+std::vector<Scalar> values_of(const Dims& shape, std::uint64_t seed, double low = -1,
+                              double high = 1) {
   return test::random_values<Scalar>(static_cast<Index>(size_of(shape)), seed, low, high);
 }
 
@@ -74,7 +82,8 @@ void on_every_call(const Check& check) {
   for (const std::int64_t width : widths()) {
     for (const Mode mode : modes) {
       if (mode == Mode::quarter && width % 4 != 0) continue;
-      SCOPED_TRACE("mode " + std::to_string(static_cast<std::int64_t>(mode)) + ", width " + std::to_string(width));
+      SCOPED_TRACE("mode " + std::to_string(static_cast<std::int64_t>(mode)) + ", width " +
+                   std::to_string(width));
       for (const bool apart : {false, true}) {
         for (const Against against : test::both_sides) {
           check(mode, width, apart, against);
@@ -96,10 +105,14 @@ void rotate_guarded() {
       const auto cos = values_of<Scalar>(table, 3);
       const auto sin = values_of<Scalar>(table, 4);
       std::vector<Scalar> y(x.size()), dx(x.size()), dcos(cos.size()), dsin(sin.size());
-      const auto read = [](const std::vector<Scalar>& values, const Dims& dims) { return aclnn::tensor(values.data(), dims); };
-      rotary_position_embedding(aclnn::tensor(y.data(), shape), {read(x, shape), read(cos, table), read(sin, table)}, mode);
+      const auto read = [](const std::vector<Scalar>& values, const Dims& dims) {
+        return aclnn::tensor(values.data(), dims);
+      };
+      rotary_position_embedding(aclnn::tensor(y.data(), shape),
+                                {read(x, shape), read(cos, table), read(sin, table)}, mode);
       rotary_position_embedding_grad(
-          {aclnn::tensor(dx.data(), shape), aclnn::tensor(dcos.data(), table), aclnn::tensor(dsin.data(), table)},
+          {aclnn::tensor(dx.data(), shape), aclnn::tensor(dcos.data(), table),
+           aclnn::tensor(dsin.data(), table)},
           {read(dy, shape), read(cos, table), read(sin, table), read(x, shape)}, mode);
 
       const Memory<Scalar> x_memory(x, shape, apart, against);
@@ -112,16 +125,20 @@ void rotate_guarded() {
       test::on_every_path([&](test::Path) {
         if (testing::Test::HasFailure()) return;
         out.set_poison();
-        rotary_position_embedding(out.tensor(), {x_memory.tensor(), cos_memory.tensor(), sin_memory.tensor()}, mode);
+        rotary_position_embedding(
+            out.tensor(), {x_memory.tensor(), cos_memory.tensor(), sin_memory.tensor()}, mode);
         out.expect(y);
         out.set(x);
-        rotary_position_embedding(out.tensor(), {out.tensor(), cos_memory.tensor(), sin_memory.tensor()}, mode);
+        rotary_position_embedding(out.tensor(),
+                                  {out.tensor(), cos_memory.tensor(), sin_memory.tensor()}, mode);
         out.expect(y);
         out.set_poison();
         dcos_out.set_poison();
         dsin_out.set_poison();
-        rotary_position_embedding_grad({out.tensor(), dcos_out.tensor(), dsin_out.tensor()},
-                                       {dy_memory.tensor(), cos_memory.tensor(), sin_memory.tensor(), x_memory.tensor()}, mode);
+        rotary_position_embedding_grad(
+            {out.tensor(), dcos_out.tensor(), dsin_out.tensor()},
+            {dy_memory.tensor(), cos_memory.tensor(), sin_memory.tensor(), x_memory.tensor()},
+            mode);
         out.expect(dx);
         dcos_out.expect(dcos);
         dsin_out.expect(dsin);
@@ -144,19 +161,21 @@ void apply_guarded() {
   on_every_call([&](Mode mode, std::int64_t width, bool apart, Against against) {
     for (const std::int64_t rest : {0, 3}) {
       const std::int64_t head = width + rest;
-      for (const Shapes& s : {Shapes{Layout::bsnd, {2, 3, 2, head}, {2, 3, 1, head}, {2, 3, 1, width}},
-                              Shapes{Layout::sbnd, {3, 2, 2, head}, {3, 2, 1, head}, {3, 2, 1, width}},
-                              Shapes{Layout::bnsd, {2, 2, 3, head}, {2, 1, 3, head}, {2, 1, 3, width}},
-                              Shapes{Layout::tnd, {3, 2, head}, {3, 1, head}, {3, 1, width}}}) {
+      for (const Shapes& s :
+           {Shapes{Layout::bsnd, {2, 3, 2, head}, {2, 3, 1, head}, {2, 3, 1, width}},
+            Shapes{Layout::sbnd, {3, 2, 2, head}, {3, 2, 1, head}, {3, 2, 1, width}},
+            Shapes{Layout::bnsd, {2, 2, 3, head}, {2, 1, 3, head}, {2, 1, 3, width}},
+            Shapes{Layout::tnd, {3, 2, head}, {3, 1, head}, {3, 1, width}}}) {
         const auto query = values_of<Scalar>(s.query, 1);
         const auto key = values_of<Scalar>(s.key, 2);
         const auto cos = values_of<Scalar>(s.table, 3);
         const auto sin = values_of<Scalar>(s.table, 4);
         std::vector<Scalar> rotated_query = query;
         std::vector<Scalar> rotated_key = key;
-        apply_rotary_pos_emb({aclnn::tensor(rotated_query.data(), s.query), aclnn::tensor(rotated_key.data(), s.key),
-                              aclnn::tensor(cos.data(), s.table), aclnn::tensor(sin.data(), s.table)},
-                             s.layout, mode);
+        apply_rotary_pos_emb(
+            {aclnn::tensor(rotated_query.data(), s.query), aclnn::tensor(rotated_key.data(), s.key),
+             aclnn::tensor(cos.data(), s.table), aclnn::tensor(sin.data(), s.table)},
+            s.layout, mode);
         const Memory<Scalar> query_memory(query, s.query, apart, against);
         const Memory<Scalar> key_memory(key, s.key, apart, against);
         const Memory<Scalar> cos_memory(cos, s.table, apart, against);
@@ -165,7 +184,9 @@ void apply_guarded() {
           const test::OnlyTarget only(target);
           query_memory.set(query);
           key_memory.set(key);
-          apply_rotary_pos_emb({query_memory.tensor(), key_memory.tensor(), cos_memory.tensor(), sin_memory.tensor()}, s.layout, mode);
+          apply_rotary_pos_emb({query_memory.tensor(), key_memory.tensor(), cos_memory.tensor(),
+                                sin_memory.tensor()},
+                               s.layout, mode);
           query_memory.expect(rotated_query);
           key_memory.expect(rotated_key);
           ++combinations;
@@ -195,7 +216,9 @@ TEST(AclnnGuard, TwoStepCall) {
     const auto sin = values_of<float>(table, 4);
     std::vector<float> y(x.size());
     rotary_position_embedding(aclnn::tensor(y.data(), shape),
-                              {aclnn::tensor(x.data(), shape), aclnn::tensor(cos.data(), table), aclnn::tensor(sin.data(), table)}, mode);
+                              {aclnn::tensor(x.data(), shape), aclnn::tensor(cos.data(), table),
+                               aclnn::tensor(sin.data(), table)},
+                              mode);
     const Memory<float> x_memory(x, shape, apart, against);
     const Memory<float> cos_memory(cos, table, apart, against);
     const Memory<float> sin_memory(sin, table, apart, against);
@@ -206,7 +229,8 @@ TEST(AclnnGuard, TwoStepCall) {
     const aclTensor out = out_memory.tensor();
     std::uint64_t size = 1;
     aclOpExecutor* executor = nullptr;
-    ASSERT_EQ(aclnnRotaryPositionEmbeddingGetWorkspaceSize(&a, &c, &s, static_cast<std::int64_t>(mode), &out, &size, &executor),
+    ASSERT_EQ(aclnnRotaryPositionEmbeddingGetWorkspaceSize(
+                  &a, &c, &s, static_cast<std::int64_t>(mode), &out, &size, &executor),
               ACLNN_SUCCESS)
         << aclGetRecentErrMsg();
     ASSERT_EQ(aclnnRotaryPositionEmbedding(nullptr, size, executor, nullptr), ACLNN_SUCCESS);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ggml's calls touch nothing but the rows of a and dst and the positions they were given, and write every element of dst: rows dense or
-// each alone between pages that cannot be touched, positions of either width likewise. Every type, mode, direction, precision and window.
+// ggml's calls touch nothing but the rows of a and dst and the positions they were given, and write
+// every element of dst: rows dense or each alone between pages that cannot be touched, positions of
+// either width likewise. Every type, mode, direction, precision and window.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/operators/ggml.hpp"
@@ -52,30 +53,40 @@ constexpr auto kRows = static_cast<std::size_t>(kHeads * kTokens * kBatches);
 
 std::vector<std::int64_t> positions_of(const Setting& s) {
   std::vector<std::int64_t> ids;
-  for (std::int64_t i = 0; i < kTokens * (s.has_sections() ? 4 : 1); ++i) ids.push_back(5 + 1000 * i);
+  for (std::int64_t i = 0; i < kTokens * (s.has_sections() ? 4 : 1); ++i)
+    ids.push_back(5 + 1000 * i);
   return ids;
 }
 
 template <class Scalar>
 class Call {
  public:
-  Call(const Setting& setting, Options options) : setting_(setting), options_(options), params_(setting.params()) {}
+  Call(const Setting& setting, Options options)
+      : setting_(setting), options_(options), params_(setting.params()) {}
 
   Extents extents() const { return {setting_.ne0, kHeads, kTokens, kBatches}; }
   Tensor rows(const GuardedRows<Scalar>& memory) const {
     const std::size_t row = static_cast<std::size_t>(memory.stride()) * sizeof(Scalar);
-    return {scalar_type<Scalar>, memory.data(), extents(), {sizeof(Scalar), row, row * kHeads, row * kHeads * kTokens}};
+    return {scalar_type<Scalar>,
+            memory.data(),
+            extents(),
+            {sizeof(Scalar), row, row * kHeads, row * kHeads * kTokens}};
   }
-  Tensor dense_rows(const GuardedRows<Scalar>& memory) const { return dense(memory.data(), extents()); }
+  Tensor dense_rows(const GuardedRows<Scalar>& memory) const {
+    return dense(memory.data(), extents());
+  }
 
   void forward(const Tensor& dst, const ConstTensor& a, const PositionIds& b) const {
-    setting_.has_sections() ? rope_multi(dst, a, b, params_, options_) : rope_ext(dst, a, b, params_, options_);
+    setting_.has_sections() ? rope_multi(dst, a, b, params_, options_)
+                            : rope_ext(dst, a, b, params_, options_);
   }
   void in_place(const Tensor& a, const PositionIds& b) const {
-    setting_.has_sections() ? rope_multi_inplace(a, b, params_, options_) : rope_ext_inplace(a, b, params_, options_);
+    setting_.has_sections() ? rope_multi_inplace(a, b, params_, options_)
+                            : rope_ext_inplace(a, b, params_, options_);
   }
   void back(const Tensor& dst, const ConstTensor& a, const PositionIds& b) const {
-    setting_.has_sections() ? rope_multi_back(dst, a, b, params_, options_) : rope_ext_back(dst, a, b, params_, options_);
+    setting_.has_sections() ? rope_multi_back(dst, a, b, params_, options_)
+                            : rope_ext_back(dst, a, b, params_, options_);
   }
 
  private:
@@ -90,10 +101,12 @@ void call_guarded(Precision precision) {
   Options options;
   options.precision = precision;
   for (const Setting& s : settings()) {
-    SCOPED_TRACE("ne0 " + std::to_string(s.ne0) + ", mode " + std::to_string(s.mode) + ", n_dims " + std::to_string(s.n_dims));
+    SCOPED_TRACE("ne0 " + std::to_string(s.ne0) + ", mode " + std::to_string(s.mode) + ", n_dims " +
+                 std::to_string(s.n_dims));
     const Call<Scalar> call(s, options);
     const auto length = static_cast<std::size_t>(s.ne0);
-    const auto values = test::random_values<Scalar>(static_cast<Index>(kRows * length), static_cast<std::uint64_t>(s.ne0));
+    const auto values = test::random_values<Scalar>(static_cast<Index>(kRows * length),
+                                                    static_cast<std::uint64_t>(s.ne0));
     const std::vector<std::int64_t> wide = positions_of(s);
     const std::vector<Id> ids(wide.begin(), wide.end());
     std::vector<Scalar> y(values.size()), dx(values.size());
@@ -109,7 +122,9 @@ void call_guarded(Precision precision) {
         const Tensor dst = apart ? call.rows(dst_memory) : call.dense_rows(dst_memory);
         const auto check = [&](const std::vector<Scalar>& expected) {
           ++combinations;
-          ASSERT_TRUE(test::same_bits(expected.data(), dst_memory.values().data(), static_cast<Index>(expected.size()))) << kernel_target();
+          ASSERT_TRUE(test::same_bits(expected.data(), dst_memory.values().data(),
+                                      static_cast<Index>(expected.size())))
+              << kernel_target();
           ASSERT_TRUE(dst_memory.margins_untouched()) << kernel_target();
         };
         test::on_every_path([&](test::Path path) {
@@ -126,7 +141,8 @@ void call_guarded(Precision precision) {
           check(y);
         });
         ASSERT_FALSE(testing::Test::HasFailure());
-        ASSERT_TRUE(test::same_bits(values.data(), a_memory.values().data(), static_cast<Index>(values.size())));
+        ASSERT_TRUE(test::same_bits(values.data(), a_memory.values().data(),
+                                    static_cast<Index>(values.size())));
       }
       ASSERT_TRUE(b_memory.margins_untouched());
     }

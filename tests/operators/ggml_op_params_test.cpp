@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ggml's 16 words of parameters: the published dump, a round trip, yarn_corr_dims, and how far a window may reach.
+// ggml's 16 words of parameters: the published dump, a round trip, yarn_corr_dims, and how far a
+// window may reach.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,8 +13,10 @@
 namespace eigen_rope::ggml {
 namespace {
 
-// A dump of a Llama graph's ROPE node: n_dims 128, normal, context 4096, base 10000, scale 1, no YaRN, magnitude 1, betas 32 and 0.
-constexpr OpParams published{0, 128, 0, 0, 4096, 1176256512, 1065353216, 0, 1065353216, 1107296256, 0, 0, 0, 0, 0, 0};
+// A dump of a Llama graph's ROPE node: n_dims 128, normal, context 4096, base 10000, scale 1, no
+// YaRN, magnitude 1, betas 32 and 0.
+constexpr OpParams published{0,          128,        0, 0, 4096, 1176256512, 1065353216, 0,
+                             1065353216, 1107296256, 0, 0, 0,    0,          0,          0};
 
 TEST(GgmlOpParams, DecodesThePublishedDump) {
   const RopeParams params = decode_op_params(published);
@@ -89,7 +92,8 @@ TEST(GgmlYarnCorrDims, BaseOneHasNoLogarithm) {
   RopeParams params;
   params.n_dims = 128;
   params.freq_base = 1;
-  EXPECT_EQ(test::error_of([&] { (void)yarn_corr_dims(params); }), "[rope] freq_base must not be 1 (its logarithm divides), got 1");
+  EXPECT_EQ(test::error_of([&] { (void)yarn_corr_dims(params); }),
+            "[rope] freq_base must not be 1 (its logarithm divides), got 1");
 }
 
 TEST(GgmlPairing, AWindowEndsAtTheLatestWithItsRow) {
@@ -98,7 +102,8 @@ TEST(GgmlPairing, AWindowEndsAtTheLatestWithItsRow) {
   params.n_offs = 8;
   EXPECT_EQ(pairing(params, 16).offset(), 8);
   params.n_offs = 9;
-  EXPECT_EQ(test::error_of([&] { (void)pairing(params, 16); }), "[rope] n_offs must be at most ne0 - n_dims = 8, got 9");
+  EXPECT_EQ(test::error_of([&] { (void)pairing(params, 16); }),
+            "[rope] n_offs must be at most ne0 - n_dims = 8, got 9");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ggml's operator on views: permuted, padded, in place inside a parent; any number of threads; int64 positions; bf16 and f64; sections
-// that wrap; the gradient of a windowed rotation. Compared with the formula in double where numbers matter.
+// ggml's operator on views: permuted, padded, in place inside a parent; any number of threads;
+// int64 positions; bf16 and f64; sections that wrap; the gradient of a windowed rotation. Compared
+// with the formula in double where numbers matter.
 #define EIGEN_USE_THREADS
 #include <gtest/gtest.h>
 
@@ -18,10 +19,13 @@
 namespace eigen_rope::ggml {
 namespace {
 
-/// Two products of float table entries and one sum, relative to the pair's magnitude (below 2 here); half the scalar's own rounding on top.
+/// Two products of float table entries and one sum, relative to the pair's magnitude (below 2
+/// here); half the scalar's own rounding on top.
 template <class Scalar>
 constexpr double tolerance() {
-  const double own = scalar_type<Scalar> == ScalarType::bf16 ? 0x1p-8 : scalar_type<Scalar> == ScalarType::f64 ? 0x1p-53 : 0x1p-24;
+  const double own = scalar_type<Scalar> == ScalarType::bf16  ? 0x1p-8
+                     : scalar_type<Scalar> == ScalarType::f64 ? 0x1p-53
+                                                              : 0x1p-24;
   const double table = scalar_type<Scalar> == ScalarType::f64 ? 0x1p-53 : 0x1p-24;
   return 2 * (own + 4 * table);
 }
@@ -44,7 +48,8 @@ std::vector<Scalar> as(const std::vector<double>& values) {
 constexpr Extents extents{32, 3, 4, 2};
 constexpr std::size_t elements = 32 * 3 * 4 * 2;
 const std::vector<std::int32_t> ids{5, 0, 511, 100000};
-const std::vector<std::int32_t> ids_of_axes{5, 0, 511, 1000, 1, 2, 3, 4, 9, 8, 7, 6, 70, 60, 50, 40};
+const std::vector<std::int32_t> ids_of_axes{5, 0, 511, 1000, 1,  2,  3,  4,
+                                            9, 8, 7,   6,    70, 60, 50, 40};
 
 RopeParams neox_params() {
   RopeParams params;
@@ -56,8 +61,8 @@ RopeParams neox_params() {
 }
 
 /// The formula's answer for a dense input.
-std::vector<double> exact(const RopeParams& params, const std::vector<std::int32_t>& positions, const std::vector<float>& x,
-                          bool backward = false) {
+std::vector<double> exact(const RopeParams& params, const std::vector<std::int32_t>& positions,
+                          const std::vector<float>& x, bool backward = false) {
   test::GoldenCase c{};
   c.shape = Shape{extents[0], extents[1], extents[2], extents[3]};
   c.n_dims = params.n_dims;
@@ -102,7 +107,8 @@ void compare_with_formula() {
   // The formula's own angles are formed in plain double; at position 100000 they are good to 1e-11.
   std::vector<double> expected = exact(neox_params(), ids, stored);
   if constexpr (scalar_type<Scalar> == ScalarType::f64) {
-    for (std::size_t i = 0; i < elements; ++i) ASSERT_NEAR(y[i], expected[i], 1e-10) << "element " << i;
+    for (std::size_t i = 0; i < elements; ++i)
+      ASSERT_NEAR(y[i], expected[i], 1e-10) << "element " << i;
   } else {
     expect_near(y, expected);
   }
@@ -118,7 +124,8 @@ std::size_t at(const ByteStrides& nb, std::size_t d, std::size_t h, std::size_t 
   return d + (h * nb[1] + s * nb[2] + b * nb[3]) / sizeof(Scalar);
 }
 
-void for_each_element(const std::function<void(std::size_t dense, std::size_t d, std::size_t h, std::size_t s, std::size_t b)>& visit) {
+void for_each_element(const std::function<void(std::size_t dense, std::size_t d, std::size_t h,
+                                               std::size_t s, std::size_t b)>& visit) {
   std::size_t i = 0;
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t s = 0; s < 4; ++s)
@@ -136,9 +143,12 @@ TEST(GgmlViews, PermutedSourceAndDestinationGiveTheSameBits) {
   std::vector<float> expected(elements);
   rope_ext(dense(expected.data(), extents), dense(x.data(), extents), ids, neox_params());
   std::vector<float> source(permuted_elements, std::numeric_limits<float>::quiet_NaN());
-  for_each_element([&](std::size_t i, auto d, auto h, auto s, auto b) { source[at<float>(permuted, d, h, s, b)] = x[i]; });
+  for_each_element([&](std::size_t i, auto d, auto h, auto s, auto b) {
+    source[at<float>(permuted, d, h, s, b)] = x[i];
+  });
   std::vector<float> y(permuted_elements, 77.0F);
-  rope_ext({ScalarType::f32, y.data(), extents, permuted}, {ScalarType::f32, source.data(), extents, permuted}, ids, neox_params());
+  rope_ext({ScalarType::f32, y.data(), extents, permuted},
+           {ScalarType::f32, source.data(), extents, permuted}, ids, neox_params());
   std::vector<bool> written(permuted_elements, false);
   for_each_element([&](std::size_t i, auto d, auto h, auto s, auto b) {
     EXPECT_EQ(y[at<float>(permuted, d, h, s, b)], expected[i]);
@@ -154,7 +164,9 @@ TEST(GgmlViews, InPlaceInsideAParent) {
   std::vector<float> expected(elements);
   rope_ext(dense(expected.data(), extents), dense(x.data(), extents), ids, neox_params());
   std::vector<float> parent(permuted_elements, 77.0F);
-  for_each_element([&](std::size_t i, auto d, auto h, auto s, auto b) { parent[at<float>(permuted, d, h, s, b)] = x[i]; });
+  for_each_element([&](std::size_t i, auto d, auto h, auto s, auto b) {
+    parent[at<float>(permuted, d, h, s, b)] = x[i];
+  });
   rope_ext_inplace({ScalarType::f32, parent.data(), extents, permuted}, ids, neox_params());
   for_each_element([&](std::size_t i, auto d, auto h, auto s, auto b) {
     EXPECT_EQ(parent[at<float>(permuted, d, h, s, b)], expected[i]);
@@ -170,7 +182,8 @@ TEST(GgmlViews, ThreadsAndWideIdsGiveTheSameBits) {
     Options options;
     options.precision = precision;
     std::vector<float> expected(elements);
-    rope_ext(dense(expected.data(), extents), dense(x.data(), extents), ids, neox_params(), options);
+    rope_ext(dense(expected.data(), extents), dense(x.data(), extents), ids, neox_params(),
+             options);
     for (const int threads : {1, 2, 5}) {
       Eigen::ThreadPool pool(threads);
       const Eigen::ThreadPoolDevice device(&pool, threads);
@@ -207,7 +220,8 @@ TEST(GgmlViews, EmptyTensorsNeedNoTable) {
     Options options;
     options.precision = precision;
     const Extents empty{width, 1, 0, 1};
-    rope_ext(dense(static_cast<float*>(nullptr), empty), dense(static_cast<const float*>(nullptr), empty), none, params, options);
+    rope_ext(dense(static_cast<float*>(nullptr), empty),
+             dense(static_cast<const float*>(nullptr), empty), none, params, options);
   }
 }
 
@@ -221,7 +235,8 @@ TEST(GgmlViews, RopeMultiIgnoresSectionsInOneAxisModes) {
   EXPECT_EQ(by_ext, by_multi);
 }
 
-// <R x, g> = <x, R' g> in double, window and magnitude included: what the backward of ggml gets wrong with an offset.
+// <R x, g> = <x, R' g> in double, window and magnitude included: what the backward of ggml gets
+// wrong with an offset.
 TEST(GgmlViews, GradientOfAWindowIsTheAdjoint) {
   for (const std::int32_t mode : {mode_normal, mode_neox}) {
     RopeParams params = neox_params();

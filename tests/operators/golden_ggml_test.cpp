@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All 1503 recorded answers of ggml's operator. Exact: within the distance ggml itself has from the exact result, and in half equal to
-// the exact result rounded once. With ggml's float recurrence: the recorded answers, also where they mean nothing.
+// All 1503 recorded answers of ggml's operator. Exact: within the distance ggml itself has from the
+// exact result, and in half equal to the exact result rounded once. With ggml's float recurrence:
+// the recorded answers, also where they mean nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,11 +36,13 @@ GoldenReader& golden() {
   return reader;
 }
 
-// From the data's README: what an exact implementation may differ from ggml by, beside ggml's own distance from the exact result.
+// From the data's README: what an exact implementation may differ from ggml by, beside ggml's own
+// distance from the exact result.
 constexpr double float_nmse = 1e-12;
 constexpr double half_nmse = 1e-9;
 constexpr double recorded_share = 1.5;
-/// Of the elements of a group in half: single rounding after float arithmetic misses the exact one where that lies beside a midpoint.
+/// Of the elements of a group in half: single rounding after float arithmetic misses the exact one
+/// where that lies beside a midpoint.
 constexpr double misrounded_share = 1e-3;
 /// The recorded distances have two or three digits; the test's own formula must reproduce them.
 constexpr double recorded_digits = 0.06;
@@ -131,7 +134,8 @@ ggml::RopeParams params_of(const GoldenCase& c) {
   params.attn_factor = static_cast<float>(c.attn_factor);
   params.beta_fast = static_cast<float>(c.beta_fast);
   params.beta_slow = static_cast<float>(c.beta_slow);
-  for (std::size_t i = 0; i < params.sections.size(); ++i) params.sections[i] = static_cast<std::int32_t>(c.sections[i]);
+  for (std::size_t i = 0; i < params.sections.size(); ++i)
+    params.sections[i] = static_cast<std::int32_t>(c.sections[i]);
   params.n_offs = static_cast<std::int32_t>(c.n_offs);
   params.freq_factors = c.freq_factors;
   return params;
@@ -151,9 +155,10 @@ std::vector<float> rotated(const GoldenCase& c, ggml::Precision precision) {
   options.precision = precision;
   const bool one_axis = c.mode == "normal" || c.mode == "neox";
   std::vector<Scalar> y(x.size(), Scalar(77));
-  const auto call =
-      one_axis ? (c.backward ? ggml::rope_ext_back : ggml::rope_ext) : (c.backward ? ggml::rope_multi_back : ggml::rope_multi);
-  call(ggml::dense(y.data(), ne), ggml::dense(std::as_const(x).data(), ne), c.positions, params, options);
+  const auto call = one_axis ? (c.backward ? ggml::rope_ext_back : ggml::rope_ext)
+                             : (c.backward ? ggml::rope_multi_back : ggml::rope_multi);
+  call(ggml::dense(y.data(), ne), ggml::dense(std::as_const(x).data(), ne), c.positions, params,
+       options);
   if (!c.backward) {
     const auto inplace = one_axis ? ggml::rope_ext_inplace : ggml::rope_multi_inplace;
     inplace(ggml::dense(x.data(), ne), c.positions, params, options);
@@ -181,7 +186,9 @@ TEST(GoldenGgml, IndexHoldsEveryCaseOfEveryGroup) {
   EXPECT_EQ(ids.size(), all_cases);
 }
 
-TEST(GoldenGgml, MissingDataIsAnError) { EXPECT_THROW(GoldenReader(folder + "/nowhere").read(), std::runtime_error); }
+TEST(GoldenGgml, MissingDataIsAnError) {
+  EXPECT_THROW(GoldenReader(folder + "/nowhere").read(), std::runtime_error);
+}
 
 class GoldenGgmlGroup : public testing::TestWithParam<Group> {};
 
@@ -191,14 +198,16 @@ TEST_P(GoldenGgmlGroup, AgreesWithinGgmlsOwnError) {
   const std::vector<GoldenCase> cases = golden().read(GetParam().name);
   ASSERT_EQ(cases.size(), GetParam().cases);
   for (const GoldenCase& c : cases) {
-    SCOPED_TRACE(testing::Message() << "case " << c.id << ", " << c.mode << (c.backward ? ", backward" : ""));
+    SCOPED_TRACE(testing::Message()
+                 << "case " << c.id << ", " << c.mode << (c.backward ? ", backward" : ""));
     const PlainResult exact = PlainFormula(c)();
     const std::vector<float> mine = rotated(c, ggml::Precision::exact);
     ASSERT_EQ(mine.size(), c.output.size());
     const double floor = c.is_half ? half_nmse : float_nmse;
     EXPECT_LE(nmse(mine, c.output, exact.rotated), floor + recorded_share * c.nmse_vs_double);
     // The same of the test's formula, more tightly: a mistake in it would hide one of the library.
-    EXPECT_NEAR(nmse(c.output, exact.y, exact.rotated), c.nmse_vs_double, floor + recorded_digits * c.nmse_vs_double);
+    EXPECT_NEAR(nmse(c.output, exact.y, exact.rotated), c.nmse_vs_double,
+                floor + recorded_digits * c.nmse_vs_double);
     for (std::size_t i = 0; i < mine.size(); ++i) {
       if (!exact.rotated[i]) {
         EXPECT_EQ(bits(mine[i]), bits(c.input[i])) << "element " << i << " outside the window";
@@ -208,16 +217,18 @@ TEST_P(GoldenGgmlGroup, AgreesWithinGgmlsOwnError) {
       }
     }
   }
-  EXPECT_LE(static_cast<double>(misrounded), misrounded_share * static_cast<double>(elements)) << "of " << elements;
+  EXPECT_LE(static_cast<double>(misrounded), misrounded_share * static_cast<double>(elements))
+      << "of " << elements;
 }
 
-/// With ggml's own arithmetic nothing is left but the last bits of the C library's functions, at every position. In half those move an
-/// element beside a midpoint to its neighbour.
+/// With ggml's own arithmetic nothing is left but the last bits of the C library's functions, at
+/// every position. In half those move an element beside a midpoint to its neighbour.
 TEST_P(GoldenGgmlGroup, FloatRecurrenceAgreesAtEveryPosition) {
   std::size_t elements = 0;
   std::size_t misrounded = 0;
   for (const GoldenCase& c : golden().read(GetParam().name)) {
-    SCOPED_TRACE(testing::Message() << "case " << c.id << ", " << c.mode << (c.backward ? ", backward" : ""));
+    SCOPED_TRACE(testing::Message()
+                 << "case " << c.id << ", " << c.mode << (c.backward ? ", backward" : ""));
     const std::vector<float> mine = rotated(c, ggml::Precision::float_recurrence);
     if (!c.is_half) {
       EXPECT_LE(nmse(mine, c.output, PlainFormula(c)().rotated), float_nmse);
@@ -230,11 +241,14 @@ TEST_P(GoldenGgmlGroup, FloatRecurrenceAgreesAtEveryPosition) {
     }
     elements += mine.size();
   }
-  EXPECT_LE(static_cast<double>(misrounded), misrounded_share * static_cast<double>(elements)) << "of " << elements;
+  EXPECT_LE(static_cast<double>(misrounded), misrounded_share * static_cast<double>(elements))
+      << "of " << elements;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenGgmlGroup, testing::ValuesIn(groups),
-                         [](const testing::TestParamInfo<Group>& group) { return std::string(group.param.name); });
+                         [](const testing::TestParamInfo<Group>& group) {
+                           return std::string(group.param.name);
+                         });
 
 }  // namespace
 }  // namespace eigen_rope

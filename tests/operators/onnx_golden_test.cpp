@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every recorded output of the ONNX operators: ONNX's own conformance data, ONNX Runtime's answers, correctly rounded bfloat16.
+// Every recorded output of the ONNX operators: ONNX's own conformance data, ONNX Runtime's answers,
+// correctly rounded bfloat16.
 #define EIGEN_USE_THREADS
 
 #include <gmock/gmock.h>
@@ -28,7 +29,9 @@ OnnxCase as_published(OnnxCase c) {
   return c;
 }
 
-onnx::Tensor tensor_over(const OnnxCase& c, Bytes& bytes) { return {test::onnx_scalar_type(c.output.dtype), bytes.data(), c.output.shape}; }
+onnx::Tensor tensor_over(const OnnxCase& c, Bytes& bytes) {
+  return {test::onnx_scalar_type(c.output.dtype), bytes.data(), c.output.shape};
+}
 
 Bytes output_of(const OnnxCase& c, const Device& device = Device()) {
   Bytes bytes(c.output.bytes.size(), 0xCD);
@@ -45,11 +48,13 @@ Bytes output_in_place_of(const OnnxCase& c) {
 }
 
 /// Elements the operator copies must have x's bytes.
-void expect_copies(const OnnxCase& c, const std::vector<test::ExactElement>& exact, const Bytes& ours) {
+void expect_copies(const OnnxCase& c, const std::vector<test::ExactElement>& exact,
+                   const Bytes& ours) {
   const std::size_t size = test::onnx_element_size(c.output.dtype);
   for (std::size_t i = 0; i < exact.size(); ++i) {
     if (!exact[i].copied) continue;
-    ASSERT_EQ(std::memcmp(&ours[i * size], &c.inputs[0].bytes[i * size], size), 0) << c.name << ", element " << i;
+    ASSERT_EQ(std::memcmp(&ours[i * size], &c.inputs[0].bytes[i * size], size), 0)
+        << c.name << ", element " << i;
   }
 }
 
@@ -60,7 +65,8 @@ TEST(OnnxGolden, ConformanceDataOfTheOperator) {
     const OnnxCase c = as_published(recorded);
     test::OnnxTensor ours = c.output;
     ours.bytes = output_of(c);
-    for (std::size_t i = 0; i < ours.count(); ++i) ASSERT_NEAR(ours[i], c.output[i], tolerance) << c.name << ", element " << i;
+    for (std::size_t i = 0; i < ours.count(); ++i)
+      ASSERT_NEAR(ours[i], c.output[i], tolerance) << c.name << ", element " << i;
     expect_copies(c, test::onnx_formula(c), ours.bytes);
   }
 }
@@ -71,17 +77,18 @@ TEST(OnnxGolden, WideCachesAreSlicedOnlyWhenAsked) {
     if (!is_wide(c)) continue;
     ++wide;
     const std::int64_t pairs = c.attribute("rotary_embedding_dim") / 2;
-    EXPECT_EQ(test::error_of([&] { output_of(c); }), "[rope] cos_cache must have " + std::to_string(pairs) +
-                                                         " columns (rotary dims / 2), got " +
-                                                         std::to_string(c.input("cos_cache")->shape.back()));
+    EXPECT_EQ(test::error_of([&] { output_of(c); }),
+              "[rope] cos_cache must have " + std::to_string(pairs) +
+                  " columns (rotary dims / 2), got " +
+                  std::to_string(c.input("cos_cache")->shape.back()));
     EXPECT_EQ(test::error_of([&] { output_of(as_published(c)); }), "no eigen_rope::Error");
   }
   EXPECT_GT(wide, 0);
 }
 
 TEST(OnnxGolden, RuntimeFloat) {
-  // Each product and the sum are rounded, 2^-24 of the terms each: 2^-23 here and, as the files say, at most as much there. The smallest
-  // subnormal comes on top.
+  // Each product and the sum are rounded, 2^-24 of the terms each: 2^-23 here and, as the files
+  // say, at most as much there. The smallest subnormal comes on top.
   const double per_term = 2.0 * std::ldexp(1.0, -23);
   const double smallest = std::ldexp(1.0, -149);
   std::size_t compared = 0;
@@ -110,7 +117,8 @@ TEST(OnnxGolden, RuntimeFloat) {
 /// Bits of a 16-bit float as a number that grows with its value.
 int ordered(std::uint16_t bits) { return (bits & 0x8000) != 0 ? -(bits & 0x7FFF) : bits; }
 
-/// Elements of a folder that are one unit in the last place beside the recorded ones; anything further off fails.
+/// Elements of a folder that are one unit in the last place beside the recorded ones; anything
+/// further off fails.
 struct Closeness {
   std::size_t compared = 0;
   std::size_t one_off = 0;
@@ -126,8 +134,10 @@ void compare_16_bit(const OnnxCase& c, Closeness& closeness) {
       ASSERT_TRUE(std::isnan(ours[i])) << c.name << ", element " << i << " is " << ours[i];
       continue;
     }
-    const int distance = std::abs(ordered(ours.element<std::uint16_t>(i)) - ordered(c.output.element<std::uint16_t>(i)));
-    ASSERT_LE(distance, std::isinf(c.output[i]) ? 0 : 1) << c.name << ", element " << i << ": " << ours[i] << " for " << c.output[i];
+    const int distance = std::abs(ordered(ours.element<std::uint16_t>(i)) -
+                                  ordered(c.output.element<std::uint16_t>(i)));
+    ASSERT_LE(distance, std::isinf(c.output[i]) ? 0 : 1)
+        << c.name << ", element " << i << ": " << ours[i] << " for " << c.output[i];
     if (distance == 1) ++closeness.one_off;
   }
 }
@@ -140,8 +150,9 @@ Closeness compare_16_bit_folder(const std::string& folder) {
   return closeness;
 }
 
-// Both sides compute in float32 and round once; where float32's own rounding falls on the other side of a midpoint they differ. The files
-// give 1 in 50000 for one side; ten times that is allowed for two.
+// Both sides compute in float32 and round once; where float32's own rounding falls on the other
+// side of a midpoint they differ. The files give 1 in 50000 for one side; ten times that is allowed
+// for two.
 constexpr std::size_t one_off_in = 5000;
 
 TEST(OnnxGolden, RuntimeHalf) {

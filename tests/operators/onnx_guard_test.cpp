@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ONNX operators touch nothing but their inputs and outputs, and write every element of Y, dX and the gradients of the caches: each
-// lies against a page that cannot be touched, the last rows of the caches are read, outputs begin as poison. Every operator, type, pairing,
-// rank, kind of positions and width of caches.
+// The ONNX operators touch nothing but their inputs and outputs, and write every element of Y, dX
+// and the gradients of the caches: each lies against a page that cannot be touched, the last rows
+// of the caches are read, outputs begin as poison. Every operator, type, pairing, rank, kind of
+// positions and width of caches.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/operators/onnx.hpp"
@@ -34,21 +35,27 @@ struct Setting {
   Dims x, cache, ids_shape;
   std::vector<std::int64_t> ids;
 
-  std::string text() const { return "X " + testing::PrintToString(x) + ", cache " + testing::PrintToString(cache); }
+  std::string text() const {
+    return "X " + testing::PrintToString(x) + ", cache " + testing::PrintToString(cache);
+  }
 };
 
 /// Ids up to the last row; in the order of the cache, where it need not be gathered, or not.
 std::vector<std::int64_t> some_ids(std::int64_t count, bool in_order) {
   std::vector<std::int64_t> ids;
   for (std::int64_t i = 0; i < count; ++i) {
-    ids.push_back(in_order ? kCacheRows - kSequence + i % kSequence : (kCacheRows - 1 + 4 * i) % kCacheRows);
+    ids.push_back(in_order ? kCacheRows - kSequence + i % kSequence
+                           : (kCacheRows - 1 + 4 * i) % kCacheRows);
   }
   return ids;
 }
 
-std::vector<Dims> x_shapes(std::int64_t head) { return {{kBatch, kHeads, kSequence, head}, {kBatch, kSequence, kHeads * head}}; }
+std::vector<Dims> x_shapes(std::int64_t head) {
+  return {{kBatch, kHeads, kSequence, head}, {kBatch, kSequence, kHeads * head}};
+}
 
-std::vector<Setting<RotaryEmbedding>> settings_of(std::int64_t head, std::int64_t rotary, std::int64_t interleaved,
+std::vector<Setting<RotaryEmbedding>> settings_of(std::int64_t head, std::int64_t rotary,
+                                                  std::int64_t interleaved,
                                                   const RotaryEmbedding&) {
   std::vector<Setting<RotaryEmbedding>> all;
   for (const Dims& x : x_shapes(head)) {
@@ -61,14 +68,19 @@ std::vector<Setting<RotaryEmbedding>> settings_of(std::int64_t head, std::int64_
       const std::int64_t columns = rotary / 2 + wider;
       all.push_back({node, x, {kBatch, kSequence, columns}, {}, {}});
       for (const bool in_order : {false, true}) {
-        all.push_back({node, x, {kCacheRows, columns}, {kBatch, kSequence}, some_ids(kBatch * kSequence, in_order)});
+        all.push_back({node,
+                       x,
+                       {kCacheRows, columns},
+                       {kBatch, kSequence},
+                       some_ids(kBatch * kSequence, in_order)});
       }
     }
   }
   return all;
 }
 
-std::vector<Setting<ContribRotaryEmbedding>> settings_of(std::int64_t head, std::int64_t rotary, std::int64_t interleaved,
+std::vector<Setting<ContribRotaryEmbedding>> settings_of(std::int64_t head, std::int64_t rotary,
+                                                         std::int64_t interleaved,
                                                          const ContribRotaryEmbedding&) {
   std::vector<Setting<ContribRotaryEmbedding>> all;
   for (const Dims& x : x_shapes(head)) {
@@ -80,14 +92,19 @@ std::vector<Setting<ContribRotaryEmbedding>> settings_of(std::int64_t head, std:
       node.scale = scale;
       for (const std::int64_t columns : {rotary / 2, head / 2}) {
         all.push_back({node, x, {kCacheRows, columns}, {1}, {kCacheRows - kSequence}});
-        all.push_back({node, x, {kCacheRows, columns}, {kBatch, kSequence}, some_ids(kBatch * kSequence, false)});
+        all.push_back({node,
+                       x,
+                       {kCacheRows, columns},
+                       {kBatch, kSequence},
+                       some_ids(kBatch * kSequence, false)});
       }
     }
   }
   return all;
 }
 
-std::vector<Setting<MRotaryEmbedding>> settings_of(std::int64_t head, std::int64_t rotary, std::int64_t interleaved,
+std::vector<Setting<MRotaryEmbedding>> settings_of(std::int64_t head, std::int64_t rotary,
+                                                   std::int64_t interleaved,
                                                    const MRotaryEmbedding&) {
   std::vector<Setting<MRotaryEmbedding>> all;
   for (const Dims& x : x_shapes(head)) {
@@ -99,7 +116,11 @@ std::vector<Setting<MRotaryEmbedding>> settings_of(std::int64_t head, std::int64
       node.mrope_layout = layout;
       const std::int64_t third = rotary / 2 / 3;
       node.mrope_section = {rotary / 2 - 2 * third, third, third};
-      all.push_back({node, x, {kCacheRows, rotary / 2}, {3, kBatch, kSequence}, some_ids(3 * kBatch * kSequence, false)});
+      all.push_back({node,
+                     x,
+                     {kCacheRows, rotary / 2},
+                     {3, kBatch, kSequence},
+                     some_ids(3 * kBatch * kSequence, false)});
     }
   }
   return all;
@@ -113,7 +134,8 @@ void run_guarded(const Setting<Node>& s, test::Combinations& combinations) {
   const auto gradient = test::random_values<Scalar>(static_cast<Index>(size_of(s.x)), 2);
   const auto cos = test::random_values<Scalar>(static_cast<Index>(size_of(s.cache)), 3, 0.75, 1.25);
   const auto sin = test::random_values<Scalar>(static_cast<Index>(size_of(s.cache)), 4, -0.5, 0.5);
-  const auto inputs = [&](const Scalar* x, const Scalar* c, const Scalar* d, const std::int64_t* ids) {
+  const auto inputs = [&](const Scalar* x, const Scalar* c, const Scalar* d,
+                          const std::int64_t* ids) {
     Inputs all{tensor(x, s.x), tensor(c, s.cache), tensor(d, s.cache), {}};
     if (!s.ids.empty()) all.position_ids = PositionIds{ids, s.ids_shape};
     return all;
@@ -132,9 +154,12 @@ void run_guarded(const Setting<Node>& s, test::Combinations& combinations) {
     const Guarded<Scalar> y_memory(values, against);
     const Guarded<Scalar> dcos_memory(cos, against);
     const Guarded<Scalar> dsin_memory(sin, against);
-    const Inputs guarded = inputs(x_memory.data(), cos_memory.data(), sin_memory.data(), ids_memory.data());
+    const Inputs guarded =
+        inputs(x_memory.data(), cos_memory.data(), sin_memory.data(), ids_memory.data());
     const auto check = [&](const std::vector<Scalar>& expected, const Guarded<Scalar>& actual) {
-      ASSERT_TRUE(test::same_bits(expected.data(), actual.data(), static_cast<Index>(expected.size()))) << kernel_target();
+      ASSERT_TRUE(
+          test::same_bits(expected.data(), actual.data(), static_cast<Index>(expected.size())))
+          << kernel_target();
       ASSERT_TRUE(actual.margins_untouched()) << kernel_target();
       actual.set_poison();
     };
@@ -153,7 +178,8 @@ void run_guarded(const Setting<Node>& s, test::Combinations& combinations) {
       dcos_memory.set_poison();
       dsin_memory.set_poison();
       backward(s.node, guarded, tensor(static_cast<const Scalar*>(g_memory.data()), s.x),
-               {tensor(y_memory.data(), s.x), tensor(dcos_memory.data(), s.cache), tensor(dsin_memory.data(), s.cache)});
+               {tensor(y_memory.data(), s.x), tensor(dcos_memory.data(), s.cache),
+                tensor(dsin_memory.data(), s.cache)});
       check(dx, y_memory);
       check(dcos, dcos_memory);
       check(dsin, dsin_memory);

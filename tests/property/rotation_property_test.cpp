@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever is drawn, the rotation equals its definition to the bit, and nothing but its rows is written.
+// Whatever is drawn, the rotation equals its definition to the bit, and nothing but its rows is
+// written.
 #define EIGEN_USE_THREADS
 #include <gtest/gtest.h>
 // After GoogleTest, which it needs.
@@ -47,12 +48,15 @@ class Field {
       Index at = first_;
       for (std::size_t axis = 0; axis < place.size(); ++axis) at += place[axis] * strides_[axis];
       visit(row, memory_.data() + at);
-      for (std::size_t axis = 0; axis < place.size() && ++place[axis] == shape_[static_cast<int>(axis) + 1]; ++axis) place[axis] = 0;
+      for (std::size_t axis = 0;
+           axis < place.size() && ++place[axis] == shape_[static_cast<int>(axis) + 1]; ++axis)
+        place[axis] = 0;
     }
   }
 
   void put(const std::vector<Scalar>& dense) {
-    rows([&](Index row, Scalar* to) { std::copy_n(dense.data() + row * shape_[0], shape_[0], to); });
+    rows(
+        [&](Index row, Scalar* to) { std::copy_n(dense.data() + row * shape_[0], shape_[0], to); });
   }
 
   const std::vector<Scalar>& memory() const { return memory_; }
@@ -72,7 +76,8 @@ Device device_for(int threads) {
 
 class Settings {
  public:
-  explicit Settings(const RotationProblem& p) : target_(kernel_targets()[p.target % kernel_targets().size()]) {
+  explicit Settings(const RotationProblem& p)
+      : target_(kernel_targets()[p.target % kernel_targets().size()]) {
     set_streaming_threshold(p.stores == Stores::past_the_cache ? 0 : ~std::size_t{0});
   }
   ~Settings() { reset_streaming_threshold(); }
@@ -87,7 +92,8 @@ template <class Scalar, class TableScalar>
 void equals_the_definition(const RotationProblem& p) {
   const Settings settings(p);
   const Shape shape = p.shape();
-  const auto table = random_table<TableScalar>(p.table_width(), broadcast_outer(p.outer_shape(), p.table_axes), p.seed);
+  const auto table = random_table<TableScalar>(
+      p.table_width(), broadcast_outer(p.outer_shape(), p.table_axes), p.seed);
   const std::vector<Scalar> values = random_values<Scalar>(shape.size(), p.seed + 2);
   std::vector<Scalar> expected(values.size());
   reference::rotate(values.data(), expected.data(), shape, table.view(), p.pairing(), p.direction);
@@ -102,25 +108,40 @@ void equals_the_definition(const RotationProblem& p) {
     rotate_inplace(y.view(), table.view(), p.pairing(), p.direction, device_for(p.threads));
   } else {
     const StridedView<Scalar> from = x.view();
-    rotate_to(y.view(), StridedView<const Scalar>{from.data, from.shape, from.strides}, table.view(), p.pairing(), p.direction,
-              device_for(p.threads));
+    rotate_to(y.view(), StridedView<const Scalar>{from.data, from.shape, from.strides},
+              table.view(), p.pairing(), p.direction, device_for(p.threads));
   }
-  const Case c{{p.row_length(), p.offset, p.dims()}, p.pairing(), p.width == Width::full, p.direction};
+  const Case c{
+      {p.row_length(), p.offset, p.dims()}, p.pairing(), p.width == Width::full, p.direction};
   std::vector<Scalar> got(values.size());
-  y.rows([&](Index row, const Scalar* from) { std::copy_n(from, shape[0], got.data() + row * shape[0]); });
+  y.rows([&](Index row, const Scalar* from) {
+    std::copy_n(from, shape[0], got.data() + row * shape[0]);
+  });
   const auto same = same_rotation(expected.data(), got.data(), values.data(), shape, c);
   if (!same) RC_FAIL(same.message());
-  // Between the rows nothing has changed: with the rows' values put in, the whole memory is what was wanted.
+  // Between the rows nothing has changed: with the rows' values put in, the whole memory is what
+  // was wanted.
   y.put(expected);
-  RC_ASSERT(std::memcmp(y.memory().data(), wanted.memory().data(), y.memory().size() * sizeof(Scalar)) == 0);
+  RC_ASSERT(std::memcmp(y.memory().data(), wanted.memory().data(),
+                        y.memory().size() * sizeof(Scalar)) == 0);
   RC_ASSERT(std::memcmp(x.memory().data(), x_before.data(), x_before.size() * sizeof(Scalar)) == 0);
 }
 
-RC_GTEST_PROP(RotationProperty, Float, (const RotationProblem& p)) { equals_the_definition<float, float>(p); }
-RC_GTEST_PROP(RotationProperty, Double, (const RotationProblem& p)) { equals_the_definition<double, double>(p); }
-RC_GTEST_PROP(RotationProperty, Half, (const RotationProblem& p)) { equals_the_definition<Eigen::half, float>(p); }
-RC_GTEST_PROP(RotationProperty, Bfloat16, (const RotationProblem& p)) { equals_the_definition<Eigen::bfloat16, float>(p); }
-RC_GTEST_PROP(RotationProperty, HalfWithItsOwnTable, (const RotationProblem& p)) { equals_the_definition<Eigen::half, Eigen::half>(p); }
+RC_GTEST_PROP(RotationProperty, Float, (const RotationProblem& p)) {
+  equals_the_definition<float, float>(p);
+}
+RC_GTEST_PROP(RotationProperty, Double, (const RotationProblem& p)) {
+  equals_the_definition<double, double>(p);
+}
+RC_GTEST_PROP(RotationProperty, Half, (const RotationProblem& p)) {
+  equals_the_definition<Eigen::half, float>(p);
+}
+RC_GTEST_PROP(RotationProperty, Bfloat16, (const RotationProblem& p)) {
+  equals_the_definition<Eigen::bfloat16, float>(p);
+}
+RC_GTEST_PROP(RotationProperty, HalfWithItsOwnTable, (const RotationProblem& p)) {
+  equals_the_definition<Eigen::half, Eigen::half>(p);
+}
 RC_GTEST_PROP(RotationProperty, Bfloat16WithItsOwnTable, (const RotationProblem& p)) {
   equals_the_definition<Eigen::bfloat16, Eigen::bfloat16>(p);
 }

@@ -5,6 +5,7 @@
 
 ROPE is the tool, FOLDER where files are written. Exits with 1 at the first file that differs.
 """
+
 import json
 import pathlib
 import subprocess
@@ -18,9 +19,13 @@ TOLERANCE = 64 * sys.float_info.epsilon
 
 def equal(got, expected, place):
     if isinstance(expected, float):
-        assert abs(got - expected) <= TOLERANCE * abs(expected), f"{place}: got {got}, expected {expected}"
+        assert abs(got - expected) <= TOLERANCE * abs(expected), (
+            f"{place}: got {got}, expected {expected}"
+        )
     elif isinstance(expected, list):
-        assert len(got) == len(expected), f"{place}: got {len(got)} entries, expected {len(expected)}"
+        assert len(got) == len(expected), (
+            f"{place}: got {len(got)} entries, expected {len(expected)}"
+        )
         for i, (one, other) in enumerate(zip(got, expected)):
             equal(one, other, f"{place}[{i}]")
     elif isinstance(expected, dict):
@@ -33,7 +38,12 @@ def equal(got, expected, place):
 
 def inspected(tool, path, output):
     output.unlink(missing_ok=True)
-    run = subprocess.run([tool, "inspect", str(path), "--json", str(output)], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [tool, "inspect", str(path), "--json", str(output)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, f"{path.name}: exit code {run.returncode}: {run.stderr.strip()}"
     return json.loads(output.read_text())
 
@@ -42,7 +52,9 @@ def check(tool, path, folder):
     expected = json.loads(path.with_suffix(".json").read_text())
     got = inspected(tool, path, folder / "inspected.json")
     for part in expected.pop("warnings"):
-        assert any(part in warning for warning in got["warnings"]), f"{path.name}: no warning of {part}"
+        assert any(part in warning for warning in got["warnings"]), (
+            f"{path.name}: no warning of {part}"
+        )
     equal(got, expected, path.name)
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines were reached, by a report of llvm-cov (export --format=lcov): for each file of the folders lines, reached, percent and the lines
-that were not; last a line of all. Exit 1 if fewer than --least percent were reached."""
+"""Which lines were reached, by a report of llvm-cov (export --format=lcov): for each file of the
+folders lines, reached, percent and the lines that were not; last a line of all. Exit 1 if fewer
+than --least percent were reached."""
+
 import argparse
 import itertools
 import os
@@ -18,7 +20,9 @@ with open(arguments.report, encoding="utf-8") as report:
         kind, _, rest = record.strip().partition(":")
         if kind == "SF":
             name = os.path.relpath(rest)
-            counts = files.setdefault(name, {}) if name.split(os.sep)[0] in arguments.folders else {}
+            counts = (
+                files.setdefault(name, {}) if name.split(os.sep)[0] in arguments.folders else {}
+            )
         elif kind == "DA":
             line, count = (int(number) for number in rest.split(",")[:2])
             counts[line] = counts.get(line, 0) + count
@@ -28,7 +32,9 @@ if not files:
 
 def spans(lines):
     """3-5,9 for 3, 4, 5 and 9."""
-    runs = (list(run) for _, run in itertools.groupby(enumerate(lines), lambda pair: pair[1] - pair[0]))
+    runs = (
+        list(run) for _, run in itertools.groupby(enumerate(lines), lambda pair: pair[1] - pair[0])
+    )
     return ",".join(f"{run[0][1]}-{run[-1][1]}" if len(run) > 1 else str(run[0][1]) for run in runs)
 
 

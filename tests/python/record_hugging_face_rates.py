@@ -4,8 +4,9 @@
     python -m venv env && env/bin/pip install torch transformers
     env/bin/python tests/python/record_hugging_face_rates.py
 
-For each fixture the rotary embedding of its family is built from the configuration, and its buffers are written down: float32, at the
-original length (the short list of longrope, the unchanged base of dynamic). Families transformers has no such class for are left out.
+For each fixture the rotary embedding of its family is built from the configuration, and its buffers
+are written down: float32, at the original length (the short list of longrope, the unchanged base of
+dynamic). Families transformers has no such class for are left out.
 """
 
 import importlib
@@ -33,7 +34,10 @@ def embedding(content):
     classes = [
         value
         for name, value in vars(module).items()
-        if inspect.isclass(value) and name.endswith("RotaryEmbedding") and "Vision" not in name and "Audio" not in name
+        if inspect.isclass(value)
+        and name.endswith("RotaryEmbedding")
+        and "Vision" not in name
+        and "Audio" not in name
     ]
     return classes[0](config=config)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a program's mistakes are refused by the compiler, each in the words expected: see refused.hpp.
+"""Whether a program's mistakes are refused by the compiler, each in the words expected: see
+refused.hpp.
 
 usage: check_refused.py SOURCE COMPILER [OPTION...]
 """
@@ -15,12 +16,18 @@ def compiled(source, command, *options):
     """The compiler's exit status and what it says, notes included."""
     environment = dict(os.environ, LC_ALL="C")
     result = subprocess.run(
-        [*command, "-fsyntax-only", *options, source], capture_output=True, text=True, env=environment, check=False)
+        [*command, "-fsyntax-only", *options, source],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
     return result.returncode, result.stdout + result.stderr
 
 
 def errors_by_line(source, output):
-    """(line of the source or None, message) of each error, whether GCC's (which says first where it comes from) or Clang's."""
+    """(line of the source or None, message) of each error, whether GCC's (which says first where it
+    comes from) or Clang's."""
     name = re.escape(source)
     own = re.compile(name + r":(\d+):\d+: (?:fatal )?error: ")
     gcc = re.compile(name + r":(\d+):\d+:\s+required from")
@@ -42,19 +49,25 @@ def errors_by_line(source, output):
 def main():
     source, command = sys.argv[1], sys.argv[2:]
     with open(source, encoding="utf-8") as file:
-        marks = [(number, re.search(r"// refused: (.*)", line)) for number, line in enumerate(file, 1)]
+        marks = [
+            (number, re.search(r"// refused: (.*)", line)) for number, line in enumerate(file, 1)
+        ]
     expected = {number: mark.group(1).strip() for number, mark in marks if mark}
     assert expected, f"{source} marks no mistakes"
 
     status, output = compiled(source, command, "-DEIGEN_ROPE_WITHOUT_MISTAKES")
     assert status == 0, f"without its mistakes {source} must compile:\n{output}"
-    status, output = compiled(source, command, "-ferror-limit=0" if "clang" in command[0] else "-fmax-errors=0")
+    status, output = compiled(
+        source, command, "-ferror-limit=0" if "clang" in command[0] else "-fmax-errors=0"
+    )
     assert status != 0, f"{source} must not compile"
     wrong = []
     for line, message in errors_by_line(source, output):
         words = expected.pop(line, None)
         if words is None or words not in message:
-            wrong.append(f"line {line}: expected {words and repr(words) or 'no error, or no second one'}: {message}")
+            wrong.append(
+                f"line {line}: expected {words and repr(words) or 'no error, or no second one'}: {message}"
+            )
     wrong += [f"line {line} is not refused: {words}" for line, words in expected.items()]
     assert not wrong, "\n".join([output, f"{source}:", *wrong])
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys moved where they lie, and rows read through the tables that decoding uses (TokenRow, GrowingCache): of a cache of keys whose rows
-// each end, or begin, against a page that cannot be touched, exactly the rows of the view are read and written.
+// Keys moved where they lie, and rows read through the tables that decoding uses (TokenRow,
+// GrowingCache): of a cache of keys whose rows each end, or begin, against a page that cannot be
+// touched, exactly the rows of the view are read and written.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/rotation/rerotate.hpp"
@@ -26,7 +27,8 @@ void compare_with_dense(const Case& c, const Move& move, Combinations& combinati
   const auto values = random_values<Scalar>(shape.size(), static_cast<std::uint64_t>(c.row.length));
   std::vector<Scalar> expected = values;
   move(StridedView<Scalar>{expected.data(), shape, {c.row.length, kHeads * c.row.length}});
-  ASSERT_NE(std::memcmp(static_cast<const void*>(expected.data()), static_cast<const void*>(values.data()), values.size() * sizeof(Scalar)),
+  ASSERT_NE(std::memcmp(static_cast<const void*>(expected.data()),
+                        static_cast<const void*>(values.data()), values.size() * sizeof(Scalar)),
             0);
   for (const Against against : both_sides) {
     const GuardedRows<Scalar> k(values, static_cast<std::size_t>(c.row.length), against);
@@ -62,7 +64,8 @@ void move_guarded() {
     const Frequencies f = frequencies_of_dims(c.row.dims);
     const Placement from{f, Positions::range(100, kTokens)};
     // All by the same distance, with one row of the table; and each by its own.
-    for (const Positions& to : {Positions::range(7, kTokens), Positions::ids(std::vector<int>{0, 9, 5, 200, 3})}) {
+    for (const Positions& to :
+         {Positions::range(7, kTokens), Positions::ids(std::vector<int>{0, 9, 5, 200, 3})}) {
       compare_with_dense<Scalar>(
           c,
           [&](const StridedView<Scalar>& k) {
@@ -85,10 +88,15 @@ void decode_guarded() {
     TokenRow<TableScalar> row(f);
     const GrowingCache<TableScalar> growing(f, Layout::bsnd(), {kTokens + 3, kTokens + 3});
     compare_with_dense<Scalar>(
-        c, [&](const StridedView<Scalar>& k) { rotate_inplace(k, row.at(12345), c.pairing); }, combinations);
+        c, [&](const StridedView<Scalar>& k) { rotate_inplace(k, row.at(12345), c.pairing); },
+        combinations);
     // The last rows there are.
     compare_with_dense<Scalar>(
-        c, [&](const StridedView<Scalar>& k) { rotate_inplace(k, growing.rows(3, kTokens), c.pairing); }, combinations);
+        c,
+        [&](const StridedView<Scalar>& k) {
+          rotate_inplace(k, growing.rows(3, kTokens), c.pairing);
+        },
+        combinations);
     ASSERT_FALSE(testing::Test::HasFailure());
   }
 }

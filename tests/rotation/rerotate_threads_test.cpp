@@ -22,7 +22,8 @@ TEST(RerotateThreads, GiveTheSameBitsAsOneAlsoThroughViews) {
   Eigen::Tensor<float, 3> qkv(kDims, 3 * heads, tokens);
   qkv.setRandom();
   Eigen::Tensor<float, 3> expected = qkv;
-  Eigen::Tensor<float, 3> k = qkv.slice(std::array<Index, 3>{0, heads, 0}, std::array<Index, 3>{kDims, heads, tokens});
+  Eigen::Tensor<float, 3> k =
+      qkv.slice(std::array<Index, 3>{0, heads, 0}, std::array<Index, 3>{kDims, heads, tokens});
   Eigen::Tensor<float, 3> threaded = k;
   rerotate(k, a, b, interleaved);
   expected.slice(std::array<Index, 3>{0, heads, 0}, std::array<Index, 3>{kDims, heads, tokens}) = k;
@@ -31,7 +32,8 @@ TEST(RerotateThreads, GiveTheSameBitsAsOneAlsoThroughViews) {
   const Eigen::ThreadPoolDevice device(&pool, 2);
   rerotate(threaded, a, b, interleaved, Layout::bsnd(), device);
   EXPECT_EQ(bits_of(threaded.data(), k.size()), bits_of(k.data(), k.size()));
-  const StridedView<float> view{&qkv(0, heads, 0), {kDims, heads, tokens}, {kDims, 3 * heads * kDims}};
+  const StridedView<float> view{
+      &qkv(0, heads, 0), {kDims, heads, tokens}, {kDims, 3 * heads * kDims}};
   rerotate(view, a, b, interleaved, Layout::bsnd(), device);
   EXPECT_EQ(bits_of(qkv.data(), qkv.size()), bits_of(expected.data(), qkv.size()));
 }

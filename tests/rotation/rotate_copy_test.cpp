@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies outside the window is copied bit for bit, whatever it holds: payloads of NaN, quiet and signalling, negative zeros,
-// denormals. On every path, and where it lies.
+// What lies outside the window is copied bit for bit, whatever it holds: payloads of NaN, quiet and
+// signalling, negative zeros, denormals. On every path, and where it lies.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -30,7 +30,9 @@ template <class Scalar, class Bits>
     if (d >= row.offset && d < row.offset + row.dims) continue;
     Bits got;
     std::memcpy(&got, y + i, sizeof got);
-    if (got != x[i]) return ::testing::AssertionFailure() << "element " << i << std::hex << ": expected bits " << x[i] << ", got " << got;
+    if (got != x[i])
+      return ::testing::AssertionFailure()
+             << "element " << i << std::hex << ": expected bits " << x[i] << ", got " << got;
   }
   return ::testing::AssertionSuccess();
 }
@@ -40,7 +42,9 @@ template <class Scalar, class TableScalar, class Bits, std::size_t count>
 void expect_bits_kept(const std::array<Bits, count>& values) {
   static_assert(sizeof(Bits) == sizeof(Scalar));
   using Tensor = Eigen::Tensor<Scalar, 2>;
-  using Node = decltype(rotation(std::declval<const Tensor&>(), std::declval<const Table<TableScalar>&>(), split_half, Direction::forward));
+  using Node =
+      decltype(rotation(std::declval<const Tensor&>(), std::declval<const Table<TableScalar>&>(),
+                        split_half, Direction::forward));
   for (const Case& c : cases_of(std::array<Row, 1>{row})) {
     SCOPED_TRACE(c.text());
     const auto table = random_table<TableScalar>(c.width(), Shape{kRows}, 1);
@@ -63,7 +67,8 @@ void expect_bits_kept(const std::array<Bits, count>& values) {
     if constexpr (decltype(evaluator)::PacketAccess) {
       constexpr Index lanes = decltype(evaluator)::PacketSize;
       for (Index i = 0; i + lanes <= x.size(); ++i) {
-        Eigen::internal::pstoreu(by_path.data() + i, evaluator.template packet<Eigen::Unaligned>(i));
+        Eigen::internal::pstoreu(by_path.data() + i,
+                                 evaluator.template packet<Eigen::Unaligned>(i));
       }
       ASSERT_TRUE(outside_is_copied(bits, by_path.data())) << "by packets";
     }
@@ -80,15 +85,20 @@ void expect_bits_kept(const std::array<Bits, count>& values) {
 
 /// Quiet and signalling NaN with payloads, negative zero, the smallest denormal, infinity.
 TEST(RotateCopies, FloatBits) {
-  expect_bits_kept<float, float>(std::array<std::uint32_t, 5>{0x7fc12345U, 0xffa00001U, 0x80000000U, 0x00000001U, 0xff800000U});
+  expect_bits_kept<float, float>(std::array<std::uint32_t, 5>{0x7fc12345U, 0xffa00001U, 0x80000000U,
+                                                              0x00000001U, 0xff800000U});
 }
 TEST(RotateCopies, DoubleBits) {
-  expect_bits_kept<double, double>(
-      std::array<std::uint64_t, 4>{0x7ff8000000abcdefU, 0xfff0000000000001U, 0x8000000000000000U, 0x0000000000000001U});
+  expect_bits_kept<double, double>(std::array<std::uint64_t, 4>{
+      0x7ff8000000abcdefU, 0xfff0000000000001U, 0x8000000000000000U, 0x0000000000000001U});
 }
-TEST(RotateCopies, HalfBits) { expect_bits_kept<Eigen::half, float>(std::array<std::uint16_t, 5>{0x7e55, 0xfc01, 0x8000, 0x0001, 0xfc00}); }
+TEST(RotateCopies, HalfBits) {
+  expect_bits_kept<Eigen::half, float>(
+      std::array<std::uint16_t, 5>{0x7e55, 0xfc01, 0x8000, 0x0001, 0xfc00});
+}
 TEST(RotateCopies, Bfloat16Bits) {
-  expect_bits_kept<Eigen::bfloat16, Eigen::bfloat16>(std::array<std::uint16_t, 5>{0x7fd5, 0xff81, 0x8000, 0x0001, 0xff80});
+  expect_bits_kept<Eigen::bfloat16, Eigen::bfloat16>(
+      std::array<std::uint16_t, 5>{0x7fd5, 0xff81, 0x8000, 0x0001, 0xff80});
 }
 
 /// A NaN makes its pair NaN and nothing else.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors without elements, whichever axis is 0: every way to rotate does nothing, and gives a result of the same shape.
+// Tensors without elements, whichever axis is 0: every way to rotate does nothing, and gives a
+// result of the same shape.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/forms/reference.hpp"
@@ -33,7 +34,8 @@ void expect_nothing(const Shape& shape, const Table<Scalar>& table) {
       rotate_inplace(y, table, pairing, direction);
       Scalar untouched(5);
       reference::rotate(&untouched, &untouched, shape, table.view(), pairing, direction);
-      rotate_inplace(StridedView<Scalar>{&untouched, shape, {shape[0], shape[0] * shape[1]}}, table, pairing, direction);
+      rotate_inplace(StridedView<Scalar>{&untouched, shape, {shape[0], shape[0] * shape[1]}}, table,
+                     pairing, direction);
       EXPECT_EQ(untouched, Scalar(5));
     }
   }
@@ -41,11 +43,14 @@ void expect_nothing(const Shape& shape, const Table<Scalar>& table) {
 
 template <class Scalar, int layout>
 void expect_nothing_anywhere() {
-  for (const Shape& shape : {Shape{8, 0, 3}, Shape{8, 3, 0}, Shape{8, 0, 0}, Shape{0, 3, 2}, Shape{0, 0, 3}, Shape{0, 0, 0}}) {
+  for (const Shape& shape : {Shape{8, 0, 3}, Shape{8, 3, 0}, Shape{8, 0, 0}, Shape{0, 3, 2},
+                             Shape{0, 0, 3}, Shape{0, 0, 0}}) {
     for (unsigned mask = 0; mask < 4; ++mask) {
       SCOPED_TRACE(shape.text() + ", table varies on outer axes " + std::to_string(mask));
-      expect_nothing<Scalar, layout>(shape, random_table<Scalar>(shape[0] / 2, broadcast_outer(shape.outer(), mask), 2));
-      expect_nothing<Scalar, layout>(shape, random_table<Scalar>(shape[0], broadcast_outer(shape.outer(), mask), 2));
+      expect_nothing<Scalar, layout>(
+          shape, random_table<Scalar>(shape[0] / 2, broadcast_outer(shape.outer(), mask), 2));
+      expect_nothing<Scalar, layout>(
+          shape, random_table<Scalar>(shape[0], broadcast_outer(shape.outer(), mask), 2));
     }
   }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing outside x, y and the table is read or written, and every element of y is: each lies against a page that cannot be touched, once
-// with its end, once with its beginning, and y begins as poison. Every kernel target, scalar, pairing and table width, rows and windows of
-// every kind, a table that varies on either axis or on none. For every length of what vectors leave over see rotate_tail_guard_test.cpp.
+// Nothing outside x, y and the table is read or written, and every element of y is: each lies
+// against a page that cannot be touched, once with its end, once with its beginning, and y begins
+// as poison. Every kernel target, scalar, pairing and table width, rows and windows of every kind,
+// a table that varies on either axis or on none. For every length of what vectors leave over see
+// rotate_tail_guard_test.cpp.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/forms/reference.hpp"
@@ -25,9 +27,11 @@ void rotate_guarded() {
     const std::vector<Scalar> values = random_values<Scalar>(shape.size(), ++seed);
     for (const unsigned mask : {0U, 1U, 2U}) {
       SCOPED_TRACE(c.text() + ", table varies on outer axes " + std::to_string(mask));
-      const auto table = random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), mask), ++seed);
+      const auto table =
+          random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), mask), ++seed);
       std::vector<Scalar> expected(values.size());
-      reference::rotate(values.data(), expected.data(), shape, table.view(), c.pairing, c.direction);
+      reference::rotate(values.data(), expected.data(), shape, table.view(), c.pairing,
+                        c.direction);
       for (const Against against : both_sides) {
         const GuardedTable<TableScalar> guarded_table(table, against);
         const Guarded<Scalar> x(values, against);
@@ -35,13 +39,15 @@ void rotate_guarded() {
         const StridedView<Scalar> to{y.data(), shape, strides};
         const auto check = [&] {
           ++combinations;
-          ASSERT_TRUE(same_rotation(expected.data(), y.data(), values.data(), shape, c)) << kernel_target();
+          ASSERT_TRUE(same_rotation(expected.data(), y.data(), values.data(), shape, c))
+              << kernel_target();
           ASSERT_TRUE(y.margins_untouched()) << kernel_target();
         };
         on_every_path([&](Path path) {
           if (testing::Test::HasFailure()) return;
           y.set_poison();
-          rotate_to(to, StridedView<const Scalar>{x.data(), shape, strides}, guarded_table, c.pairing, c.direction);
+          rotate_to(to, StridedView<const Scalar>{x.data(), shape, strides}, guarded_table,
+                    c.pairing, c.direction);
           check();
           if (path == Path::past_the_cache) return;
           y.set(values);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expressions over maps of guarded memory: a rotation alone, and one evaluated in blocks and by way of the temporary inside larger
-// expressions, reads nothing outside x and the table and writes every element of the result and nothing else.
+// Expressions over maps of guarded memory: a rotation alone, and one evaluated in blocks and by way
+// of the temporary inside larger expressions, reads nothing outside x and the table and writes
+// every element of the result and nothing else.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/forms/reference.hpp"
@@ -16,7 +17,8 @@ namespace {
 template <class Scalar>
 std::vector<Row> rows_of_packets() {
   std::vector<Row> rows(every_row.begin(), every_row.end());
-  for (Index length = 2; length <= 4 * vector_pairs<Scalar> + 2; length += 2) rows.push_back({length, 0, length});
+  for (Index length = 2; length <= 4 * vector_pairs<Scalar> + 2; length += 2)
+    rows.push_back({length, 0, length});
   return rows;
 }
 
@@ -29,7 +31,8 @@ void nest_guarded() {
     SCOPED_TRACE(c.text());
     const Shape shape{c.row.length, 3, 5};
     const auto values = random_values<Scalar>(shape.size(), ++seed);
-    const auto table = random_table<Scalar>(c.width(), broadcast_outer(shape.outer(), static_cast<unsigned>(1 + seed % 3)), seed);
+    const auto table = random_table<Scalar>(
+        c.width(), broadcast_outer(shape.outer(), static_cast<unsigned>(1 + seed % 3)), seed);
     const auto reference_of = [&](const std::vector<Scalar>& x) {
       std::vector<Scalar> y(x.size());
       reference::rotate(x.data(), y.data(), shape, table.view(), c.pairing, c.direction);
@@ -55,7 +58,9 @@ void nest_guarded() {
         ASSERT_TRUE(y_memory.margins_untouched());
         y_memory.set_poison();
       };
-      const auto node = [&](const auto& of) { return rotation(of, guarded_table, c.pairing, c.direction); };
+      const auto node = [&](const auto& of) {
+        return rotation(of, guarded_table, c.pairing, c.direction);
+      };
       y_memory.set_poison();
       y = node(x);
       check(rotated);

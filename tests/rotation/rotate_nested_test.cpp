@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rotation inside larger expressions, and larger expressions inside a rotation, give what the same steps give one by one.
+// A rotation inside larger expressions, and larger expressions inside a rotation, give what the
+// same steps give one by one.
 //
-// Every operation of Eigen around one: rotate_parents_test.cpp. Both sides the same memory: rotate_same_region_test.cpp.
+// Every operation of Eigen around one: rotate_parents_test.cpp. Both sides the same memory:
+// rotate_same_region_test.cpp.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/forms/reference.hpp"
@@ -24,7 +26,8 @@ constexpr std::array<Row, 5> rows{{{64, 0, 64}, {70, 0, 70}, {80, 8, 32}, {37, 5
 
 /// Both sides are made by the row kernels, and the operations around them round what they do once.
 template <class Scalar, int rank, int layout>
-::testing::AssertionResult equal(const Eigen::Tensor<Scalar, rank, layout>& expected, const Eigen::Tensor<Scalar, rank, layout>& actual) {
+::testing::AssertionResult equal(const Eigen::Tensor<Scalar, rank, layout>& expected,
+                                 const Eigen::Tensor<Scalar, rank, layout>& actual) {
   return same_bits(expected, actual);
 }
 
@@ -79,13 +82,16 @@ TEST_P(RotateNested, OfAScaledTensor) {
   });
 }
 
-/// Slices that have raw data (a run of tokens) and slices that have none (some heads), from a larger tensor.
+/// Slices that have raw data (a run of tokens) and slices that have none (some heads), from a
+/// larger tensor.
 TEST_P(RotateNested, OfASlice) {
   for_each_setting([](const Setting& s) {
     for (const Shape& around :
-         {Shape{s.shape[0], kHeads, kTokens + 4}, Shape{s.shape[0], kHeads + 5, kTokens}, Shape{s.shape[0] + 3, kHeads, kTokens}}) {
+         {Shape{s.shape[0], kHeads, kTokens + 4}, Shape{s.shape[0], kHeads + 5, kTokens},
+          Shape{s.shape[0] + 3, kHeads, kTokens}}) {
       const Tensor large = random_tensor<float, 3>(around, 4);
-      const Sizes offset = sizes_of<3, ColMajor>(Shape{around[0] - s.shape[0], around[1] - kHeads, around[2] - kTokens});
+      const Sizes offset = sizes_of<3, ColMajor>(
+          Shape{around[0] - s.shape[0], around[1] - kHeads, around[2] - kTokens});
       const Tensor slice = large.slice(offset, s.x.dimensions());
       const Tensor expected = s.rotated(slice);
       const Tensor actual = s.rotated(large.slice(offset, s.x.dimensions()));
@@ -117,7 +123,8 @@ TEST_P(RotateNested, Shuffled) {
   });
 }
 
-/// Uniform blocks that hold whole rows but not all of their neighbours: nothing but the whole expression may use the destination's strides.
+/// Uniform blocks that hold whole rows but not all of their neighbours: nothing but the whole
+/// expression may use the destination's strides.
 TEST_P(RotateNested, OfAReversal) {
   constexpr Index many = 45;
   for (const Case& c : cases_of(std::array<Row, 2>{{{10, 0, 10}, {12, 3, 8}}})) {
@@ -166,7 +173,8 @@ TEST_P(RotateNested, BesideABroadcast) {
   });
 }
 
-/// Beside a constant or a stride, which know no blocks, Eigen takes packets, or coefficients where a packet does not fit.
+/// Beside a constant or a stride, which know no blocks, Eigen takes packets, or coefficients where
+/// a packet does not fit.
 TEST_P(RotateNested, BesideAConstant) {
   for_each_setting([](const Setting& s) {
     const Tensor alone = s.rotated(s.x);
@@ -186,8 +194,10 @@ TEST_P(RotateNested, BesideAConstant) {
 TEST_P(RotateNested, IntoASlice) {
   for_each_setting([](const Setting& s) {
     for (const Shape& around :
-         {Shape{s.shape[0], kHeads, kTokens + 4}, Shape{s.shape[0], kHeads + 5, kTokens}, Shape{s.shape[0] + 3, kHeads, kTokens}}) {
-      const Sizes offset = sizes_of<3, ColMajor>(Shape{around[0] - s.shape[0], around[1] - kHeads, around[2] - kTokens});
+         {Shape{s.shape[0], kHeads, kTokens + 4}, Shape{s.shape[0], kHeads + 5, kTokens},
+          Shape{s.shape[0] + 3, kHeads, kTokens}}) {
+      const Sizes offset = sizes_of<3, ColMajor>(
+          Shape{around[0] - s.shape[0], around[1] - kHeads, around[2] - kTokens});
       const Tensor alone = s.rotated(s.x);
       Tensor expected = random_tensor<float, 3>(around, 8);
       Tensor actual = expected;
@@ -225,10 +235,13 @@ TEST_P(RotateNested, InAContraction) {
     const Matrix rotated_q = rotation(q, table, c.pairing, c.direction);
     const Matrix rotated_k = rotation(k, table, c.pairing, c.direction);
     const Matrix expected = rotated_q.contract(rotated_k, features);
-    const Matrix actual = rotation(q, table, c.pairing, c.direction).contract(rotation(k, table, c.pairing, c.direction), features);
-    // Sums of D products of numbers below 4: equal if the products are taken in the same order, which is Eigen's to choose.
+    const Matrix actual = rotation(q, table, c.pairing, c.direction)
+                              .contract(rotation(k, table, c.pairing, c.direction), features);
+    // Sums of D products of numbers below 4: equal if the products are taken in the same order,
+    // which is Eigen's to choose.
     const std::vector<long double> magnitudes(static_cast<std::size_t>(expected.size()), 16.0L);
-    ASSERT_TRUE(within_ulps(expected.data(), actual.data(), magnitudes, static_cast<double>(c.row.length)));
+    ASSERT_TRUE(
+        within_ulps(expected.data(), actual.data(), magnitudes, static_cast<double>(c.row.length)));
   }
 }
 
@@ -249,7 +262,8 @@ TEST_P(RotateNested, OfMapsAndConstants) {
 /// The last axis of x left out, and put back: x as a part of another tensor.
 TEST_P(RotateNested, OfAChip) {
   for_each_setting([](const Setting& s) {
-    const Eigen::Tensor<float, 4> batch = random_tensor<float, 4>(Shape{s.shape[0], kHeads, kTokens, 3}, 12);
+    const Eigen::Tensor<float, 4> batch =
+        random_tensor<float, 4>(Shape{s.shape[0], kHeads, kTokens, 3}, 12);
     const Tensor chip = batch.chip(1, 3);
     const Tensor expected = s.rotated(chip);
     const Tensor actual = s.rotated(batch.chip(1, 3));
@@ -257,7 +271,8 @@ TEST_P(RotateNested, OfAChip) {
   });
 }
 
-/// A rotation in float stored as half, from raw floats and from an expression; and one in float of halves.
+/// A rotation in float stored as half, from raw floats and from an expression; and one in float of
+/// halves.
 TEST_P(RotateNested, Casts) {
   using HalfTensor = Eigen::Tensor<Eigen::half, 3>;
   for_each_setting([](const Setting& s) {
@@ -302,7 +317,8 @@ TEST_P(RotateNested, DoubleInRowMajor) {
 /// Rows longer than a block: it must take partners from beyond itself.
 TEST_P(RotateNested, RowsLongerThanABlock) {
   constexpr Index length = 50000;
-  for (const Case& c : cases_of(std::array<Row, 2>{{{length, 0, length}, {length, 6, length - 10}}})) {
+  for (const Case& c :
+       cases_of(std::array<Row, 2>{{{length, 0, length}, {length, 6, length - 10}}})) {
     SCOPED_TRACE(c.text());
     const Tensor x = random_tensor<float, 3>(Shape{length, 2, 2}, 16);
     const auto table = random_table<float>(c.width(), Shape{2}, 17);
@@ -322,8 +338,10 @@ void nest_one_row() {
     const auto x = random_tensor<Scalar, 1, layout>(Shape{c.row.length}, ++seed);
     const auto table = random_table<Scalar>(c.width(), Shape{}, ++seed);
     Eigen::Tensor<Scalar, 1, layout> expected(x.dimensions());
-    reference::rotate(x.data(), expected.data(), Shape{c.row.length}, table.view(), c.pairing, c.direction);
-    const Eigen::Tensor<Scalar, 1, layout> doubled = rotation(x, table, c.pairing, c.direction) * Scalar(2);
+    reference::rotate(x.data(), expected.data(), Shape{c.row.length}, table.view(), c.pairing,
+                      c.direction);
+    const Eigen::Tensor<Scalar, 1, layout> doubled =
+        rotation(x, table, c.pairing, c.direction) * Scalar(2);
     expected = expected * Scalar(2);
     ASSERT_TRUE(same_rotation(expected.data(), doubled.data(), x.data(), Shape{c.row.length}, c));
   }

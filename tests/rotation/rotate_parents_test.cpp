@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rotation inside every kind of Eigen's operations gives the bits of the same operation on a tensor that holds the rotation, on every
-// device, for tensors of a few rows and for those that are split into parts and blocks.
+// A rotation inside every kind of Eigen's operations gives the bits of the same operation on a
+// tensor that holds the rotation, on every device, for tensors of a few rows and for those that are
+// split into parts and blocks.
 #define EIGEN_USE_THREADS
 
 #include <gtest/gtest.h>
@@ -15,21 +16,26 @@ namespace {
 using Tensor = Eigen::Tensor<float, 3>;
 
 template <class Scalar, int rank>
-void expect_bits(const char* parent, const Eigen::Tensor<Scalar, rank>& expected, const Eigen::Tensor<Scalar, rank>& actual) {
+void expect_bits(const char* parent, const Eigen::Tensor<Scalar, rank>& expected,
+                 const Eigen::Tensor<Scalar, rank>& actual) {
   ASSERT_EQ(expected.dimensions(), actual.dimensions()) << parent;
-  for (Index i = 0; i < expected.size(); ++i) ASSERT_EQ(expected.data()[i], actual.data()[i]) << parent << ", element " << i;
+  for (Index i = 0; i < expected.size(); ++i)
+    ASSERT_EQ(expected.data()[i], actual.data()[i]) << parent << ", element " << i;
 }
 
 /// f(rotation) and f(tensor that holds it), both evaluated on the device.
 template <class Scalar, int rank, class Device, class Node, class Function>
-void compare(const char* parent, const Device& device, const Node& node, const Tensor& alone, const Function& f) {
+void compare(const char* parent, const Device& device, const Node& node, const Tensor& alone,
+             const Function& f) {
   const auto evaluated = [&](const auto& expression) {
     using Expression = std::decay_t<decltype(expression)>;
-    const Eigen::TensorEvaluator<const Expression, Eigen::DefaultDevice> evaluator(expression, Eigen::DefaultDevice());
+    const Eigen::TensorEvaluator<const Expression, Eigen::DefaultDevice> evaluator(
+        expression, Eigen::DefaultDevice());
     Eigen::Tensor<Scalar, rank> y;
     if constexpr (rank > 0) {
       Eigen::DSizes<Eigen::Index, rank> sizes;
-      for (detail::AxisNumber axis{0}; axis.value < rank; ++axis.value) sizes[axis] = evaluator.dimensions()[axis];
+      for (detail::AxisNumber axis{0}; axis.value < rank; ++axis.value)
+        sizes[axis] = evaluator.dimensions()[axis];
       y.resize(sizes);
     }
     y.device(device) = expression;
@@ -50,7 +56,9 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
   const Table<float> second = random_table<float>(D / 2, Shape{1, S}, 37);
   using Array3 = Eigen::array<Eigen::Index, 3>;
   using Pair = Eigen::IndexPair<int>;
-  const auto check = [&](const char* parent, const auto& f) { compare<float, 3>(parent, device, node, alone, f); };
+  const auto check = [&](const char* parent, const auto& f) {
+    compare<float, 3>(parent, device, node, alone, f);
+  };
 
   check("chain", [&](const auto& r) { return r * 2.F + b; });
   check("chain, other side", [&](const auto& r) { return b - r.abs(); });
@@ -62,45 +70,65 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
   check("shuffle", [&](const auto& r) { return r.shuffle(Array3{2, 0, 1}); });
   check("shuffle of a chain", [&](const auto& r) { return (r + b).shuffle(Array3{2, 1, 0}); });
   check("slice", [&](const auto& r) { return r.slice(Array3{0, 1, 1}, Array3{D, H - 1, S - 2}); });
-  check("slice of features", [&](const auto& r) { return r.slice(Array3{D / 4, 0, 1}, Array3{D / 2, H, S - 1}); });
+  check("slice of features", [&](const auto& r) {
+    return r.slice(Array3{D / 4, 0, 1}, Array3{D / 2, H, S - 1});
+  });
   check("stride", [&](const auto& r) { return r.stride(Array3{2, 1, 2}); });
-  check("strided slice", [&](const auto& r) { return r.stridedSlice(Array3{0, 0, 1}, Array3{D, H, S}, Array3{1, 2, 2}); });
-  check("reverse", [&](const auto& r) { return r.reverse(Eigen::array<bool, 3>{true, false, true}); });
+  check("strided slice", [&](const auto& r) {
+    return r.stridedSlice(Array3{0, 0, 1}, Array3{D, H, S}, Array3{1, 2, 2});
+  });
+  check("reverse", [&](const auto& r) {
+    return r.reverse(Eigen::array<bool, 3>{true, false, true});
+  });
   check("pad", [&](const auto& r) {
-    return r.pad(Eigen::array<std::pair<Index, Index>, 3>{std::make_pair(1, 2), std::make_pair(0, 1), std::make_pair(2, 0)});
+    return r.pad(Eigen::array<std::pair<Index, Index>, 3>{
+        std::make_pair(1, 2), std::make_pair(0, 1), std::make_pair(2, 0)});
   });
   check("inflate", [&](const auto& r) { return r.inflate(Array3{1, 2, 1}); });
   check("concatenation", [&](const auto& r) { return r.concatenate(b, 1); });
   check("concatenation, other side", [&](const auto& r) { return b.concatenate(r, 2); });
   check("select", [&](const auto& r) { return (b > c).select(r, b); });
   check("select by it", [&](const auto& r) { return (r > b).select(b, c); });
-  check("reshape", [&](const auto& r) { return r.reshape(Eigen::DSizes<Eigen::Index, 3>(H, D, S)); });
+  check("reshape",
+        [&](const auto& r) { return r.reshape(Eigen::DSizes<Eigen::Index, 3>(H, D, S)); });
   check("scan", [&](const auto& r) { return r.cumsum(0); });
   check("evaluated", [&](const auto& r) { return r.eval() * 2.F; });
   check("rotation", [&](const auto& r) { return eigen_rope::rotate(r, second, interleaved); });
-  compare<Eigen::half, 3>("cast", device, node, alone, [&](const auto& r) { return r.template cast<Eigen::half>(); });
-  compare<double, 3>("cast to double", device, node, alone, [&](const auto& r) { return r.template cast<double>() * 2.0; });
+  compare<Eigen::half, 3>("cast", device, node, alone,
+                          [&](const auto& r) { return r.template cast<Eigen::half>(); });
+  compare<double, 3>("cast to double", device, node, alone,
+                     [&](const auto& r) { return r.template cast<double>() * 2.0; });
   compare<float, 2>("chip", device, node, alone, [&](const auto& r) { return r.chip(S / 2, 2); });
-  compare<float, 2>("chip of features", device, node, alone, [&](const auto& r) { return r.chip(D / 2, 0); });
-  compare<float, 2>("sum, inner", device, node, alone, [&](const auto& r) { return (r + b).sum(Eigen::array<int, 1>{0}); });
+  compare<float, 2>("chip of features", device, node, alone,
+                    [&](const auto& r) { return r.chip(D / 2, 0); });
+  compare<float, 2>("sum, inner", device, node, alone,
+                    [&](const auto& r) { return (r + b).sum(Eigen::array<int, 1>{0}); });
   compare<float, 2>("sum, static inner", device, node, alone,
                     [&](const auto& r) { return r.sum(Eigen::IndexList<Eigen::type2index<0>>()); });
-  compare<float, 2>("sum, outer", device, node, alone, [&](const auto& r) { return (r + b).sum(Eigen::array<int, 1>{2}); });
-  compare<float, 1>("maximum, two axes", device, node, alone, [&](const auto& r) { return r.maximum(Eigen::array<int, 2>{0, 1}); });
+  compare<float, 2>("sum, outer", device, node, alone,
+                    [&](const auto& r) { return (r + b).sum(Eigen::array<int, 1>{2}); });
+  compare<float, 1>("maximum, two axes", device, node, alone, [&](const auto& r) {
+    return r.maximum(Eigen::array<int, 2>{0, 1});
+  });
   compare<float, 0>("sum, full", device, node, alone, [&](const auto& r) { return r.abs().sum(); });
-  compare<Eigen::DenseIndex, 2>("argmax", device, node, alone, [&](const auto& r) { return r.argmax(0); });
+  compare<Eigen::DenseIndex, 2>("argmax", device, node, alone,
+                                [&](const auto& r) { return r.argmax(0); });
   const Eigen::Tensor<float, 2> w = random_tensor<float, 2>(Shape{D, 5}, 33);
   const Eigen::array<Pair, 1> features{Pair(0, 0)};
-  compare<float, 3>("contraction, left", device, node, alone, [&](const auto& r) { return r.contract(w, features); });
-  compare<float, 3>("contraction, right", device, node, alone, [&](const auto& r) { return w.contract(r, features); });
+  compare<float, 3>("contraction, left", device, node, alone,
+                    [&](const auto& r) { return r.contract(w, features); });
+  compare<float, 3>("contraction, right", device, node, alone,
+                    [&](const auto& r) { return w.contract(r, features); });
   compare<float, 2>("contraction, both", device, node, alone, [&](const auto& r) {
     return r.contract(r, Eigen::array<Pair, 2>{Pair(0, 0), Pair(1, 1)});
   });
   const Eigen::Tensor<float, 1> kernel = random_tensor<float, 1>(Shape{3}, 34);
-  check("convolution", [&](const auto& r) { return r.convolve(kernel, Eigen::array<Eigen::Index, 1>{2}); });
+  check("convolution",
+        [&](const auto& r) { return r.convolve(kernel, Eigen::array<Eigen::Index, 1>{2}); });
 }
 
-/// Calls check(node, tensor that holds the rotation) for tensors of a few rows and of several parts.
+/// Calls check(node, tensor that holds the rotation) for tensors of a few rows and of several
+/// parts.
 template <class Argument, class Check>
 void for_each_size(const Argument& argument, const Check& check) {
   for (const Shape& shape : {Shape{12, 3, 5}, Shape{64, 7, 33}, Shape{128, 8, 140}}) {
@@ -117,7 +145,9 @@ constexpr auto itself = [](const Tensor& x) -> const Tensor& { return x; };
 EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(RotateParents);
 
 TEST_P(RotateParents, OnTheCallingThread) {
-  for_each_size(itself, [](const auto& node, const Tensor& alone) { every_parent(Eigen::DefaultDevice(), node, alone); });
+  for_each_size(itself, [](const auto& node, const Tensor& alone) {
+    every_parent(Eigen::DefaultDevice(), node, alone);
+  });
 }
 
 TEST_P(RotateParents, OnOneAndThreeThreads) {
@@ -125,17 +155,21 @@ TEST_P(RotateParents, OnOneAndThreeThreads) {
     SCOPED_TRACE(std::to_string(threads) + " threads");
     Eigen::ThreadPool pool(threads);
     const Eigen::ThreadPoolDevice device(&pool, threads);
-    for_each_size(itself, [&](const auto& node, const Tensor& alone) { every_parent(device, node, alone); });
+    for_each_size(
+        itself, [&](const auto& node, const Tensor& alone) { every_parent(device, node, alone); });
   }
 }
 
-/// The temporary is made of whatever x is: an expression in blocks, one that has none, and another rotation.
+/// The temporary is made of whatever x is: an expression in blocks, one that has none, and another
+/// rotation.
 TEST_P(RotateParents, OfArgumentsWithoutData) {
   Eigen::ThreadPool pool(3);
   const Eigen::ThreadPoolDevice device(&pool, 3);
   const auto check = [&](const auto& node, const Tensor& alone) {
     const Eigen::array<Eigen::Index, 3> order{2, 1, 0};
-    const auto reverse = [&](const auto& r) { return r.reverse(Eigen::array<bool, 3>{true, true, true}); };
+    const auto reverse = [&](const auto& r) {
+      return r.reverse(Eigen::array<bool, 3>{true, true, true});
+    };
     const auto shuffle = [&](const auto& r) { return r.shuffle(order); };
     compare<float, 3>("reverse", Eigen::DefaultDevice(), node, alone, reverse);
     compare<float, 3>("reverse", device, node, alone, reverse);
@@ -145,7 +179,10 @@ TEST_P(RotateParents, OfArgumentsWithoutData) {
   for_each_size([](const Tensor& x) { return x * 0.5F + x * 0.5F; }, check);
   for_each_size([](const Tensor& x) { return x + x.constant(0.F); }, check);
   const auto unit = [](const Tensor& x) {
-    Table<float> table{std::vector<float>(static_cast<std::size_t>(x.dimension(0) / 2), 1.F), {}, x.dimension(0) / 2, Shape{}};
+    Table<float> table{std::vector<float>(static_cast<std::size_t>(x.dimension(0) / 2), 1.F),
+                       {},
+                       x.dimension(0) / 2,
+                       Shape{}};
     table.sin.assign(table.cos.size(), 0.F);
     return table;
   };
@@ -154,7 +191,8 @@ TEST_P(RotateParents, OfArgumentsWithoutData) {
     const Table<float> identity = unit(x);
     const auto table = random_table<float>(64, Shape{1, tokens}, 39);
     const Tensor alone = eigen_rope::rotate(x, table, split_half);
-    check(eigen_rope::rotate(eigen_rope::rotate(x, identity, split_half), table, split_half), alone);
+    check(eigen_rope::rotate(eigen_rope::rotate(x, identity, split_half), table, split_half),
+          alone);
   }
 }
 

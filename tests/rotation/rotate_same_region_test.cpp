@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Assignments whose two sides are the same memory, element for element: right for every scalar, with one thread and with four, whatever
-// Eigen evaluates the statement by. Expected is the same by way of a copy: nothing that is read has been written.
+// Assignments whose two sides are the same memory, element for element: right for every scalar,
+// with one thread and with four, whatever Eigen evaluates the statement by. Expected is the same by
+// way of a copy: nothing that is read has been written.
 #define EIGEN_USE_THREADS
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ Tensor<Scalar> values(const Shape& shape, std::uint64_t seed) {
   for (Index i = 0; i < shape.size(); ++i) {
     tensor.data()[i] = static_cast<Scalar>(numbers[static_cast<std::size_t>(i)]);
     if constexpr (std::is_same_v<Scalar, Differentiable>)
-      tensor.data()[i].derivatives() << static_cast<double>(1 + i % 7), -0.5 * static_cast<double>(i % 5);
+      tensor.data()[i].derivatives() << static_cast<double>(1 + i % 7),
+          -0.5 * static_cast<double>(i % 5);
   }
   return tensor;
 }
@@ -54,7 +56,9 @@ template <class Scalar>
 bool same(const Scalar& a, const Scalar& b) {
   return a == b;
 }
-bool same(const Differentiable& a, const Differentiable& b) { return a.value() == b.value() && a.derivatives() == b.derivatives(); }
+bool same(const Differentiable& a, const Differentiable& b) {
+  return a.value() == b.value() && a.derivatives() == b.derivatives();
+}
 
 template <class Scalar>
 void expect_same(const Tensor<Scalar>& expected, const Tensor<Scalar>& actual, const char* form) {
@@ -65,7 +69,8 @@ void expect_same(const Tensor<Scalar>& expected, const Tensor<Scalar>& actual, c
 
 /// `statement(t)` must leave what `by_copy(copy of t, t)` leaves, where the copy is only read.
 template <class Scalar, class Statement, class ByCopy>
-void compare(const char* form, const Tensor<Scalar>& before, const Statement& statement, const ByCopy& by_copy) {
+void compare(const char* form, const Tensor<Scalar>& before, const Statement& statement,
+             const ByCopy& by_copy) {
   Tensor<Scalar> actual = before;
   statement(actual);
   Tensor<Scalar> expected = before;
@@ -84,22 +89,28 @@ void every_form(const Row& row, const Shape& outer, const Device& device) {
   const Shape doubled{row.length, 2 * outer[0], outer[1]};
   const Scalar two(2);
   const bool is_long = row.length > 10000;
-  for (const PairKind kind : {PairKind::split_half, PairKind::interleaved, PairKind::interleaved_to_split_half}) {
+  for (const PairKind kind :
+       {PairKind::split_half, PairKind::interleaved, PairKind::interleaved_to_split_half}) {
     if (is_long && kind == PairKind::interleaved) continue;
     const Pairing pairing = Pairing(kind).with_offset(row.offset).with_rotary_dims(row.dims);
-    SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(kind) << ", rows of " << row.length);
+    SCOPED_TRACE(::testing::Message()
+                 << "kind " << static_cast<int>(kind) << ", rows of " << row.length);
     const auto table = random_table<TableScalar>(row.dims / 2, Shape{1, outer[1]}, 7);
     const auto rotated = [&](const auto& e) { return eigen_rope::rotate(e, table, pairing); };
-    const auto copied = [&](const auto& e) -> Tensor<Scalar> { return eigen_rope::rotate(Tensor<Scalar>(e), table, pairing); };
+    const auto copied = [&](const auto& e) -> Tensor<Scalar> {
+      return eigen_rope::rotate(Tensor<Scalar>(e), table, pairing);
+    };
 
     const Tensor<Scalar> x = values<Scalar>(shape, 1);
     const Tensor<Scalar> larger = values<Scalar>(around, 2);
     const Tensor<Scalar> wider = values<Scalar>(doubled, 3);
     const auto whole = [&](const char* form, const auto& statement, const auto& of_rotated) {
-      compare<Scalar>(form, x, statement, [&](const auto& before, auto& y) { y = of_rotated(before, copied(before)); });
+      compare<Scalar>(form, x, statement,
+                      [&](const auto& before, auto& y) { y = of_rotated(before, copied(before)); });
     };
     whole(
-        "x = rotate(x)", [&](auto& t) { t.device(device) = rotated(t); }, [](const auto&, const auto& r) { return r; });
+        "x = rotate(x)", [&](auto& t) { t.device(device) = rotated(t); },
+        [](const auto&, const auto& r) { return r; });
     whole(
         "x = rotate(x) * 2", [&](auto& t) { t.device(device) = rotated(t) * two; },
         [&](const auto&, const auto& r) -> Tensor<Scalar> { return r * two; });
@@ -116,44 +127,72 @@ void every_form(const Row& row, const Shape& outer, const Device& device) {
         "x = rotate(x) + x * 2", [&](auto& t) { t.device(device) = rotated(t) + t * two; },
         [&](const auto& before, const auto& r) -> Tensor<Scalar> { return r + before * two; });
     whole(
-        "x = rotate(x) + constant", [&](auto& t) { t.device(device) = rotated(t) + t.constant(two); },
-        [&](const auto& before, const auto& r) -> Tensor<Scalar> { return r + before.constant(two); });
+        "x = rotate(x) + constant",
+        [&](auto& t) { t.device(device) = rotated(t) + t.constant(two); },
+        [&](const auto& before, const auto& r) -> Tensor<Scalar> {
+          return r + before.constant(two);
+        });
     whole(
         "x = rotate(x * 2)", [&](auto& t) { t.device(device) = rotated(t * two); },
         [&](const auto& before, const auto&) { return copied(before * two); });
     whole(
-        "x = rotate(x + constant)", [&](auto& t) { t.device(device) = rotated(t + t.constant(two)); },
+        "x = rotate(x + constant)",
+        [&](auto& t) { t.device(device) = rotated(t + t.constant(two)); },
         [&](const auto& before, const auto&) { return copied(before + before.constant(two)); });
     whole(
-        "x = rotate(x + constant) * 2", [&](auto& t) { t.device(device) = rotated(t + t.constant(two)) * two; },
-        [&](const auto& before, const auto&) -> Tensor<Scalar> { return copied(before + before.constant(two)) * two; });
+        "x = rotate(x + constant) * 2",
+        [&](auto& t) { t.device(device) = rotated(t + t.constant(two)) * two; },
+        [&](const auto& before, const auto&) -> Tensor<Scalar> {
+          return copied(before + before.constant(two)) * two;
+        });
     whole(
         "x = rotate(rotate(x)) * 2", [&](auto& t) { t.device(device) = rotated(rotated(t)) * two; },
         [&](const auto&, const auto& r) -> Tensor<Scalar> { return copied(r) * two; });
 
     compare<Scalar>(
-        "t.slice = rotate(t.slice)", larger, [&](auto& t) { t.slice(offset, extents).device(device) = rotated(t.slice(offset, extents)); },
-        [&](const auto& before, auto& y) { y.slice(offset, extents) = copied(before.slice(offset, extents)); });
-    compare<Scalar>(
-        "t.slice = rotate(t.slice) * 2", larger,
-        [&](auto& t) { t.slice(offset, extents).device(device) = rotated(t.slice(offset, extents)) * two; },
-        [&](const auto& before, auto& y) { y.slice(offset, extents) = copied(before.slice(offset, extents)) * two; });
-    compare<Scalar>(
-        "t.slice += rotate(t.slice)", larger,
-        [&](auto& t) { t.slice(offset, extents).device(device) = t.slice(offset, extents) + rotated(t.slice(offset, extents)); },
+        "t.slice = rotate(t.slice)", larger,
+        [&](auto& t) {
+          t.slice(offset, extents).device(device) = rotated(t.slice(offset, extents));
+        },
         [&](const auto& before, auto& y) {
-          y.slice(offset, extents) = before.slice(offset, extents) + copied(before.slice(offset, extents));
+          y.slice(offset, extents) = copied(before.slice(offset, extents));
         });
     compare<Scalar>(
-        "t.stride = rotate(t.stride)", wider, [&](auto& t) { t.stride(every_other).device(device) = rotated(t.stride(every_other)); },
-        [&](const auto& before, auto& y) { y.stride(every_other) = copied(before.stride(every_other)); });
+        "t.slice = rotate(t.slice) * 2", larger,
+        [&](auto& t) {
+          t.slice(offset, extents).device(device) = rotated(t.slice(offset, extents)) * two;
+        },
+        [&](const auto& before, auto& y) {
+          y.slice(offset, extents) = copied(before.slice(offset, extents)) * two;
+        });
+    compare<Scalar>(
+        "t.slice += rotate(t.slice)", larger,
+        [&](auto& t) {
+          t.slice(offset, extents).device(device) =
+              t.slice(offset, extents) + rotated(t.slice(offset, extents));
+        },
+        [&](const auto& before, auto& y) {
+          y.slice(offset, extents) =
+              before.slice(offset, extents) + copied(before.slice(offset, extents));
+        });
+    compare<Scalar>(
+        "t.stride = rotate(t.stride)", wider,
+        [&](auto& t) { t.stride(every_other).device(device) = rotated(t.stride(every_other)); },
+        [&](const auto& before, auto& y) {
+          y.stride(every_other) = copied(before.stride(every_other));
+        });
     compare<Scalar>(
         "t.stride = rotate(t.stride) * 2", wider,
-        [&](auto& t) { t.stride(every_other).device(device) = rotated(t.stride(every_other)) * two; },
-        [&](const auto& before, auto& y) { y.stride(every_other) = copied(before.stride(every_other)) * two; });
+        [&](auto& t) {
+          t.stride(every_other).device(device) = rotated(t.stride(every_other)) * two;
+        },
+        [&](const auto& before, auto& y) {
+          y.stride(every_other) = copied(before.stride(every_other)) * two;
+        });
     const Eigen::DSizes<Eigen::Index, 3> flat(row.length, outer[0], outer[1]);
     compare<Scalar>(
-        "x.reshape = rotate(x).reshape", x, [&](auto& t) { t.reshape(flat).device(device) = rotated(t).reshape(flat); },
+        "x.reshape = rotate(x).reshape", x,
+        [&](auto& t) { t.reshape(flat).device(device) = rotated(t).reshape(flat); },
         [&](const auto& before, auto& y) { y = copied(before); });
   }
 }
@@ -188,14 +227,16 @@ TEST_P(RotateSameRegion, Differentiable) {
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<Differentiable>({16, 0, 16}, Shape{8, 40}));
 }
 
-/// The blocks that Eigen gives to four threads cut these rows: a row's elements are read by one thread and written by another.
+/// The blocks that Eigen gives to four threads cut these rows: a row's elements are read by one
+/// thread and written by another.
 TEST_P(RotateSameRegion, RowsLongerThanABlock) {
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<float>({65536, 0, 65536}, Shape{1, 2}));
   ASSERT_NO_FATAL_FAILURE(with_one_and_four_threads<double>({70002, 6, 65536}, Shape{1, 1}));
 }
 
-/// A concatenation, and a select without packets, write elements of x before they ask for the rotation's first. With threads, and within
-/// the caches, it is made before that; beyond, on the calling thread, such a statement is refused if it is not right.
+/// A concatenation, and a select without packets, write elements of x before they ask for the
+/// rotation's first. With threads, and within the caches, it is made before that; beyond, on the
+/// calling thread, such a statement is refused if it is not right.
 template <class Device>
 void select_and_concatenate(const Device& device, bool may_be_refused) {
   const Row row{64, 0, 64};
@@ -210,13 +251,19 @@ void select_and_concatenate(const Device& device, bool may_be_refused) {
   const Sizes rest(64, 16, 33);
   const Sizes behind(0, 0, 7);
   const Tensor<float> selected = (mask > 0.5F).select(r, x * 3.F);
-  const Tensor<float> concatenated = (x.slice(whole, first) * 3.F).concatenate(r.slice(behind, rest), 2);
+  const Tensor<float> concatenated =
+      (x.slice(whole, first) * 3.F).concatenate(r.slice(behind, rest), 2);
   Tensor<float> t = x;
-  const auto select = [&] { t.device(device) = (mask > 0.5F).select(eigen_rope::rotate(t, table, split_half), t * 3.F); };
-  const auto concatenate = [&] {
-    t.device(device) = (t.slice(whole, first) * 3.F).concatenate(eigen_rope::rotate(t, table, split_half).slice(behind, rest), 2);
+  const auto select = [&] {
+    t.device(device) = (mask > 0.5F).select(eigen_rope::rotate(t, table, split_half), t * 3.F);
   };
-  const auto right_or_refused = [&](const auto& statement, const Tensor<float>& expected, const char* form) {
+  const auto concatenate = [&] {
+    t.device(device) =
+        (t.slice(whole, first) * 3.F)
+            .concatenate(eigen_rope::rotate(t, table, split_half).slice(behind, rest), 2);
+  };
+  const auto right_or_refused = [&](const auto& statement, const Tensor<float>& expected,
+                                    const char* form) {
     t = x;
     try {
       statement();
@@ -235,13 +282,16 @@ TEST_P(RotateSameRegion, SelectedAndConcatenated) {
   select_and_concatenate(Eigen::ThreadPoolDevice(&pool, 3), false);
 }
 
-/// Parts of one tensor that overlap without being the same are seen where they are memory in one piece.
+/// Parts of one tensor that overlap without being the same are seen where they are memory in one
+/// piece.
 TEST_P(RotateSameRegion, OtherOverlapsAreRefused) {
   Tensor<float> t = values<float>(Shape{8, 3, 6}, 4);
   const Tensor<float> before = t;
   const auto table = random_table<float>(4, Shape{}, 5);
   const Sizes extents(8, 3, 4);
-  EXPECT_THROW(t.slice(Sizes(0, 0, 1), extents) = eigen_rope::rotate(t.slice(Sizes(0, 0, 0), extents), table, split_half), Error);
+  EXPECT_THROW(t.slice(Sizes(0, 0, 1), extents) =
+                   eigen_rope::rotate(t.slice(Sizes(0, 0, 0), extents), table, split_half),
+               Error);
   expect_same(before, t, "refused");
 }
 

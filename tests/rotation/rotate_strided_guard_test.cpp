@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows anywhere in memory: nothing but their elements is read or written. Heads side by side inside a fused row, heads outside tokens,
-// gaps, rows backwards, rows of x shared, in place, on any device, in pieces. Buffers end and begin with a row of the view, against pages
-// that cannot be touched; what lies between rows is as it was before, bit for bit.
+// Rows anywhere in memory: nothing but their elements is read or written. Heads side by side inside
+// a fused row, heads outside tokens, gaps, rows backwards, rows of x shared, in place, on any
+// device, in pieces. Buffers end and begin with a row of the view, against pages that cannot be
+// touched; what lies between rows is as it was before, bit for bit.
 #define EIGEN_USE_THREADS
 #include <gtest/gtest.h>
 
@@ -17,7 +18,14 @@
 namespace eigen_rope::test {
 namespace {
 
-constexpr std::array<Row, 8> rows{{{2, 0, 2}, {10, 0, 10}, {36, 0, 36}, {64, 0, 64}, {128, 0, 128}, {80, 8, 32}, {12, 3, 8}, {37, 5, 32}}};
+constexpr std::array<Row, 8> rows{{{2, 0, 2},
+                                   {10, 0, 10},
+                                   {36, 0, 36},
+                                   {64, 0, 64},
+                                   {128, 0, 128},
+                                   {80, 8, 32},
+                                   {12, 3, 8},
+                                   {37, 5, 32}}};
 
 /// A device that gives out rows in small pieces of changing size, the last ones first.
 struct Pieces {
@@ -33,7 +41,8 @@ struct Pieces {
       work(last - size, last);
     }
   }
-  void parallelFor(Index count, const Cost& cost, const std::function<Index(Index)>&, const Work& work) const {
+  void parallelFor(Index count, const Cost& cost, const std::function<Index(Index)>&,
+                   const Work& work) const {
     parallelFor(count, cost, work);
   }
 };
@@ -57,7 +66,9 @@ std::vector<Arrangement> arrangements(Index length) {
 /// Besides, rows that share elements: one for all heads, one for all tokens, one for all.
 std::vector<Arrangement> arrangements_to_read(Index length) {
   std::vector<Arrangement> all = arrangements(length);
-  for (const Arrangement& shared : {Arrangement{0, length + 1}, Arrangement{length, 0}, Arrangement{0, 0}}) all.push_back(shared);
+  for (const Arrangement& shared :
+       {Arrangement{0, length + 1}, Arrangement{length, 0}, Arrangement{0, 0}})
+    all.push_back(shared);
   return all;
 }
 
@@ -109,13 +120,16 @@ class Place {
 
 /// The rows of the view, and that nothing else is other than before.
 template <class Scalar>
-void expect_only_rows_written(const std::vector<Scalar>& expected, const std::vector<Scalar>& values, const Place& place,
-                              const std::vector<Scalar>& before, const std::vector<Scalar>& actual, const Shape& shape, const Case& c) {
+void expect_only_rows_written(const std::vector<Scalar>& expected,
+                              const std::vector<Scalar>& values, const Place& place,
+                              const std::vector<Scalar>& before, const std::vector<Scalar>& actual,
+                              const Shape& shape, const Case& c) {
   const std::vector<Scalar> dense = place.gathered(actual);
   ASSERT_TRUE(same_rotation(expected.data(), dense.data(), values.data(), shape, c));
   const std::vector<Scalar> only_rows = place.spread(dense, before);
-  ASSERT_EQ(
-      std::memcmp(static_cast<const void*>(only_rows.data()), static_cast<const void*>(actual.data()), actual.size() * sizeof(Scalar)), 0)
+  ASSERT_EQ(std::memcmp(static_cast<const void*>(only_rows.data()),
+                        static_cast<const void*>(actual.data()), actual.size() * sizeof(Scalar)),
+            0)
       << "something was written between the rows";
 }
 
@@ -130,17 +144,21 @@ void rotate_guarded() {
     const std::vector<Arrangement> to_read = arrangements_to_read(c.row.length);
     for (std::size_t written = 0; written < to_write.size(); ++written) {
       const auto varies = static_cast<unsigned>(++seed % 4);
-      const auto table = random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), varies), seed);
+      const auto table =
+          random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), varies), seed);
       const Place y_place(shape, to_write[written]);
       // In place, and from another; over the cases, from all.
       for (const std::size_t read : {written, seed % to_read.size()}) {
-        SCOPED_TRACE(c.text() + ", arrangement " + std::to_string(read) + " to " + std::to_string(written));
+        SCOPED_TRACE(c.text() + ", arrangement " + std::to_string(read) + " to " +
+                     std::to_string(written));
         const Place x_place(shape, to_read[read]);
         const std::vector<Scalar> x_buffer =
-            x_place.spread(random_values<Scalar>(shape.size(), seed), std::vector<Scalar>(x_place.size(), Scalar(77)));
+            x_place.spread(random_values<Scalar>(shape.size(), seed),
+                           std::vector<Scalar>(x_place.size(), Scalar(77)));
         const std::vector<Scalar> values = x_place.gathered(x_buffer);
         std::vector<Scalar> expected(values.size());
-        reference::rotate(values.data(), expected.data(), shape, table.view(), c.pairing, c.direction);
+        reference::rotate(values.data(), expected.data(), shape, table.view(), c.pairing,
+                          c.direction);
         for (const Against against : both_sides) {
           const GuardedTable<TableScalar> guarded_table(table, against);
           const Guarded<Scalar> x(x_buffer, against);
@@ -150,8 +168,8 @@ void rotate_guarded() {
             for (const Device& device : {Device(), Device(pieces)}) {
               if (testing::Test::HasFailure()) return;
               y.set_poison();
-              rotate_to(y_place.view(y.data()), x_place.template view<const Scalar>(x.data()), guarded_table, c.pairing, c.direction,
-                        device);
+              rotate_to(y_place.view(y.data()), x_place.template view<const Scalar>(x.data()),
+                        guarded_table, c.pairing, c.direction, device);
               expect_only_rows_written(expected, values, y_place, unwritten, y.values(), shape, c);
               ++combinations;
               if (path == Path::past_the_cache || read != written) continue;
@@ -196,7 +214,8 @@ void rotate_with_threads() {
       const std::vector<Scalar> unwritten = poisoned<Scalar>(place.size());
       const Guarded<Scalar> x(place.spread(values, unwritten), against);
       const Guarded<Scalar> y(unwritten, against);
-      rotate_to(place.view(y.data()), place.template view<const Scalar>(x.data()), guarded_table, c.pairing, c.direction, threads);
+      rotate_to(place.view(y.data()), place.template view<const Scalar>(x.data()), guarded_table,
+                c.pairing, c.direction, threads);
       expect_only_rows_written(expected, values, place, unwritten, y.values(), shape, c);
       rotate_inplace(place.view(x.data()), guarded_table, c.pairing, c.direction, threads);
       expect_only_rows_written(expected, values, place, unwritten, x.values(), shape, c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotation from one strided view into another: the bits of a dense rotation, rows shared for reading, aliasing refused.
+// Rotation from one strided view into another: the bits of a dense rotation, rows shared for
+// reading, aliasing refused.
 #include "eigen_rope/rotation/rotate_strided.hpp"
 
 #include <gtest/gtest.h>
@@ -49,8 +50,8 @@ TEST(RotateStrided, BetweenLayouts) {
     const std::vector<float> x = dense_values();
     constexpr Index gap = 5;
     std::vector<float> y((D + gap) * S * H, untouched);
-    rotate_to(StridedView<float>{y.data(), shape, transposed_strides(gap)}, StridedView<const float>{x.data(), shape, {D, D * H}}, table,
-              window, direction);
+    rotate_to(StridedView<float>{y.data(), shape, transposed_strides(gap)},
+              StridedView<const float>{x.data(), shape, {D, D * H}}, table, window, direction);
     const std::vector<float> dense = expected(direction);
     for (Index h = 0; h < H; ++h) {
       for (Index s = 0; s < S; ++s) {
@@ -63,7 +64,8 @@ TEST(RotateStrided, BetweenLayouts) {
   }
 }
 
-// Gaps behind every token, on one side only: with one table row for all, nothing else tells the axes of heads and tokens apart.
+// Gaps behind every token, on one side only: with one table row for all, nothing else tells the
+// axes of heads and tokens apart.
 TEST(RotateStrided, GapsOnEitherSideAlone) {
   const Cache<float> one_row(Frequencies::powers({6}), Positions::range(3, 1));
   constexpr Index token = D * H + 4;
@@ -72,18 +74,23 @@ TEST(RotateStrided, GapsOnEitherSideAlone) {
   reference::rotate(x.data(), dense.data(), shape, one_row.view(), window, Direction::forward);
 
   std::vector<float> spread(static_cast<std::size_t>(token * S), untouched);
-  rotate_to(StridedView<float>{spread.data(), shape, {D, token}}, StridedView<const float>{x.data(), shape, {D, D * H}}, one_row, window);
+  rotate_to(StridedView<float>{spread.data(), shape, {D, token}},
+            StridedView<const float>{x.data(), shape, {D, D * H}}, one_row, window);
   for (Index i = 0; i < token * S; ++i) {
     const Index place = i % token;
-    EXPECT_EQ(spread[static_cast<std::size_t>(i)], place < D * H ? dense[static_cast<std::size_t>(i / token * D * H + place)] : untouched);
+    EXPECT_EQ(
+        spread[static_cast<std::size_t>(i)],
+        place < D * H ? dense[static_cast<std::size_t>(i / token * D * H + place)] : untouched);
   }
 
   std::vector<float> spread_x(spread.size(), untouched);
   for (Index i = 0; i < shape.size(); ++i) {
-    spread_x[static_cast<std::size_t>(i / (D * H) * token + i % (D * H))] = x[static_cast<std::size_t>(i)];
+    spread_x[static_cast<std::size_t>(i / (D * H) * token + i % (D * H))] =
+        x[static_cast<std::size_t>(i)];
   }
   std::vector<float> y(x.size());
-  rotate_to(StridedView<float>{y.data(), shape, {D, D * H}}, StridedView<const float>{spread_x.data(), shape, {D, token}}, one_row, window);
+  rotate_to(StridedView<float>{y.data(), shape, {D, D * H}},
+            StridedView<const float>{spread_x.data(), shape, {D, token}}, one_row, window);
   EXPECT_EQ(y, dense);
 }
 
@@ -95,7 +102,8 @@ TEST(RotateStrided, NegativeStridesReadBackwards) {
       for (Index d = 0; d < D; ++d) reversed.push_back(value(d, h, s));
   std::vector<float> y(reversed.size());
   rotate_to(StridedView<float>{y.data(), shape, {D, D * H}},
-            StridedView<const float>{reversed.data() + D * H * (S - 1), shape, {D, -D * H}}, table, window);
+            StridedView<const float>{reversed.data() + D * H * (S - 1), shape, {D, -D * H}}, table,
+            window);
   EXPECT_EQ(y, expected(Direction::forward));
 }
 
@@ -109,9 +117,10 @@ TEST(RotateStrided, RowsOfTheSourceMayShareElements) {
     for (Index h = 0; h < H; ++h)
       for (Index d = 0; d < D; ++d) copied.push_back(value(d, 0, s));
   std::vector<float> from_copies(x.size());
-  rotate_to(StridedView<float>{shared.data(), shape, {D, D * H}}, StridedView<const float>{x.data(), shape, {0, D * H}}, table, window);
-  rotate_to(StridedView<float>{from_copies.data(), shape, {D, D * H}}, StridedView<const float>{copied.data(), shape, {D, D * H}}, table,
-            window);
+  rotate_to(StridedView<float>{shared.data(), shape, {D, D * H}},
+            StridedView<const float>{x.data(), shape, {0, D * H}}, table, window);
+  rotate_to(StridedView<float>{from_copies.data(), shape, {D, D * H}},
+            StridedView<const float>{copied.data(), shape, {D, D * H}}, table, window);
   EXPECT_EQ(shared, from_copies);
 }
 
@@ -119,7 +128,8 @@ TEST(RotateStrided, RefusesAWindowThatEndsOneElementBehindItsRow) {
   const Cache<float> table(Frequencies::powers({8}), Positions::range(0, 1));
   std::vector<float> buffer(2 * D, untouched);
   EXPECT_EQ(test::error_of([&] {
-              rotate_inplace(StridedView<float>{buffer.data(), {D}}, table, split_half.with_rotary_dims(8).with_offset(3));
+              rotate_inplace(StridedView<float>{buffer.data(), {D}}, table,
+                             split_half.with_rotary_dims(8).with_offset(3));
             }),
             "[rope] rotary dims must be at most 7 (head size 10 less window offset 3), got 8");
   EXPECT_EQ(buffer, std::vector<float>(buffer.size(), untouched));
@@ -129,19 +139,26 @@ TEST(RotateStrided, RefusesAliasingAndShapesAndWritesNothing) {
   const Cache<float> table = cache();
   std::vector<float> buffer(2 * D * H * S, untouched);
   const StridedView<float> y{buffer.data() + D, shape, {D, D * H}};
-  const auto error = [&](const StridedView<const float>& x) { return test::error_of([&] { rotate_to(y, x, table, window); }); };
+  const auto error = [&](const StridedView<const float>& x) {
+    return test::error_of([&] { rotate_to(y, x, table, window); });
+  };
   EXPECT_EQ(error({buffer.data(), shape, {D, D * H}}),
-            "[rope] x and the destination must be the same rows or not overlap at all (distance in bytes), got 40");
+            "[rope] x and the destination must be the same rows or not overlap at all (distance in "
+            "bytes), got 40");
   EXPECT_EQ(error({buffer.data() + D, shape, transposed_strides(0)}),
-            "[rope] x and the destination must be the same rows or not overlap at all (distance in bytes), got 0");
-  EXPECT_EQ(error({nullptr, shape, {D, D * H}}), "[rope] a strided view must have data, got a null pointer");
-  EXPECT_EQ(error({buffer.data(), {D, H, 2}, {D, D * H}}), "[rope] the destination must have x's shape [10, 3, 2], got [10, 3, 4]");
+            "[rope] x and the destination must be the same rows or not overlap at all (distance in "
+            "bytes), got 0");
+  EXPECT_EQ(error({nullptr, shape, {D, D * H}}),
+            "[rope] a strided view must have data, got a null pointer");
+  EXPECT_EQ(error({buffer.data(), {D, H, 2}, {D, D * H}}),
+            "[rope] the destination must have x's shape [10, 3, 2], got [10, 3, 4]");
   const std::vector<float> x(static_cast<std::size_t>(shape.size()), 1.0F);
-  EXPECT_EQ(test::error_of([&] {
-              rotate_to(StridedView<float>{buffer.data(), shape, {0, D * H}}, StridedView<const float>{x.data(), shape, {D, D * H}}, table,
-                        window);
-            }),
-            "[rope] strides must step over the 10 elements inside them, or rows share elements, got 0");
+  EXPECT_EQ(
+      test::error_of([&] {
+        rotate_to(StridedView<float>{buffer.data(), shape, {0, D * H}},
+                  StridedView<const float>{x.data(), shape, {D, D * H}}, table, window);
+      }),
+      "[rope] strides must step over the 10 elements inside them, or rows share elements, got 0");
   EXPECT_EQ(buffer, std::vector<float>(buffer.size(), untouched));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rotation reads of its table: every determinant before an inverse, and tensors of either layout.
+// What a rotation reads of its table: every determinant before an inverse, and tensors of either
+// layout.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/rotation/rotate.hpp"
@@ -12,12 +13,15 @@ namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
 
-Table<float> table_of_width(Index width, const Shape& outer = Shape{3}) { return random_table<float>(width, outer, 4); }
+Table<float> table_of_width(Index width, const Shape& outer = Shape{3}) {
+  return random_table<float>(width, outer, 4);
+}
 
 /// m = 0, and a full-width table whose members cancel though neither is 0; anywhere in the table.
 TEST(RotateTable, NoInverseExistsWhereADeterminantIsZero) {
   const Tensor x = random_tensor<float, 3>(Shape{8, 3, 2}, 1);
-  const std::string message = "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0";
+  const std::string message =
+      "[rope] the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted, got 0";
   for (const PairKind kind : every_kind) {
     for (const Index place : {0, 3, 7, 11}) {
       Table<float> table = table_of_width(4);
@@ -61,7 +65,8 @@ TEST(RotateTable, TensorsOfEitherLayoutAreRead) {
   const Tensor by_tensors = rotate(x, table_of(cos, sin), split_half);
   EXPECT_TRUE(same_bits(expected, by_tensors));
   using RowMajor = Eigen::TensorMap<const Eigen::Tensor<float, 2, Eigen::RowMajor>>;
-  const Tensor by_maps = rotate(x, table_of(RowMajor(cos.data(), 3, 4), RowMajor(sin.data(), 3, 4)), split_half);
+  const Tensor by_maps =
+      rotate(x, table_of(RowMajor(cos.data(), 3, 4), RowMajor(sin.data(), 3, 4)), split_half);
   EXPECT_TRUE(same_bits(expected, by_maps));
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever is left of a row when whole vectors are done: no kernel reads or writes beyond it, and each writes all of it. Every number of
-// pairs up to four vectors of the widest target, and every number of elements before and behind a window; every pairing, table width,
-// direction and kernel target. Rows lie one after another, or each alone between pages that cannot be touched; y begins as poison.
+// Whatever is left of a row when whole vectors are done: no kernel reads or writes beyond it, and
+// each writes all of it. Every number of pairs up to four vectors of the widest target, and every
+// number of elements before and behind a window; every pairing, table width, direction and kernel
+// target. Rows lie one after another, or each alone between pages that cannot be touched; y begins
+// as poison.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/forms/reference.hpp"
@@ -24,7 +26,8 @@ void rotate_guarded(const std::vector<Case>& cases) {
     const Shape shape{c.row.length, 2, 2};
     const auto values = random_values<Scalar>(shape.size(), ++seed);
     const auto varies = static_cast<unsigned>(1 + c.row.dims / 2 % 3);
-    const auto table = random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), varies), ++seed);
+    const auto table =
+        random_table<TableScalar>(c.width(), broadcast_outer(shape.outer(), varies), ++seed);
     std::vector<Scalar> expected(values.size());
     reference::rotate(values.data(), expected.data(), shape, table.view(), c.pairing, c.direction);
     for (const Against against : both_sides) {
@@ -38,7 +41,8 @@ void rotate_guarded(const std::vector<Case>& cases) {
         const StridedView<Scalar> to{y.data(), shape, {step, 2 * step}};
         const auto check = [&] {
           ++combinations;
-          ASSERT_TRUE(same_rotation(expected.data(), y.values().data(), values.data(), shape, c)) << kernel_target() << ", apart " << apart;
+          ASSERT_TRUE(same_rotation(expected.data(), y.values().data(), values.data(), shape, c))
+              << kernel_target() << ", apart " << apart;
           ASSERT_TRUE(y.margins_untouched()) << kernel_target();
         };
         on_every_path([&](Path path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ThreadPoolDevice gives DefaultDevice's bits with one, two and three threads: directly, nested, asynchronously, and where x lies. The
-// tensors are large enough to be split among the threads.
+// ThreadPoolDevice gives DefaultDevice's bits with one, two and three threads: directly, nested,
+// asynchronously, and where x lies. The tensors are large enough to be split among the threads.
 #define EIGEN_USE_THREADS
 
 #include <gtest/gtest.h>
@@ -29,11 +29,13 @@ std::vector<Case> some_cases() {
   return {{whole, split_half, false, Direction::forward},
           {whole, interleaved, false, Direction::backward},
           {whole, quarter, true, Direction::inverse},
-          {window, interleaved_to_split_half.with_offset(16).with_rotary_dims(96), false, Direction::forward},
+          {window, interleaved_to_split_half.with_offset(16).with_rotary_dims(96), false,
+           Direction::forward},
           {window, split_half.with_offset(16).with_rotary_dims(96), true, Direction::backward}};
 }
 
-/// Calls check(case, x, table, device) for each case and pool; x [128, 32, 64], one table row per token.
+/// Calls check(case, x, table, device) for each case and pool; x [128, 32, 64], one table row per
+/// token.
 template <class Check>
 void for_each_pool(Check&& check) {
   for (const int threads : {1, 2, 3}) {
@@ -95,7 +97,8 @@ TEST(RotateThreads, StridedView) {
     fused.slice(offset, x.dimensions()) = x;
     Tensor expected = fused;
     expected.slice(offset, x.dimensions()) = rotation(x, table, c.pairing, c.direction);
-    rotate_inplace(StridedView<float>{fused.data(), Shape{D, kHeads, kTokens}, {D, 3 * kHeads * D}}, table, c.pairing, c.direction, device);
+    rotate_inplace(StridedView<float>{fused.data(), Shape{D, kHeads, kTokens}, {D, 3 * kHeads * D}},
+                   table, c.pairing, c.direction, device);
     ASSERT_TRUE(same_bits(expected, fused));
   });
 }
@@ -124,19 +127,22 @@ TEST(RotateThreads, Asynchronous) {
     const Tensor expected = rotation(x, table, c.pairing, c.direction);
     Tensor actual(x.dimensions());
     Gate direct;
-    actual.device(device, [&direct] { direct.open(); }) = rotation(x, table, c.pairing, c.direction);
+    actual.device(device, [&direct] { direct.open(); }) =
+        rotation(x, table, c.pairing, c.direction);
     direct.wait();
     ASSERT_TRUE(same_bits(expected, actual));
 
     const Tensor expected_sum = rotation(x, table, c.pairing, c.direction) * 2.f + x;
     Gate nested;
-    actual.device(device, [&nested] { nested.open(); }) = rotation(x, table, c.pairing, c.direction) * 2.f + x;
+    actual.device(device, [&nested] { nested.open(); }) =
+        rotation(x, table, c.pairing, c.direction) * 2.f + x;
     nested.wait();
     ASSERT_TRUE(same_bits(expected_sum, actual));
 
     const Tensor expected_of_scaled = rotation(x * 2.f, table, c.pairing, c.direction);
     Gate of_expression;
-    actual.device(device, [&of_expression] { of_expression.open(); }) = rotation(x * 2.f, table, c.pairing, c.direction);
+    actual.device(device, [&of_expression] { of_expression.open(); }) =
+        rotation(x * 2.f, table, c.pairing, c.direction);
     of_expression.wait();
     ASSERT_TRUE(same_bits(expected_of_scaled, actual));
   });
@@ -149,7 +155,8 @@ TEST(RotateThreads, AsynchronousOfAnEvaluatedArgument) {
     const Tensor expected = rotation(scaled, table, c.pairing, c.direction);
     Tensor actual(x.dimensions());
     Gate gate;
-    actual.device(device, [&gate] { gate.open(); }) = rotation((x * 2.f).eval(), table, c.pairing, c.direction);
+    actual.device(device, [&gate] { gate.open(); }) =
+        rotation((x * 2.f).eval(), table, c.pairing, c.direction);
     gate.wait();
     ASSERT_TRUE(same_bits(expected, actual));
   });
@@ -195,7 +202,8 @@ TEST(RotateThreads, Empty) {
     y.device(device, [&gate] { gate.open(); }) = rotate(x, table, split_half);
     gate.wait();
     EXPECT_EQ(y.dimensions(), x.dimensions());
-    rotate_inplace(StridedView<float>{nullptr, shape, {8, 8 * shape[1]}}, table, split_half, Direction::forward, device);
+    rotate_inplace(StridedView<float>{nullptr, shape, {8, 8 * shape[1]}}, table, split_half,
+                   Direction::forward, device);
   }
 }
 
@@ -209,7 +217,8 @@ TEST(RotateThreads, RefusesPartialOverlap) {
   const Eigen::TensorMap<const Eigen::Tensor<float, 2>> x(buffer.data(), 128, 64);
   Eigen::TensorMap<Eigen::Tensor<float, 2>> y(buffer.data() + 128, 128, 64);
   EXPECT_EQ(error_of([&] { y.device(device) = rotate(x, table, split_half); }),
-            "[rope] x and the destination must be the same memory or not overlap at all (distance in bytes), got 512");
+            "[rope] x and the destination must be the same memory or not overlap at all (distance "
+            "in bytes), got 512");
   EXPECT_TRUE(same_bits(before.data(), buffer.data(), static_cast<Index>(buffer.size())));
 }
 

@@ -40,45 +40,53 @@ Cache<float> cache_of(Index tokens, Index batches, const Layout& layout) {
 
 TEST(FittingLayout, OfHeadsOutsideTokens) {
   EXPECT_EQ(told({8, 16, 32}, cache_of(16)),
-            "[rope] table must have 1 or 32 on axis 2 (counted outwards from the feature axis) for x with outer extents [16, 32], "
+            "[rope] table must have 1 or 32 on axis 2 (counted outwards from the feature axis) for "
+            "x with outer extents [16, 32], "
             "got 16 (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)");
 }
 
 TEST(FittingLayout, OfAMatrixOfTokens) {
   EXPECT_EQ(told({8, 16}, cache_of(16)),
-            "[rope] table must have 1 on axis 2 (counted outwards from the feature axis) for x with outer extents [16], "
+            "[rope] table must have 1 on axis 2 (counted outwards from the feature axis) for x "
+            "with outer extents [16], "
             "got 16 (a cache made for Layout::sd() instead of Layout::bsnd() fits this x)");
 }
 
 TEST(FittingLayout, OfTokensOutside) {
-  EXPECT_THAT(told({8, 4, 2, 16}, cache_of(16)), HasSubstr("(a cache made for Layout::sbnd() instead of Layout::bsnd() fits this x)"));
+  EXPECT_THAT(told({8, 4, 2, 16}, cache_of(16)),
+              HasSubstr("(a cache made for Layout::sbnd() instead of Layout::bsnd() fits this x)"));
 }
 
 TEST(FittingLayout, OfTheDefaultGivenAnother) {
-  EXPECT_THAT(told({8, 4, 16, 2}, cache_of(16, Layout::bnsd())),
-              HasSubstr("got 16 (a cache made for Layout::bsnd() instead of Layout::bnsd() fits this x)"));
+  EXPECT_THAT(
+      told({8, 4, 16, 2}, cache_of(16, Layout::bnsd())),
+      HasSubstr("got 16 (a cache made for Layout::bsnd() instead of Layout::bnsd() fits this x)"));
 }
 
 TEST(FittingLayout, TwoOfThem) {
   EXPECT_THAT(told({8, 16, 3, 16}, cache_of(16)),
-              HasSubstr("(a cache made for Layout::bnsd() or Layout::sbnd() instead of Layout::bsnd() fits this x)"));
+              HasSubstr("(a cache made for Layout::bnsd() or Layout::sbnd() instead of "
+                        "Layout::bsnd() fits this x)"));
 }
 
 TEST(FittingLayout, OfSeveralSequences) {
-  EXPECT_THAT(told({8, 16, 4, 2}, cache_of(16, 2, Layout::bsnd())),
-              HasSubstr("got 16 (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)"));
+  EXPECT_THAT(
+      told({8, 16, 4, 2}, cache_of(16, 2, Layout::bsnd())),
+      HasSubstr("got 16 (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)"));
 }
 
 /// Which of its extents counts tokens a table does not say.
 TEST(FittingLayout, OfTokensAndSequencesExchanged) {
   EXPECT_THAT(told({8, 5, 3, 16}, cache_of(16, 3, Layout::bsnd())),
-              HasSubstr("got 16 (a cache made for Layout::sbnd() instead of Layout::bsnd(), or for Layout::bsnd() instead of "
+              HasSubstr("got 16 (a cache made for Layout::sbnd() instead of Layout::bsnd(), or for "
+                        "Layout::bsnd() instead of "
                         "Layout::sbnd() fits this x)"));
 }
 
 TEST(FittingLayout, NoneOfAnotherNumberOfTokens) {
   EXPECT_EQ(told({8, 32, 15}, cache_of(16)),
-            "[rope] table must have 1 or 15 on axis 2 (counted outwards from the feature axis) for x with outer extents [32, 15], "
+            "[rope] table must have 1 or 15 on axis 2 (counted outwards from the feature axis) for "
+            "x with outer extents [32, 15], "
             "got 16");
 }
 
@@ -86,10 +94,12 @@ struct Named {
   const char* name;
   const Layout& layout;
 };
-const std::vector<Named> every_layout{{"bsnd", Layout::bsnd()}, {"bnsd", Layout::bnsd()}, {"sbnd", Layout::sbnd()},
-                                      {"tnd", Layout::tnd()},   {"bsd", Layout::bsd()},   {"sd", Layout::sd()}};
+const std::vector<Named> every_layout{{"bsnd", Layout::bsnd()}, {"bnsd", Layout::bnsd()},
+                                      {"sbnd", Layout::sbnd()}, {"tnd", Layout::tnd()},
+                                      {"bsd", Layout::bsd()},   {"sd", Layout::sd()}};
 
-/// x of any layout with any cache of that many tokens and sequences: what is suggested fits, and something is, if anything does.
+/// x of any layout with any cache of that many tokens and sequences: what is suggested fits, and
+/// something is, if anything does.
 TEST(FittingLayout, WhatIsSuggestedFits) {
   for (const Named& of_x : every_layout) {
     for (const Named& of_cache : every_layout) {
@@ -109,7 +119,8 @@ TEST(FittingLayout, WhatIsSuggestedFits) {
         const std::string before = message.substr(0, message.find(instead));
         const std::string suggestion = before.substr(before.rfind("for "));
         for (const Named& suggested : every_layout) {
-          if (suggestion.find(std::string("Layout::") + suggested.name + "()") == std::string::npos) continue;
+          if (suggestion.find(std::string("Layout::") + suggested.name + "()") == std::string::npos)
+            continue;
           EXPECT_EQ(told(shape, cache_of(16, batches, suggested.layout)), "no eigen_rope::Error");
         }
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which strides a view may have: every list whose rows are provably apart is kept, and the span is the memory its rows touch.
+// Which strides a view may have: every list whose rows are provably apart is kept, and the span is
+// the memory its rows touch.
 #include "eigen_rope/rows/strided_view.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,8 @@ TEST(StridedView, AcceptedRowsAreApartAndTheSpanIsWhatTheyTouch) {
       continue;
     }
     ++accepted_views;
-    ASSERT_FALSE(touched.empty()) << "rows share elements: " << shape.text() << " by " << testing::PrintToString(strides);
+    ASSERT_FALSE(touched.empty()) << "rows share elements: " << shape.text() << " by "
+                                  << testing::PrintToString(strides);
     const detail::Span span = span_of(shape, checked_strides(shape, strides));
     EXPECT_EQ(span.first, *touched.begin());
     EXPECT_EQ(span.last, *touched.rbegin());
@@ -87,7 +89,8 @@ TEST(StridedView, KeepsTheStridesOfRealLayouts) {
   };
   for (const View& view : views) {
     const Strides strides = checked_strides(view.shape, view.strides);
-    for (std::size_t axis = 0; axis < view.strides.size(); ++axis) EXPECT_EQ(strides[axis], view.strides[axis]) << view.shape.text();
+    for (std::size_t axis = 0; axis < view.strides.size(); ++axis)
+      EXPECT_EQ(strides[axis], view.strides[axis]) << view.shape.text();
   }
 }
 

@@ -2,9 +2,11 @@
 //
 // aclnn's operators written out from their definition, and the recorded cases of data/golden/aclnn.
 //
-//   y = xhat * cos + xrot * sin, where xhat and xrot are x with its last axis permuted and, in xrot, half of the signs changed
+//   y = xhat * cos + xrot * sin, where xhat and xrot are x with its last axis permuted and, in
+//       xrot, half of the signs changed
 //
-// The gradients are those of that sum, term by term. A missing, short or malformed file is an exception, never an empty list.
+// The gradients are those of that sum, term by term. A missing, short or malformed file is an
+// exception, never an empty list.
 #pragma once
 
 #include <cmath>
@@ -24,7 +26,8 @@ using aclnn::Dims;
 using aclnn::Mode;
 
 /// The modes, for loops.
-inline constexpr Mode kModes[] = {Mode::half, Mode::interleave, Mode::quarter, Mode::interleave_half};
+inline constexpr Mode kModes[] = {Mode::half, Mode::interleave, Mode::quarter,
+                                  Mode::interleave_half};
 
 inline std::size_t size_of_dims(const Dims& shape) {
   std::size_t size = 1;
@@ -60,12 +63,17 @@ inline Sources sources_of(Mode mode, std::size_t slot, std::size_t width) {
   const std::size_t half = width / 2;
   const std::size_t quarter = width / 4;
   switch (mode) {
-    case Mode::half: return slot < half ? Sources{slot, slot + half, -1} : Sources{slot, slot - half, 1};
-    case Mode::interleave: return slot % 2 == 0 ? Sources{slot, slot + 1, -1} : Sources{slot, slot - 1, 1};
-    case Mode::quarter: return slot / quarter % 2 == 0 ? Sources{slot, slot + quarter, -1} : Sources{slot, slot - quarter, 1};
+    case Mode::half:
+      return slot < half ? Sources{slot, slot + half, -1} : Sources{slot, slot - half, 1};
+    case Mode::interleave:
+      return slot % 2 == 0 ? Sources{slot, slot + 1, -1} : Sources{slot, slot - 1, 1};
+    case Mode::quarter:
+      return slot / quarter % 2 == 0 ? Sources{slot, slot + quarter, -1}
+                                     : Sources{slot, slot - quarter, 1};
     case Mode::interleave_half: break;
   }
-  return slot < half ? Sources{2 * slot, 2 * slot + 1, -1} : Sources{2 * (slot - half) + 1, 2 * (slot - half), 1};
+  return slot < half ? Sources{2 * slot, 2 * slot + 1, -1}
+                     : Sources{2 * (slot - half) + 1, 2 * (slot - half), 1};
 }
 
 /// The row of a table that row `row` of x meets; both count rows in memory order.
@@ -85,12 +93,14 @@ struct Truth {
   std::vector<Sum> y, dx, dcos, dsin;
 };
 
-/// y of x; dx, dcos and dsin of dy. The tables may be narrower than x: what lies beyond them is left out of the rotation.
-inline Truth truth_of(Mode mode, const Array& x, const Array& cos, const Array& sin, const Array& dy) {
+/// y of x; dx, dcos and dsin of dy. The tables may be narrower than x: what lies beyond them is
+/// left out of the rotation.
+inline Truth truth_of(Mode mode, const Array& x, const Array& cos, const Array& sin,
+                      const Array& dy) {
   const auto width = static_cast<std::size_t>(cos.shape.back());
   const auto length = static_cast<std::size_t>(x.shape.back());
-  Truth truth{std::vector<Sum>(x.values.size()), std::vector<Sum>(x.values.size()), std::vector<Sum>(cos.values.size()),
-              std::vector<Sum>(cos.values.size())};
+  Truth truth{std::vector<Sum>(x.values.size()), std::vector<Sum>(x.values.size()),
+              std::vector<Sum>(cos.values.size()), std::vector<Sum>(cos.values.size())};
   for (std::size_t row = 0; row < x.values.size() / length; ++row) {
     const std::size_t at = row * length;
     const std::size_t table = table_row(row, x.shape, cos.shape) * width;
@@ -108,7 +118,8 @@ inline Truth truth_of(Mode mode, const Array& x, const Array& cos, const Array& 
       truth.dcos[table + slot].add(g * hat);
       truth.dsin[table + slot].add(from.sign * g * rotated);
     }
-    for (std::size_t slot = width; slot < length; ++slot) truth.y[at + slot].add(x.values[at + slot]);
+    for (std::size_t slot = width; slot < length; ++slot)
+      truth.y[at + slot].add(x.values[at + slot]);
   }
   return truth;
 }
@@ -130,7 +141,8 @@ struct Format<Eigen::bfloat16> {
 /// The distance of neighbouring numbers of a 16-bit format at `value`.
 template <class Scalar>
 double unit_at(double value) {
-  const int exponent = value == 0 ? Format<Scalar>::least_exponent : std::max(std::ilogb(value), Format<Scalar>::least_exponent);
+  const int exponent = value == 0 ? Format<Scalar>::least_exponent
+                                  : std::max(std::ilogb(value), Format<Scalar>::least_exponent);
   return std::ldexp(1.0, exponent - Format<Scalar>::digits + 1);
 }
 
@@ -184,13 +196,15 @@ inline std::vector<AclnnCase> read_aclnn_cases(const std::string& folder) {
     const std::size_t size = size_of_dims(array.shape);
     if (size == 0 || place.at("bytes").get<std::size_t>() != size * sizeof(Scalar))
       throw std::runtime_error("an array does not fit its shape");
-    if (offset > data.size() || size > (data.size() - offset) / sizeof(Scalar)) throw std::runtime_error("an array ends early");
+    if (offset > data.size() || size > (data.size() - offset) / sizeof(Scalar))
+      throw std::runtime_error("an array ends early");
     std::vector<Scalar> values(size);
     std::memcpy(static_cast<void*>(values.data()), data.data() + offset, size * sizeof(Scalar));
     for (const Scalar value : values) array.values.push_back(static_cast<double>(value));
     return array;
   };
-  const auto tensor = [&](const nlohmann::json& entry, const std::string& name, const std::string& dtype) {
+  const auto tensor = [&](const nlohmann::json& entry, const std::string& name,
+                          const std::string& dtype) {
     for (const nlohmann::json& place : entry.at("tensors")) {
       if (place.at("name") != name) continue;
       if (place.at("dtype") != dtype) throw std::runtime_error(name + " should be " + dtype);
@@ -203,12 +217,23 @@ inline std::vector<AclnnCase> read_aclnn_cases(const std::string& folder) {
   std::vector<AclnnCase> cases;
   for (const nlohmann::json& entry : nlohmann::json::parse(file_bytes(folder + "/cases.json"))) {
     const std::string dtype = entry.at("tensors").at(0).at("dtype");
-    AclnnCase c{
-        entry.at("name"), static_cast<Mode>(entry.at("mode").get<std::int64_t>()), dtype == "float16", {}, {}, {}, {}, {}, {}, {}, {}};
-    for (const auto& [name, array] : {std::pair{"x", &c.x}, {"cos", &c.cos}, {"sin", &c.sin}, {"dy", &c.dy}}) {
+    AclnnCase c{entry.at("name"),
+                static_cast<Mode>(entry.at("mode").get<std::int64_t>()),
+                dtype == "float16",
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {}};
+    for (const auto& [name, array] :
+         {std::pair{"x", &c.x}, {"cos", &c.cos}, {"sin", &c.sin}, {"dy", &c.dy}}) {
       *array = tensor(entry, name, dtype);
     }
-    for (const auto& [name, array] : {std::pair{"y", &c.y}, {"dx", &c.dx}, {"dcos", &c.dcos}, {"dsin", &c.dsin}}) {
+    for (const auto& [name, array] :
+         {std::pair{"y", &c.y}, {"dx", &c.dx}, {"dcos", &c.dcos}, {"dsin", &c.dsin}}) {
       *array = tensor(entry, name, "float64");
     }
     cases.push_back(std::move(c));

@@ -13,11 +13,14 @@
 
 namespace eigen_rope::test {
 
-/// The bytes of each of `count` scalars that carry its value: a long double of 80 bits lies in 16 bytes.
+/// The bytes of each of `count` scalars that carry its value: a long double of 80 bits lies in 16
+/// bytes.
 template <class Scalar>
 auto bits_of(const Scalar* values, Index count) {
-  constexpr std::size_t size =
-      std::is_same_v<Scalar, long double> && sizeof(Scalar) == 16 && std::numeric_limits<Scalar>::digits == 64 ? 10 : sizeof(Scalar);
+  constexpr std::size_t size = std::is_same_v<Scalar, long double> && sizeof(Scalar) == 16 &&
+                                       std::numeric_limits<Scalar>::digits == 64
+                                   ? 10
+                                   : sizeof(Scalar);
   std::vector<std::array<unsigned char, size>> bits(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(bits[i].data(), values + i, size);
   return bits;

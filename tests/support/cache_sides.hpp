@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that run on both sides of the caches. What a nested rotation does depends on whether its result stays in them: there its elements
-// are made at once, beyond them blocks of rows come from x, and elements are made by the first who needs them.
+// Tests that run on both sides of the caches. What a nested rotation does depends on whether its
+// result stays in them: there its elements are made at once, beyond them blocks of rows come from
+// x, and elements are made by the first who needs them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +32,9 @@ inline std::string name_of(const ::testing::TestParamInfo<CacheSide>& side) {
 
 }  // namespace eigen_rope::test
 
-#define EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(Suite)                                                                            \
-  class Suite : public eigen_rope::test::OnBothSidesOfTheCaches {};                                                              \
-  INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::Values(eigen_rope::test::CacheSide::within, eigen_rope::test::CacheSide::beyond), \
-                           eigen_rope::test::name_of)
+#define EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(Suite)                                              \
+  class Suite : public eigen_rope::test::OnBothSidesOfTheCaches {};                                \
+  INSTANTIATE_TEST_SUITE_P(                                                                        \
+      , Suite,                                                                                     \
+      ::testing::Values(eigen_rope::test::CacheSide::within, eigen_rope::test::CacheSide::beyond), \
+      eigen_rope::test::name_of)

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates, attention factors and their derivatives with respect to every parameter of every scaling, by hand.
+// Rates, attention factors and their derivatives with respect to every parameter of every scaling,
+// by hand.
 //
-//   u_k = base^(-2 e_k / d) / factor_k            du_k/dbase = -2 e_k / d * u_k / base        du_k/dfactor_k = -u_k / factor_k
+//   u_k = base^(-2 e_k / d) / factor_k   du_k/dbase = -2 e_k / d * u_k / base
+//                       du_k/dfactor_k = -u_k / factor_k
 //
-//   powers    rate = scale u                      m = attention factor
-//   ntk       base = b f^(d / (d - 2))            dbase/db = base / b                         dbase/df = d / (d - 2) * base / f
-//   yarn      rate = u (scale (1 - mix) + mix)    mix = ext r_k                               m = attention factor (1 - 0.1 ln scale)
-//             r_k = 1 - clamp((k - low) / max(0.001, high - low), 0, 1)
-//             low = max(0, c(beta_fast)), high = min(d - 1, c(beta_slow)), c(beta) = d ln(context / (2 pi beta)) / (2 ln base)
-//   llama3    rate = scale (u (1 - s) / factor + u s)         s = clamp((context |u| / (2 pi) - lo) / (hi - lo), 0, 1)
+//   powers   rate = scale u                      m = attention factor
+//   ntk      base = b f^(d / (d - 2))            dbase/db = base / b
+//                       dbase/df = d / (d - 2) * base / f
+//   yarn     rate = u (scale (1 - mix) + mix)    mix = ext r_k
+//                       m = attention factor (1 - 0.1 ln scale)
+//            r_k = 1 - clamp((k - low) / max(0.001, high - low), 0, 1)
+//            low = max(0, c(beta_fast)), high = min(d - 1, c(beta_slow)), c(beta) = d ln(context /
+//       (2 pi beta)) / (2 ln base)
+//   llama3   rate = scale (u (1 - s) / factor + u s)         s = clamp((context |u| / (2 pi) - lo)
+//                                                            / (hi - lo), 0, 1)
 //
-// Written from those formulas and not from the library's templates. The tests keep away from the kinks: what a derivative means there is
-// the library's to say.
+// Written from those formulas and not from the library's templates. The tests keep away from the
+// kinks: what a derivative means there is the library's to say.
 #pragma once
 
 #include <string>
@@ -38,10 +44,12 @@ struct ScaledRates {
 /// The powers of the base and what their derivatives share.
 struct Unscaled {
   explicit Unscaled(const Powers<>& powers)
-      : dims(static_cast<double>(powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims)) {
+      : dims(static_cast<double>(powers.exponent_dims == 0 ? powers.rotary_dims
+                                                           : powers.exponent_dims)) {
     for (Index k = 0; k < powers.rotary_dims / 2; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      const auto exponent = static_cast<double>(powers.exponents.empty() ? k : powers.exponents[at]);
+      const auto exponent =
+          static_cast<double>(powers.exponents.empty() ? k : powers.exponents[at]);
       const Tracked power = Tracked(-2 * exponent) / dims;
       const Tracked factor = powers.factors.empty() ? Tracked(1.0) : Tracked(powers.factors[at]);
       rates.push_back(exp(log(powers.base) * power) / factor);
@@ -70,13 +78,16 @@ inline List plus(const List& a, const List& b) {
   return sums;
 }
 
-/// Parameters every scaling has, where rate_k = rate_k(u_k, ...) with drate_k/du_k = `by_unscaled`. A factor moves its own pair only.
-inline void add_common(ScaledRates& scaled, const Powers<>& powers, const Unscaled& u, const List& by_unscaled, const List& by_scale,
-                       const Tracked& m_by_scale, const Tracked& m_by_attention_factor) {
+/// Parameters every scaling has, where rate_k = rate_k(u_k, ...) with drate_k/du_k = `by_unscaled`.
+/// A factor moves its own pair only.
+inline void add_common(ScaledRates& scaled, const Powers<>& powers, const Unscaled& u,
+                       const List& by_unscaled, const List& by_scale, const Tracked& m_by_scale,
+                       const Tracked& m_by_attention_factor) {
   const List zero(u.rates.size());
   scaled.parameters.push_back({"base", powers.base, times(by_unscaled, u.by_base), {}});
   scaled.parameters.push_back({"linear scale", powers.linear_scale, by_scale, m_by_scale});
-  scaled.parameters.push_back({"attention factor", powers.attention_factor, zero, m_by_attention_factor});
+  scaled.parameters.push_back(
+      {"attention factor", powers.attention_factor, zero, m_by_attention_factor});
   for (std::size_t k = 0; k < powers.factors.size(); ++k) {
     List rates = zero;
     rates[k] = by_unscaled[k] * u.by_factor[k];
@@ -107,7 +118,8 @@ inline ScaledRates ntk_by_hand(const Powers<>& powers, double factor) {
   scaled.rates = times(unscaled, powers.linear_scale);
   scaled.parameters.push_back({"base", powers.base, times(by_base, stretch), {}});
   scaled.parameters.push_back({"linear scale", powers.linear_scale, unscaled, {}});
-  scaled.parameters.push_back({"attention factor", powers.attention_factor, List(unscaled.size()), 1.0});
+  scaled.parameters.push_back(
+      {"attention factor", powers.attention_factor, List(unscaled.size()), 1.0});
   scaled.parameters.push_back({"NTK factor", factor, times(by_base, power * base / factor), {}});
   return scaled;
 }
@@ -139,7 +151,8 @@ inline ScaledRates yarn_by_hand(const Powers<>& powers, const GgmlYarn<>& yarn) 
     high = without_derivatives(static_cast<double>(std::ceil(high.at.value)));
   }
   if (low.at.value < 0) low = without_derivatives(0);
-  if (high.at.value > u.dims.value - 1) high = without_derivatives(static_cast<double>(u.dims.value) - 1);
+  if (high.at.value > u.dims.value - 1)
+    high = without_derivatives(static_cast<double>(u.dims.value) - 1);
 
   List kept(pairs), by_low(pairs), by_high(pairs);  // r_k and its derivatives
   for (std::size_t k = 0; k < pairs; ++k) {
@@ -167,15 +180,20 @@ inline ScaledRates yarn_by_hand(const Powers<>& powers, const GgmlYarn<>& yarn) 
   const List by_kept = times(u.rates, (Tracked(1.0) - scale) * yarn.ext_factor);
   const bool stretches = yarn.ext_factor != 0;
   const Tracked stretch = stretches ? Tracked(1.0) - log(scale) / 10.0 : Tracked(1.0);
-  const Tracked m_by_scale = stretches ? -Tracked(powers.attention_factor) / (scale * 10.0) : Tracked(0.0);
+  const Tracked m_by_scale =
+      stretches ? -Tracked(powers.attention_factor) / (scale * 10.0) : Tracked(0.0);
 
   ScaledRates scaled{times(u.rates, blend), stretch * powers.attention_factor, {}};
   add_common(scaled, powers, u, blend, by_scale, m_by_scale, stretch);
   List& by_base = scaled.parameters[0].rates;
-  by_base = plus(by_base, times(by_kept, plus(times(by_low, low.by_base), times(by_high, high.by_base))));
-  scaled.parameters.push_back({"ext factor", yarn.ext_factor, times(times(u.rates, Tracked(1.0) - scale), kept), {}});
-  scaled.parameters.push_back({"beta fast", yarn.beta_fast, times(by_kept, times(by_low, low.by_beta)), {}});
-  scaled.parameters.push_back({"beta slow", yarn.beta_slow, times(by_kept, times(by_high, high.by_beta)), {}});
+  by_base =
+      plus(by_base, times(by_kept, plus(times(by_low, low.by_base), times(by_high, high.by_base))));
+  scaled.parameters.push_back(
+      {"ext factor", yarn.ext_factor, times(times(u.rates, Tracked(1.0) - scale), kept), {}});
+  scaled.parameters.push_back(
+      {"beta fast", yarn.beta_fast, times(by_kept, times(by_low, low.by_beta)), {}});
+  scaled.parameters.push_back(
+      {"beta slow", yarn.beta_slow, times(by_kept, times(by_high, high.by_beta)), {}});
   return scaled;
 }
 
@@ -202,7 +220,8 @@ inline ScaledRates llama3_by_hand(const Powers<>& powers, const Llama3<>& llama3
     }
     by_scale[k] = f * (Tracked(1.0) - kept) / factor + f * kept;
     scaled.rates[k] = scale * by_scale[k];
-    by_unscaled[k] = scale * ((Tracked(1.0) - kept) / factor + kept) + by_kept * turns_per_rate * sign / width;
+    by_unscaled[k] =
+        scale * ((Tracked(1.0) - kept) / factor + kept) + by_kept * turns_per_rate * sign / width;
     by_factor[k] = -(scale * f * (Tracked(1.0) - kept)) / (factor * factor);
     by_low[k] = by_kept * (kept - 1.0) / width;
     by_high[k] = -by_kept * kept / width;

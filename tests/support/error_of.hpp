@@ -9,7 +9,8 @@
 
 namespace eigen_rope::test {
 
-/// The message of the eigen_rope::Error that `call` throws. No message equals the text for no error; any other exception passes through.
+/// The message of the eigen_rope::Error that `call` throws. No message equals the text for no
+/// error; any other exception passes through.
 template <class Call>
 std::string error_of(Call&& call) {
   try {

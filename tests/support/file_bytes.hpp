@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All bytes of a file, read or written at once: a byte at a time, without optimisation, takes longer than the test that wants them.
+// All bytes of a file, read or written at once: a byte at a time, without optimisation, takes
+// longer than the test that wants them.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,8 @@ inline std::string file_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot open " + path.string());
   std::string bytes(std::filesystem::file_size(path), '\0');
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw std::runtime_error("cannot read " + path.string());
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    throw std::runtime_error("cannot read " + path.string());
   return bytes;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What llama.cpp does with tiny models of every architecture (tests/data/models/recorded/llama_cpp.json), and those models as GGUF files.
-// The file is described beside it, in llama_cpp.md. Nothing here knows how models are read.
+// What llama.cpp does with tiny models of every architecture
+// (tests/data/models/recorded/llama_cpp.json), and those models as GGUF files. The file is
+// described beside it, in llama_cpp.md. Nothing here knows how models are read.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 inline const Json& llama_cpp_recording() {
   static const Json recording = [] {
-    std::ifstream stream(std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / "recorded" / "llama_cpp.json");
+    std::ifstream stream(std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / "recorded" /
+                         "llama_cpp.json");
     return Json::parse(stream);
   }();
   return recording;
@@ -34,7 +36,9 @@ struct RecordedModel {
   Json graph;
 
   std::string name() const { return architecture + "/" + variant; }
-  Index number(const std::string& key, Index otherwise) const { return keys.contains(key) ? keys.at(key).get<Index>() : otherwise; }
+  Index number(const std::string& key, Index otherwise) const {
+    return keys.contains(key) ? keys.at(key).get<Index>() : otherwise;
+  }
 };
 
 inline void apply_changes(Json& keys, const Json& changes) {
@@ -58,7 +62,8 @@ inline std::vector<RecordedModel> recorded_models(const std::string& architectur
       RecordedModel model{architecture, variant, recording.at("start"), entry.at("graphs").at(i)};
       apply_changes(model.keys, entry.at("keys"));
       const bool own = entry.contains("own") && entry.at("own").contains(variant);
-      apply_changes(model.keys, own ? entry.at("own").at(variant) : recording.at("variants").at(variant));
+      apply_changes(model.keys,
+                    own ? entry.at("own").at(variant) : recording.at("variants").at(variant));
       models.push_back(std::move(model));
     }
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes GGUF files byte by byte, wrong ones too, from the format's description. Not a copy of the reader: it knows no meanings.
+// Writes GGUF files byte by byte, wrong ones too, from the format's description. Not a copy of the
+// reader: it knows no meanings.
 //
 //   GgufWriter w;
-//   w.text("general.architecture", "llama").uint32("llama.block_count", 2).tensor("rope_freqs.weight", {2}, 0, w.floats({1, 8}));
+//   w.text("general.architecture", "llama").uint32("llama.block_count",
+//       2).tensor("rope_freqs.weight", {2}, 0, w.floats({1, 8}));
 //   w.save(path);
 #pragma once
 
@@ -22,7 +24,8 @@ class GgufWriter {
  public:
   enum class Order { little, big };
 
-  explicit GgufWriter(std::uint32_t version = 3, Order order = Order::little) : order_(order), version_(version) {}
+  explicit GgufWriter(std::uint32_t version = 3, Order order = Order::little)
+      : order_(order), version_(version) {}
 
   std::string number(std::uint64_t value, int bytes) const {
     std::string result;
@@ -32,7 +35,9 @@ class GgufWriter {
     }
     return result;
   }
-  std::string string(std::string_view text) const { return number(text.size(), 8) + std::string(text); }
+  std::string string(std::string_view text) const {
+    return number(text.size(), 8) + std::string(text);
+  }
   std::string real(float value) const {
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
@@ -64,13 +69,20 @@ class GgufWriter {
     ++key_count;
     return *this;
   }
-  GgufWriter& text(std::string_view name, std::string_view value) { return key(name, 8, string(value)); }
-  GgufWriter& uint32(std::string_view name, std::uint32_t value) { return key(name, 4, number(value, 4)); }
+  GgufWriter& text(std::string_view name, std::string_view value) {
+    return key(name, 8, string(value));
+  }
+  GgufWriter& uint32(std::string_view name, std::uint32_t value) {
+    return key(name, 4, number(value, 4));
+  }
   GgufWriter& float32(std::string_view name, float value) { return key(name, 6, real(value)); }
-  GgufWriter& boolean(std::string_view name, bool value) { return key(name, 7, number(value ? 1 : 0, 1)); }
+  GgufWriter& boolean(std::string_view name, bool value) {
+    return key(name, 7, number(value ? 1 : 0, 1));
+  }
   GgufWriter& int32s(std::string_view name, const std::vector<std::int32_t>& values) {
     std::string elements;
-    for (const std::int32_t value : values) elements += number(static_cast<std::uint32_t>(value), 4);
+    for (const std::int32_t value : values)
+      elements += number(static_cast<std::uint32_t>(value), 4);
     return key(name, 9, array(5, values.size(), elements));
   }
   GgufWriter& booleans(std::string_view name, const std::vector<int>& values) {
@@ -80,8 +92,8 @@ class GgufWriter {
   }
 
   /// A tensor behind the others; its offset is where its data will be, `shift` bytes on.
-  GgufWriter& tensor(std::string_view name, const std::vector<std::uint64_t>& extents, std::uint32_t type, std::string_view data,
-                     std::uint64_t shift = 0) {
+  GgufWriter& tensor(std::string_view name, const std::vector<std::uint64_t>& extents,
+                     std::uint32_t type, std::string_view data, std::uint64_t shift = 0) {
     tensors_ += string(name) + number(extents.size(), 4);
     for (const std::uint64_t extent : extents) tensors_ += number(extent, 8);
     tensors_ += number(type, 4) + number(data_.size() + shift, 8);
@@ -91,7 +103,10 @@ class GgufWriter {
     return *this;
   }
 
-  std::string header() const { return "GGUF" + number(version_, 4) + number(tensor_count, 8) + number(key_count, 8) + keys_ + tensors_; }
+  std::string header() const {
+    return "GGUF" + number(version_, 4) + number(tensor_count, 8) + number(key_count, 8) + keys_ +
+           tensors_;
+  }
   std::string bytes() const {
     std::string all = header();
     all.resize((all.size() + alignment - 1) / alignment * alignment);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the recorded answers of ggml's operator, data/golden/ggml: cases.json and the arrays it points to. A missing, short or malformed
-// file is an exception, never an empty list.
+// Reads the recorded answers of ggml's operator, data/golden/ggml: cases.json and the arrays it
+// points to. A missing, short or malformed file is an exception, never an empty list.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ struct GoldenCase {
 class GoldenReader {
  public:
   explicit GoldenReader(std::string folder)
-      : folder_(std::move(folder)), index_(nlohmann::json::parse(file_bytes(folder_ + "/cases.json"))) {}
+      : folder_(std::move(folder)),
+        index_(nlohmann::json::parse(file_bytes(folder_ + "/cases.json"))) {}
 
   /// The cases of one group, or all for an empty name.
   std::vector<GoldenCase> read(const std::string& group = "") {
@@ -62,7 +63,8 @@ class GoldenReader {
     const std::string& file = bytes(place.at("file"));
     const auto offset = place.at("offset").get<std::size_t>();
     std::vector<Element> elements(place.at("count").get<std::size_t>());
-    if (offset > file.size() || elements.size() > (file.size() - offset) / sizeof(Element)) throw std::runtime_error("an array ends early");
+    if (offset > file.size() || elements.size() > (file.size() - offset) / sizeof(Element))
+      throw std::runtime_error("an array ends early");
     if (elements.empty()) throw std::runtime_error("an array is empty");
     std::memcpy(elements.data(), file.data() + offset, elements.size() * sizeof(Element));
     return elements;
@@ -81,7 +83,9 @@ class GoldenReader {
     c.backward = entry.at("direction") == "backward";
     c.n_ctx_orig = entry.at("n_ctx_orig");
     // Float parameters as passed: the decimal numbers name float32 values.
-    const auto widened = [&](const char* name) { return static_cast<double>(entry.at(name).get<float>()); };
+    const auto widened = [&](const char* name) {
+      return static_cast<double>(entry.at(name).get<float>());
+    };
     c.freq_base = widened("freq_base");
     c.freq_scale = widened("freq_scale");
     c.ext_factor = widened("ext_factor");
@@ -89,13 +93,15 @@ class GoldenReader {
     c.beta_fast = widened("beta_fast");
     c.beta_slow = widened("beta_slow");
     c.sections = entry.at("sections").get<std::vector<Index>>();
-    if (!entry.at("freq_factors").is_null()) c.freq_factors = array<float>(entry.at("freq_factors"), "f32");
+    if (!entry.at("freq_factors").is_null())
+      c.freq_factors = array<float>(entry.at("freq_factors"), "f32");
     c.positions = array<std::int32_t>(entry.at("positions"), "i32");
     c.input = array<float>(entry.at("input"), "f32");
     c.output = array<float>(entry.at("output"), "f32");
     c.nmse_vs_double = entry.at("nmse_vs_double");
     const auto size = static_cast<std::size_t>(c.shape.size());
-    if (c.input.size() != size || c.output.size() != size) throw std::runtime_error("an array does not fit its shape");
+    if (c.input.size() != size || c.output.size() != size)
+      throw std::runtime_error("an array does not fit its shape");
     return c;
   }
 

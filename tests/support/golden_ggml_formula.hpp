@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formula of data/golden/ggml/README.md in plain double, without the library: the exact answer for the recorded inputs.
+// The formula of data/golden/ggml/README.md in plain double, without the library: the exact answer
+// for the recorded inputs.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +20,18 @@ struct PlainResult {
 
 class PlainFormula {
  public:
-  explicit PlainFormula(const GoldenCase& c) : c_(c), D_(c.shape[0]), vision_(c.mode == "vision"), pairs_(vision_ ? D_ / 2 : c.n_dims / 2) {
+  explicit PlainFormula(const GoldenCase& c)
+      : c_(c),
+        D_(c.shape[0]),
+        vision_(c.mode == "vision"),
+        pairs_(vision_ ? D_ / 2 : c.n_dims / 2) {
     low_ = std::max(0.0, std::floor(correction(c.beta_fast)));
     high_ = std::min(static_cast<double>(c.n_dims - 1), std::ceil(correction(c.beta_slow)));
   }
 
   PlainResult operator()() const {
-    PlainResult result{{c_.input.begin(), c_.input.end()}, std::vector<bool>(c_.input.size(), false)};
+    PlainResult result{{c_.input.begin(), c_.input.end()},
+                       std::vector<bool>(c_.input.size(), false)};
     const Index H = c_.shape[1];
     const Index S = c_.shape[2];
     const Index B = c_.shape[3];
@@ -51,7 +57,9 @@ class PlainFormula {
   double correction(double beta) const {
     if (c_.n_ctx_orig == 0) return -INFINITY;
     const double pi = std::acos(-1.0);
-    return static_cast<double>(c_.n_dims) * std::log(static_cast<double>(c_.n_ctx_orig) / (2 * pi * beta)) / (2 * std::log(c_.freq_base));
+    return static_cast<double>(c_.n_dims) *
+           std::log(static_cast<double>(c_.n_ctx_orig) / (2 * pi * beta)) /
+           (2 * std::log(c_.freq_base));
   }
 
   Place place(Index p) const {
@@ -67,20 +75,26 @@ class PlainFormula {
     const std::vector<Index> starts{0, L[0], L[0] + L[1], L[0] + L[1] + L[2]};
     Index axis = 3;
     while (q < starts[static_cast<std::size_t>(axis)]) --axis;
-    while (L[static_cast<std::size_t>(axis)] == 0) --axis;  // an empty section begins where the one before it ends
+    while (L[static_cast<std::size_t>(axis)] == 0)
+      --axis;  // an empty section begins where the one before it ends
     return {axis, vision_ ? q - starts[static_cast<std::size_t>(axis)] : p};
   }
 
   Turn turn_of(Index p, Index s) const {
     const Place at = place(p);
     const double position = c_.positions[static_cast<std::size_t>(at.axis * c_.shape[2] + s)];
-    const double factor = c_.freq_factors.empty() ? 1.0 : static_cast<double>(c_.freq_factors[static_cast<std::size_t>(p)]);
-    const double original =
-        position * std::pow(c_.freq_base, -2.0 * static_cast<double>(at.exponent) / static_cast<double>(c_.n_dims)) / factor;
+    const double factor = c_.freq_factors.empty()
+                              ? 1.0
+                              : static_cast<double>(c_.freq_factors[static_cast<std::size_t>(p)]);
+    const double original = position *
+                            std::pow(c_.freq_base, -2.0 * static_cast<double>(at.exponent) /
+                                                       static_cast<double>(c_.n_dims)) /
+                            factor;
     double angle = c_.freq_scale * original;
     double m = c_.attn_factor;
     if (c_.ext_factor != 0) {
-      const double ramp = 1 - std::clamp((static_cast<double>(p) - low_) / std::max(0.001, high_ - low_), 0.0, 1.0);
+      const double ramp =
+          1 - std::clamp((static_cast<double>(p) - low_) / std::max(0.001, high_ - low_), 0.0, 1.0);
       angle = angle * (1 - ramp * c_.ext_factor) + original * ramp * c_.ext_factor;
       m *= 1 + 0.1 * std::log(1 / c_.freq_scale);
     }

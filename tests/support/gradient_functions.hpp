@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of tensors and their gradients, for the tests of the gradient checker: right ones, from the textbook, on plain Eigen.
+// Functions of tensors and their gradients, for the tests of the gradient checker: right ones, from
+// the textbook, on plain Eigen.
 #pragma once
 
 #include <array>
@@ -12,11 +13,13 @@
 namespace eigen_rope::test {
 
 template <class Scalar, int rank, int layout = Eigen::ColMajor>
-Eigen::Tensor<Scalar, rank, layout> normal_tensor(const std::array<Eigen::Index, static_cast<std::size_t>(rank)>& extents, unsigned seed) {
+Eigen::Tensor<Scalar, rank, layout> normal_tensor(
+    const std::array<Eigen::Index, static_cast<std::size_t>(rank)>& extents, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> value;
   Eigen::Tensor<Scalar, rank, layout> tensor(extents);
-  for (Eigen::Index i = 0; i < tensor.size(); ++i) tensor.data()[i] = static_cast<Scalar>(value(random));
+  for (Eigen::Index i = 0; i < tensor.size(); ++i)
+    tensor.data()[i] = static_cast<Scalar>(value(random));
   return tensor;
 }
 
@@ -44,7 +47,8 @@ inline const auto hyperbolic_vjp = [](const auto& x, const auto& g) {
   return dx;
 };
 
-/// Along the first index of a matrix, without the usual subtraction of the maximum, which no complex number has.
+/// Along the first index of a matrix, without the usual subtraction of the maximum, which no
+/// complex number has.
 template <class Matrix>
 Matrix softmax(const Matrix& x) {
   const Eigen::array<Eigen::Index, 1> first{0};
@@ -64,7 +68,8 @@ Matrix softmax_vjp(const Matrix& x, const Matrix& g) {
 inline const auto soft = [](const auto& x) { return softmax(x); };
 inline const auto soft_vjp = [](const auto& x, const auto& g) { return softmax_vjp(x, g); };
 
-/// sum of a b over one axis of each: a contraction by its definition, as the tests take small ones thousands of times.
+/// sum of a b over one axis of each: a contraction by its definition, as the tests take small ones
+/// thousands of times.
 template <class Matrix>
 Matrix contracted(const Matrix& a, int axis_of_a, const Matrix& b, int axis_of_b) {
   Matrix y(a.dimension(1 - axis_of_a), b.dimension(1 - axis_of_b));
@@ -72,7 +77,8 @@ Matrix contracted(const Matrix& a, int axis_of_a, const Matrix& b, int axis_of_b
   for (Eigen::Index column = 0; column < y.dimension(1); ++column) {
     for (Eigen::Index k = 0; k < a.dimension(axis_of_a); ++k) {
       const auto of_b = axis_of_b == 0 ? b(k, column) : b(column, k);
-      for (Eigen::Index row = 0; row < y.dimension(0); ++row) y(row, column) += (axis_of_a == 0 ? a(k, row) : a(row, k)) * of_b;
+      for (Eigen::Index row = 0; row < y.dimension(0); ++row)
+        y(row, column) += (axis_of_a == 0 ? a(k, row) : a(row, k)) * of_b;
     }
   }
   return y;

@@ -2,11 +2,12 @@
 //
 // Memory that ends, or begins, where nothing may be touched: the next page cannot be.
 //
-//   Guarded        one array                GuardedRows    rows that each lie so, two pages apart or more
+//   Guarded   one array   GuardedRows   rows that each lie so, two pages apart or more
 //
-// Reading or writing a single byte too far ends the test with a fault. The array's other side has room left in its page: a few bytes there
-// are poisoned, and margins_untouched() tells whether they were written. Poison is a signalling NaN: no arithmetic gives its bits, so an
-// output filled with it shows an element that was not written, or whose old value was used.
+// Reading or writing a single byte too far ends the test with a fault. The array's other side has
+// room left in its page: a few bytes there are poisoned, and margins_untouched() tells whether they
+// were written. Poison is a signalling NaN: no arithmetic gives its bits, so an output filled with
+// it shows an element that was not written, or whose old value was used.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,7 +57,8 @@ void poison(T* begin, std::size_t count) {
   if (count == 0) return;
   auto* to = reinterpret_cast<unsigned char*>(begin);
   std::memcpy(to, bytes.data(), sizeof(T));
-  for (std::size_t done = 1; done < count; done *= 2) std::memcpy(to + done * sizeof(T), to, std::min(done, count - done) * sizeof(T));
+  for (std::size_t done = 1; done < count; done *= 2)
+    std::memcpy(to + done * sizeof(T), to, std::min(done, count - done) * sizeof(T));
 }
 
 template <class T>
@@ -66,7 +68,8 @@ std::vector<T> poisoned(std::size_t count) {
   return values;
 }
 
-/// Stretches of whole pages, each between pages that cannot be touched. Kept for the next one of the same size.
+/// Stretches of whole pages, each between pages that cannot be touched. Kept for the next one of
+/// the same size.
 class GuardedPages {
  public:
   static constexpr std::size_t page = 4096;
@@ -94,11 +97,13 @@ class GuardedPages {
   }
 
   char* map() {
-    void* const memory = mmap(nullptr, page + size_.first * step(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, page + size_.first * step(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
     memory_ = static_cast<char*>(memory);
     for (std::size_t i = 0; i < size_.first; ++i) {
-      if (mprotect(begin(i), size_.second * page, PROT_READ | PROT_WRITE) != 0) throw std::runtime_error("mprotect failed");
+      if (mprotect(begin(i), size_.second * page, PROT_READ | PROT_WRITE) != 0)
+        throw std::runtime_error("mprotect failed");
     }
     return memory_;
   }
@@ -126,7 +131,8 @@ class GuardedRows {
 
   void set(const std::vector<T>& values) const {
     for (std::size_t i = 0; i < count_ && length_ > 0; ++i) {
-      std::memcpy(static_cast<void*>(row(i)), static_cast<const void*>(values.data() + i * length_), length_ * sizeof(T));
+      std::memcpy(static_cast<void*>(row(i)), static_cast<const void*>(values.data() + i * length_),
+                  length_ * sizeof(T));
     }
   }
   void set_poison() const {
@@ -135,14 +141,16 @@ class GuardedRows {
   std::vector<T> values() const {
     std::vector<T> values(count_ * length_);
     for (std::size_t i = 0; i < count_ && length_ > 0; ++i) {
-      std::memcpy(static_cast<void*>(values.data() + i * length_), static_cast<const void*>(row(i)), length_ * sizeof(T));
+      std::memcpy(static_cast<void*>(values.data() + i * length_), static_cast<const void*>(row(i)),
+                  length_ * sizeof(T));
     }
     return values;
   }
   bool margins_untouched() const {
     static const std::vector<T> expected = poisoned<T>(largest_margin);
     for (std::size_t i = 0; i < count_; ++i) {
-      if (std::memcmp(static_cast<const void*>(margin(i)), static_cast<const void*>(expected.data()), margin_size() * sizeof(T)) != 0) {
+      if (std::memcmp(static_cast<const void*>(margin(i)),
+                      static_cast<const void*>(expected.data()), margin_size() * sizeof(T)) != 0) {
         return false;
       }
     }
@@ -153,13 +161,17 @@ class GuardedRows {
   static constexpr std::size_t largest_margin = 128 / sizeof(T);
 
   T* row(std::size_t i) const {
-    return reinterpret_cast<T*>(against_ == Against::beginning ? pages_.begin(i) : pages_.end(i) - length_ * sizeof(T));
+    return reinterpret_cast<T*>(
+        against_ == Against::beginning ? pages_.begin(i) : pages_.end(i) - length_ * sizeof(T));
   }
   std::size_t margin_size() const {
-    const auto room = static_cast<std::size_t>(pages_.end(0) - pages_.begin(0)) / sizeof(T) - length_;
+    const auto room =
+        static_cast<std::size_t>(pages_.end(0) - pages_.begin(0)) / sizeof(T) - length_;
     return std::min(room, largest_margin);
   }
-  T* margin(std::size_t i) const { return against_ == Against::beginning ? row(i) + length_ : row(i) - margin_size(); }
+  T* margin(std::size_t i) const {
+    return against_ == Against::beginning ? row(i) + length_ : row(i) - margin_size();
+  }
 
   std::size_t count_;
   std::size_t length_;
@@ -171,10 +183,12 @@ class GuardedRows {
 template <class T>
 class Guarded : public GuardedRows<T> {
  public:
-  Guarded(const std::vector<T>& values, Against against) : GuardedRows<T>(values, values.size(), against) {}
+  Guarded(const std::vector<T>& values, Against against)
+      : GuardedRows<T>(values, values.size(), against) {}
 };
 
-/// How many ways a test went through; written to the test's report as "combinations" (--gtest_output).
+/// How many ways a test went through; written to the test's report as "combinations"
+/// (--gtest_output).
 class Combinations {
  public:
   Combinations() = default;

@@ -12,7 +12,10 @@ template <class Scalar>
 class GuardedTable {
  public:
   GuardedTable(const Table<Scalar>& table, Against against)
-      : cos_(table.cos, against), sin_(table.sin, against), width_(table.width), outer_(table.outer) {}
+      : cos_(table.cos, against),
+        sin_(table.sin, against),
+        width_(table.width),
+        outer_(table.outer) {}
 
   TableView<Scalar> view() const { return {cos_.data(), sin_.data(), width_, outer_}; }
   bool margins_untouched() const { return cos_.margins_untouched() && sin_.margins_untouched(); }

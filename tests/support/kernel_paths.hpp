@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every way a compiled kernel may go about one call: each instruction set, with stores through the cache and past it.
+// Every way a compiled kernel may go about one call: each instruction set, with stores through the
+// cache and past it.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running a program as a user would, and killing it: after a time, or at one of the calls that change files (kill_shim.cpp).
+// Running a program as a user would, and killing it: after a time, or at one of the calls that
+// change files (kill_shim.cpp).
 #pragma once
 
 #include <fcntl.h>
@@ -36,14 +37,17 @@ using eigen_rope::test::TemporaryFolder;
 using eigen_rope::test::write_bytes;
 
 /// Empty where the program ended before it made the file.
-inline std::string content(const fs::path& path) { return fs::exists(path) ? eigen_rope::test::file_bytes(path) : std::string(); }
+inline std::string content(const fs::path& path) {
+  return fs::exists(path) ? eigen_rope::test::file_bytes(path) : std::string();
+}
 
 /// The names in a folder that end so.
 inline std::vector<std::string> names_ending(const fs::path& folder, const std::string& end) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0) names.push_back(name);
+    if (name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0)
+      names.push_back(name);
   }
   return names;
 }
@@ -65,7 +69,8 @@ struct Circumstances {
   std::string out{};  ///< where stdout goes; empty: into Ended
 };
 
-/// In a child: from the next program on, permissions hold. The user stays, as the program may lie in a folder of his.
+/// In a child: from the next program on, permissions hold. The user stays, as the program may lie
+/// in a folder of his.
 inline void give_up_privileges() {
   bool dropped = true;
   for (const int capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH}) {
@@ -77,7 +82,8 @@ inline void give_up_privileges() {
 
 inline Ended run(const std::vector<std::string>& words, const Circumstances& circumstances = {}) {
   const TemporaryFolder folder;
-  const std::string out = circumstances.out.empty() ? (folder / "out").string() : circumstances.out, err = (folder / "err").string();
+  const std::string out = circumstances.out.empty() ? (folder / "out").string() : circumstances.out,
+                    err = (folder / "err").string();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -85,8 +91,10 @@ inline Ended run(const std::vector<std::string>& words, const Circumstances& cir
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("no process");
   if (child == 0) {
-    for (const std::string& variable : circumstances.environment) ::putenv(const_cast<char*>(variable.c_str()));
-    // Where lines are counted: ended while it writes its counts, it would spoil those of the others.
+    for (const std::string& variable : circumstances.environment)
+      ::putenv(const_cast<char*>(variable.c_str()));
+    // Where lines are counted: ended while it writes its counts, it would spoil those of the
+    // others.
     ::setenv("LLVM_PROFILE_FILE", "/dev/null", 1);
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDOUT_FILENO);
@@ -115,15 +123,19 @@ inline Ended run(const std::vector<std::string>& words, const Circumstances& cir
   return ended;
 }
 
-/// A fault at the nth call that changes a file below `folder`; 0 for none. Calls are appended to `log` unless it is empty.
-inline Circumstances fault(const std::string& kind, long n, const fs::path& folder, const fs::path& log = {}) {
+/// A fault at the nth call that changes a file below `folder`; 0 for none. Calls are appended to
+/// `log` unless it is empty.
+inline Circumstances fault(const std::string& kind, long n, const fs::path& folder,
+                           const fs::path& log = {}) {
   Circumstances circumstances;
   // AddressSanitizer wants to be the first library.
   const char* sanitizer = std::getenv("ASAN_OPTIONS");
   circumstances.environment = {
       "LD_PRELOAD=" EIGEN_ROPE_KILL_SHIM,
-      std::string("ASAN_OPTIONS=") + (sanitizer == nullptr ? "" : std::string(sanitizer) + ":") + "verify_asan_link_order=0",
-      "EIGEN_ROPE_FAULT=" + kind, "EIGEN_ROPE_FAULT_AT=" + std::to_string(n), "EIGEN_ROPE_FAULT_FOLDER=" + folder.string()};
+      std::string("ASAN_OPTIONS=") + (sanitizer == nullptr ? "" : std::string(sanitizer) + ":") +
+          "verify_asan_link_order=0",
+      "EIGEN_ROPE_FAULT=" + kind, "EIGEN_ROPE_FAULT_AT=" + std::to_string(n),
+      "EIGEN_ROPE_FAULT_FOLDER=" + folder.string()};
   if (!log.empty()) circumstances.environment.push_back("EIGEN_ROPE_FAULT_LOG=" + log.string());
   return circumstances;
 }
@@ -142,14 +154,17 @@ inline std::vector<Call> calls(const fs::path& log) {
   return all;
 }
 
-/// Is a fault of this kind at this call no other than at the call before? Closing changes nothing, and only writes can be torn.
-inline bool same_as_the_one_before(const std::string& kind, const std::vector<Call>& all, std::size_t n) {
+/// Is a fault of this kind at this call no other than at the call before? Closing changes nothing,
+/// and only writes can be torn.
+inline bool same_as_the_one_before(const std::string& kind, const std::vector<Call>& all,
+                                   std::size_t n) {
   if (kind == "torn") return all[n].name != "write";
   return kind != "fail" && n > 0 && all[n - 1].name == "close";
 }
 
-/// What is wrong with the order of calls, as a sentence; empty if everything that got its name by rename was flushed after its last byte,
-/// a folder also after its last file, and the name itself was flushed before anything else was written.
+/// What is wrong with the order of calls, as a sentence; empty if everything that got its name by
+/// rename was flushed after its last byte, a folder also after its last file, and the name itself
+/// was flushed before anything else was written.
 inline std::string durability_fault(const std::vector<Call>& all) {
   for (std::size_t at = 0; at < all.size(); ++at) {
     if (all[at].name != "rename") continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// safetensors files for tests, written and read by the format's definition and not by the tool's own reader.
+// safetensors files for tests, written and read by the format's definition and not by the tool's
+// own reader.
 #pragma once
 
 #include <Eigen/Core>
@@ -31,12 +32,15 @@ struct TestTensor {
 /// In the order in which they lie in a file.
 using TestModel = std::vector<std::pair<std::string, TestTensor>>;
 
-inline std::string file_of(const TestModel& model, const std::string& metadata = "{\"format\":\"pt\"}") {
+inline std::string file_of(const TestModel& model,
+                           const std::string& metadata = "{\"format\":\"pt\"}") {
   nlohmann::ordered_json header;
   if (!metadata.empty()) header["__metadata__"] = nlohmann::ordered_json::parse(metadata);
   std::string data;
   for (const auto& [name, tensor] : model) {
-    header[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
+    header[name] = {{"dtype", tensor.dtype},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
     data += tensor.bytes;
   }
   return safetensors_bytes(header.dump(), data);
@@ -66,13 +70,17 @@ inline ReadModel read_model(const fs::path& path) {
       continue;
     }
     const std::size_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
-    model.tensors.push_back({name, {entry["dtype"], entry["shape"], file.substr(8 + length + begin, end - begin)}});
+    model.tensors.push_back(
+        {name, {entry["dtype"], entry["shape"], file.substr(8 + length + begin, end - begin)}});
   }
   return model;
 }
 
 inline ScalarType scalar_of(const std::string& dtype) {
-  return dtype == "F64" ? ScalarType::f64 : dtype == "F32" ? ScalarType::f32 : dtype == "F16" ? ScalarType::f16 : ScalarType::bf16;
+  return dtype == "F64"   ? ScalarType::f64
+         : dtype == "F32" ? ScalarType::f32
+         : dtype == "F16" ? ScalarType::f16
+                          : ScalarType::bf16;
 }
 
 inline Numbers numbers_of(const TestTensor& tensor) {
@@ -88,7 +96,8 @@ inline Numbers numbers_of(const TestTensor& tensor) {
   });
 }
 
-inline TestTensor random_tensor(const std::string& dtype, const std::vector<std::int64_t>& shape, unsigned seed) {
+inline TestTensor random_tensor(const std::string& dtype, const std::vector<std::int64_t>& shape,
+                                unsigned seed) {
   TestTensor tensor{dtype, shape, {}};
   std::size_t count = 1;
   for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
@@ -104,13 +113,16 @@ inline TestTensor random_tensor(const std::string& dtype, const std::vector<std:
   return tensor;
 }
 
-/// [rows] of a matrix [rows, columns] times a vector of `columns` numbers; a vector counts as a matrix of one column, times 1.
+/// [rows] of a matrix [rows, columns] times a vector of `columns` numbers; a vector counts as a
+/// matrix of one column, times 1.
 inline Numbers times(const TestTensor& tensor, const Numbers& x) {
   const Numbers values = numbers_of(tensor);
-  const std::size_t columns = tensor.shape.size() == 2 ? static_cast<std::size_t>(tensor.shape[1]) : 1;
+  const std::size_t columns =
+      tensor.shape.size() == 2 ? static_cast<std::size_t>(tensor.shape[1]) : 1;
   Numbers result(values.size() / columns);
   for (std::size_t row = 0; row < result.size(); ++row) {
-    for (std::size_t i = 0; i < columns; ++i) result[row] += values[row * columns + i] * (columns == 1 ? 1.0 : x[i]);
+    for (std::size_t i = 0; i < columns; ++i)
+      result[row] += values[row * columns + i] * (columns == 1 ? 1.0 : x[i]);
   }
   return result;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of the ONNX operators as the golden files record them, and the operator's formula as plain loops in double.
+// Calls of the ONNX operators as the golden files record them, and the operator's formula as plain
+// loops in double.
 //
-//   split-half pairs (k, k + R/2), neighbours (2k, 2k+1):   y_a = c x_a - s x_b    y_b = c x_b + s x_a    the rest as it is
+//   split-half pairs (k, k + R/2), neighbours (2k, 2k+1):   y_a = c x_a - s x_b
+//                       y_b = c x_b + s x_a   the rest as it is
 //
-// The reader keeps tensors as bytes with a name and a type, as a model file does. A missing, short or malformed file is an exception,
-// never an empty list. Uses nothing of the library but the types of a node.
+// The reader keeps tensors as bytes with a name and a type, as a model file does. A missing, short
+// or malformed file is an exception, never an empty list. Uses nothing of the library but the types
+// of a node.
 #pragma once
 
 #include <Eigen/Core>
@@ -86,15 +89,17 @@ struct OnnxCase {
 
   std::vector<onnx::Value> values() const {
     std::vector<onnx::Value> list;
-    for (const OnnxTensor& t : inputs) list.push_back({onnx_element_type(t.dtype), t.bytes.data(), t.shape, true});
+    for (const OnnxTensor& t : inputs)
+      list.push_back({onnx_element_type(t.dtype), t.bytes.data(), t.shape, true});
     return list;
   }
   /// "X", "cos_cache", "sin_cache" or "position_ids"; null where the node has no such input.
   const OnnxTensor* input(const std::string& role) const {
     const bool contrib = node.domain == "com.microsoft";
-    const std::size_t place = role == "X"              ? 0
-                              : role == "position_ids" ? (contrib ? 1 : 3)
-                                                       : (role == "cos_cache" ? 1 : 2) + (contrib ? 1 : 0);
+    const std::size_t place = role == "X" ? 0
+                              : role == "position_ids"
+                                  ? (contrib ? 1 : 3)
+                                  : (role == "cos_cache" ? 1 : 2) + (contrib ? 1 : 0);
     return place < inputs.size() ? &inputs[place] : nullptr;
   }
   std::int64_t attribute(const std::string& attribute_name) const {
@@ -103,7 +108,8 @@ struct OnnxCase {
   }
 };
 
-/// An element of Y by the definition: its value and the sum of its terms' magnitudes; no terms for an element that is copied.
+/// An element of Y by the definition: its value and the sum of its terms' magnitudes; no terms for
+/// an element that is copied.
 struct ExactElement {
   double value;
   double terms;
@@ -121,13 +127,16 @@ inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
   const std::int64_t batch = x.shape[0];
   const std::int64_t sequence = rank_4 ? x.shape[2] : x.shape[1];
   const std::int64_t set_heads = call.attribute("num_heads");
-  const std::int64_t heads = rank_4 ? x.shape[1] : set_heads != 0 ? set_heads : x.shape[2] / (2 * columns);
+  const std::int64_t heads = rank_4           ? x.shape[1]
+                             : set_heads != 0 ? set_heads
+                                              : x.shape[2] / (2 * columns);
   const std::int64_t head = rank_4 ? x.shape[3] : x.shape[2] / heads;
   const std::int64_t set_rotary = call.attribute("rotary_embedding_dim");
   const std::int64_t rotary = set_rotary != 0 ? set_rotary : head;
   const bool neighbours = call.attribute("interleaved") == 1;
   const auto scale_at = call.node.attributes.find("scale");
-  const double scale = scale_at == call.node.attributes.end() ? 1.0 : std::get<double>(scale_at->second);
+  const double scale =
+      scale_at == call.node.attributes.end() ? 1.0 : std::get<double>(scale_at->second);
   const auto section_at = call.node.attributes.find("mrope_section");
 
   const auto list_of = [&](std::int64_t k) -> std::int64_t {
@@ -144,14 +153,16 @@ inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
   const auto row_of = [&](std::int64_t k, std::int64_t b, std::int64_t s) -> std::int64_t {
     if (ids == nullptr) return b * sequence + s;
     if (ids->shape.size() < 2) return ids->element<std::int64_t>(0) + s;
-    return ids->element<std::int64_t>(static_cast<std::size_t>((list_of(k) * batch + b) * sequence + s));
+    return ids->element<std::int64_t>(
+        static_cast<std::size_t>((list_of(k) * batch + b) * sequence + s));
   };
 
   std::vector<ExactElement> y(x.count());
   for (std::int64_t b = 0; b < batch; ++b) {
     for (std::int64_t n = 0; n < heads; ++n) {
       for (std::int64_t s = 0; s < sequence; ++s) {
-        const std::int64_t base = rank_4 ? ((b * heads + n) * sequence + s) * head : ((b * sequence + s) * heads + n) * head;
+        const std::int64_t base = rank_4 ? ((b * heads + n) * sequence + s) * head
+                                         : ((b * sequence + s) * heads + n) * head;
         for (std::int64_t d = rotary; d < head; ++d) {
           const auto i = static_cast<std::size_t>(base + d);
           y[i] = {x[i], 0.0, true};
@@ -161,7 +172,8 @@ inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
           const double c = scale * cos[entry];
           const double t = scale * sin[entry];
           const auto a_at = static_cast<std::size_t>(base + (neighbours ? 2 * k : k));
-          const auto b_at = static_cast<std::size_t>(base + (neighbours ? 2 * k + 1 : k + rotary / 2));
+          const auto b_at =
+              static_cast<std::size_t>(base + (neighbours ? 2 * k + 1 : k + rotary / 2));
           const double a = x[a_at];
           const double z = x[b_at];
           y[a_at] = {c * a - t * z, std::abs(c * a) + std::abs(t * z), false};
@@ -187,7 +199,8 @@ inline OnnxCase head_of(const nlohmann::json& entry) {
   c.node.domain = entry.at("domain");
   c.node.op_type = entry.at("op");
   c.node.opset = entry.at("opset");
-  for (const auto& [name, value] : entry.at("attributes").items()) c.node.attributes[name] = attribute_of(value);
+  for (const auto& [name, value] : entry.at("attributes").items())
+    c.node.attributes[name] = attribute_of(value);
   return c;
 }
 
@@ -201,15 +214,20 @@ inline std::vector<OnnxCase> read_onnx_folder(const std::string& folder) {
   for (const nlohmann::json& entry : index.at("cases")) {
     OnnxCase c = onnx_reader::head_of(entry);
     for (const nlohmann::json& place : entry.at("tensors")) {
-      OnnxTensor tensor{place.at("name"), place.at("dtype"), place.at("shape").get<onnx::Dims>(), {}};
+      OnnxTensor tensor{
+          place.at("name"), place.at("dtype"), place.at("shape").get<onnx::Dims>(), {}};
       const auto offset = place.at("offset").get<std::size_t>();
       const auto size = place.at("bytes").get<std::size_t>();
-      if (offset > data.size() || size > data.size() - offset) throw std::runtime_error(c.name + ": an array ends early");
-      if (size != tensor.count() * onnx_element_size(tensor.dtype)) throw std::runtime_error(c.name + ": an array does not fit its shape");
-      tensor.bytes.assign(data.begin() + static_cast<std::ptrdiff_t>(offset), data.begin() + static_cast<std::ptrdiff_t>(offset + size));
+      if (offset > data.size() || size > data.size() - offset)
+        throw std::runtime_error(c.name + ": an array ends early");
+      if (size != tensor.count() * onnx_element_size(tensor.dtype))
+        throw std::runtime_error(c.name + ": an array does not fit its shape");
+      tensor.bytes.assign(data.begin() + static_cast<std::ptrdiff_t>(offset),
+                          data.begin() + static_cast<std::ptrdiff_t>(offset + size));
       (place.at("role") == "output" ? c.output : c.inputs.emplace_back()) = std::move(tensor);
     }
-    if (c.output.bytes.empty() || c.inputs.size() < 3) throw std::runtime_error(c.name + ": a tensor is missing");
+    if (c.output.bytes.empty() || c.inputs.size() < 3)
+      throw std::runtime_error(c.name + ": a tensor is missing");
     cases.push_back(std::move(c));
   }
   if (cases.empty()) throw std::runtime_error("no cases in " + folder);
@@ -224,8 +242,10 @@ inline void fill_onnx_tensor(OnnxTensor& tensor, unsigned seed) {
     const double number = static_cast<double>(generator() >> 8) / (1 << 23) - 1.0;
     if (tensor.dtype == "float64") tensor.set(i, number);
     if (tensor.dtype == "float32") tensor.set(i, static_cast<float>(number));
-    if (tensor.dtype == "float16") tensor.set(i, static_cast<Eigen::half>(static_cast<float>(number)));
-    if (tensor.dtype == "bfloat16") tensor.set(i, static_cast<Eigen::bfloat16>(static_cast<float>(number)));
+    if (tensor.dtype == "float16")
+      tensor.set(i, static_cast<Eigen::half>(static_cast<float>(number)));
+    if (tensor.dtype == "bfloat16")
+      tensor.set(i, static_cast<Eigen::bfloat16>(static_cast<float>(number)));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What most tests include and what takes longest to read, compiled once for all of them. A test includes what it needs itself as well.
+// What most tests include and what takes longest to read, compiled once for all of them. A test
+// includes what it needs itself as well.
 #pragma once
 
 #include <gmock/gmock.h>

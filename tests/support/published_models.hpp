@@ -17,7 +17,8 @@ inline models::LayerRope layer_of(eigen_rope::Index dims, double base, const Sca
   return layer;
 }
 
-inline models::ModelRope model_of(const char* architecture, eigen_rope::Index context, const models::LayerRope& layer) {
+inline models::ModelRope model_of(const char* architecture, eigen_rope::Index context,
+                                  const models::LayerRope& layer) {
   models::ModelRope model;
   model.architecture = architecture;
   model.context = context;
@@ -25,8 +26,12 @@ inline models::ModelRope model_of(const char* architecture, eigen_rope::Index co
   return model;
 }
 
-inline models::ModelRope llama2() { return model_of("llama", 4096, layer_of(128, 1e4, Unscaled<>{})); }
-inline models::ModelRope llama31() { return model_of("llama", 131072, layer_of(128, 5e5, Llama3<>{8.0, 1.0, 4.0, 8192})); }
+inline models::ModelRope llama2() {
+  return model_of("llama", 4096, layer_of(128, 1e4, Unscaled<>{}));
+}
+inline models::ModelRope llama31() {
+  return model_of("llama", 131072, layer_of(128, 5e5, Llama3<>{8.0, 1.0, 4.0, 8192}));
+}
 
 inline models::ModelRope gpt_oss(RampEnds ends) {
   Yarn<> yarn;
@@ -59,8 +64,12 @@ inline models::ModelRope longrope() {
   return model_of("phi3", 131072, layer_of(96, 1e4, scaling));
 }
 
-inline models::ModelRope dynamic() { return model_of("llama", 2048, layer_of(128, 1e4, DynamicNtkScaling<>{10.0, 2048})); }
-inline models::ModelRope proportional() { return model_of("gemma4", 262144, layer_of(512, 1e6, Proportional<>{1.0, 64})); }
+inline models::ModelRope dynamic() {
+  return model_of("llama", 2048, layer_of(128, 1e4, DynamicNtkScaling<>{10.0, 2048}));
+}
+inline models::ModelRope proportional() {
+  return model_of("gemma4", 262144, layer_of(512, 1e6, Proportional<>{1.0, 64}));
+}
 
 /// Gemma 3's two kinds of layers.
 inline models::ModelRope two_kinds() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inverse frequencies published in Hugging Face transformers' tests (test_modeling_rope_utils.py): 128 dims, base 10000, five digits.
+// Inverse frequencies published in Hugging Face transformers' tests (test_modeling_rope_utils.py):
+// 128 dims, base 10000, five digits.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,13 +50,16 @@ inline constexpr PublishedRates published_dynamic{
     7.1522e-06, 5.7883e-06, 4.6845e-06, 3.7912e-06, 3.0683e-06, 2.4832e-06, 2.0097e-06, 1.6265e-06};
 // clang-format on
 
-/// Each rate times `factor` rounds to the published one. Published are float32 results rounded to five digits, so the last digit may be
-/// one off where the sixth is at the edge: half a unit of it and float32's own error are allowed.
-inline void expect_published(const Frequencies& frequencies, const PublishedRates& published, double factor = 1) {
+/// Each rate times `factor` rounds to the published one. Published are float32 results rounded to
+/// five digits, so the last digit may be one off where the sixth is at the edge: half a unit of it
+/// and float32's own error are allowed.
+inline void expect_published(const Frequencies& frequencies, const PublishedRates& published,
+                             double factor = 1) {
   ASSERT_EQ(frequencies.pairs(), static_cast<Index>(published.size()));
   for (std::size_t k = 0; k < published.size(); ++k) {
     const double unit = std::pow(10.0, std::floor(std::log10(published[k])) - 4);
-    EXPECT_NEAR(static_cast<double>(frequencies.rates()[k]) * factor, published[k], 0.51 * unit) << "pair " << k;
+    EXPECT_NEAR(static_cast<double>(frequencies.rates()[k]) * factor, published[k], 0.51 * unit)
+        << "pair " << k;
   }
 }
 

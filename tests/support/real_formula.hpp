@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates and magnitude by the formulas of eigen_rope/choices/frequencies.hpp, in 200 bits and written independently of the library.
+// Rates and magnitude by the formulas of eigen_rope/choices/frequencies.hpp, in 200 bits and
+// written independently of the library.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +25,19 @@ inline Real real_correction(Index dims, double base, Index original_context, dou
   return Real(dims) * log(turns) / (2 * log(Real(base)));
 }
 
-inline RealFrequencies real_frequencies(const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
+inline RealFrequencies real_frequencies(const Powers<>& powers,
+                                        const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
   const Index dims = powers.exponent_dims == 0 ? powers.rotary_dims : powers.exponent_dims;
   const bool blends = yarn && yarn->ext_factor != 0;
   Real low = 0;
   Real high = 0;
   if (blends) {
-    low = std::max(Real(0), Real(floor(real_correction(dims, powers.base, yarn->original_context, yarn->beta_fast))));
-    high = std::min(Real(dims - 1), Real(ceil(real_correction(dims, powers.base, yarn->original_context, yarn->beta_slow))));
+    low = std::max(
+        Real(0),
+        Real(floor(real_correction(dims, powers.base, yarn->original_context, yarn->beta_fast))));
+    high = std::min(
+        Real(dims - 1),
+        Real(ceil(real_correction(dims, powers.base, yarn->original_context, yarn->beta_slow))));
   }
   RealFrequencies result{{}, Real(powers.attention_factor)};
   for (Index k = 0; k < powers.rotary_dims / 2; ++k) {

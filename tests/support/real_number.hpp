@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers with 200 bits to compare with: what the library's doubles, pairs of doubles and table entries are measured against.
+// Numbers with 200 bits to compare with: what the library's doubles, pairs of doubles and table
+// entries are measured against.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,7 +16,8 @@
 namespace eigen_rope::test {
 
 using Real = boost::multiprecision::number<
-    boost::multiprecision::backends::cpp_bin_float<200, boost::multiprecision::backends::digit_base_2, void, std::int32_t, -100000, 100000>,
+    boost::multiprecision::backends::cpp_bin_float<
+        200, boost::multiprecision::backends::digit_base_2, void, std::int32_t, -100000, 100000>,
     boost::multiprecision::et_off>;
 
 /// The value of any scalar, exactly.
@@ -34,7 +36,9 @@ Real exactly(const Scalar& value) {
 inline Real two_to(int exponent) { return Real(std::ldexp(1.0L, exponent)); }
 
 /// |actual - expected| / |expected|; `expected` is not 0.
-inline Real relative_error(const Real& actual, const Real& expected) { return abs((actual - expected) / expected); }
+inline Real relative_error(const Real& actual, const Real& expected) {
+  return abs((actual - expected) / expected);
+}
 
 /// The distance from |value| to the next larger number of its type, subnormal numbers included.
 template <class Scalar>

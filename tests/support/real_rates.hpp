@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates and magnitude of every scaling in 200 bits, with parameters of 200 bits, so that they can be differentiated by differences.
+// Rates and magnitude of every scaling in 200 bits, with parameters of 200 bits, so that they can
+// be differentiated by differences.
 //
-// Written from the publications and independently of eigen_rope/choices: YaRN as the blend of the scaled with the original rate,
-// Llama 3.1's scaling by wavelengths.
+// Written from the publications and independently of eigen_rope/choices: YaRN as the blend of the
+// scaled with the original rate, Llama 3.1's scaling by wavelengths.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,8 @@ struct RealParameters {
         low_freq_factor(l.low_freq_factor),
         high_freq_factor(l.high_freq_factor),
         llama3_context(l.original_context) {
-    for (std::size_t k = 0; k < factors.size() && k < p.factors.size(); ++k) factors[k] = p.factors[k];
+    for (std::size_t k = 0; k < factors.size() && k < p.factors.size(); ++k)
+      factors[k] = p.factors[k];
   }
 
   Index rotary_dims;
@@ -53,14 +55,16 @@ inline Real real_llama3(const RealParameters& p, const Real& f) {
   const Real wavelength = 2 * boost::math::constants::pi<Real>() / abs(f);
   if (wavelength < p.llama3_context / p.high_freq_factor) return f;
   if (wavelength > p.llama3_context / p.low_freq_factor) return f / p.factor;
-  const Real smooth = (p.llama3_context / wavelength - p.low_freq_factor) / (p.high_freq_factor - p.low_freq_factor);
+  const Real smooth = (p.llama3_context / wavelength - p.low_freq_factor) /
+                      (p.high_freq_factor - p.low_freq_factor);
   return (1 - smooth) * f / p.factor + smooth * f;
 }
 
 /// Neither betas nor the context may be 0.
 inline Real real_yarn(const RealParameters& p, const Real& f, Index pair) {
   const auto correction = [&](const Real& beta) {
-    return Real(p.dims * log(p.yarn_context / (2 * boost::math::constants::pi<Real>() * beta)) / (2 * log(p.base)));
+    return Real(p.dims * log(p.yarn_context / (2 * boost::math::constants::pi<Real>() * beta)) /
+                (2 * log(p.base)));
   };
   Real low = correction(p.beta_fast);
   Real high = correction(p.beta_slow);
@@ -70,7 +74,8 @@ inline Real real_yarn(const RealParameters& p, const Real& f, Index pair) {
   }
   low = std::max(low, Real(0));
   high = std::min(high, Real(p.dims - 1));
-  const Real place = std::clamp(Real((Real(pair) - low) / std::max(Real(0.001), Real(high - low))), Real(0), Real(1));
+  const Real place = std::clamp(Real((Real(pair) - low) / std::max(Real(0.001), Real(high - low))),
+                                Real(0), Real(1));
   const Real original = (1 - place) * p.ext_factor;
   return f * p.linear_scale * (1 - original) + f * original;
 }
@@ -79,19 +84,23 @@ inline Rates<Real> real_rates(Scaling scaling, const RealParameters& p) {
   Rates<Real> result{{}, p.attention_factor};
   for (Index k = 0; k < p.rotary_dims / 2; ++k) {
     const auto pair = static_cast<std::size_t>(k);
-    const Real f = pow(p.base, -2 * Real(p.exponents.empty() ? k : p.exponents[pair]) / p.dims) / p.factors[pair];
+    const Real f = pow(p.base, -2 * Real(p.exponents.empty() ? k : p.exponents[pair]) / p.dims) /
+                   p.factors[pair];
     switch (scaling) {
       case Scaling::powers: result.rates.push_back(f * p.linear_scale); break;
       case Scaling::yarn: result.rates.push_back(real_yarn(p, f, k)); break;
       case Scaling::llama3: result.rates.push_back(real_llama3(p, f) * p.linear_scale); break;
     }
   }
-  if (scaling == Scaling::yarn && p.ext_factor != 0) result.attention_factor *= 1 + log(1 / p.linear_scale) / 10;
+  if (scaling == Scaling::yarn && p.ext_factor != 0)
+    result.attention_factor *= 1 + log(1 / p.linear_scale) / 10;
   return result;
 }
 
-/// The derivatives of all rates and of m by one parameter, by central differences: good to about 2^-110 where no kink is near.
-inline Rates<Real> real_derivatives(Scaling scaling, const RealParameters& p, const std::function<Real&(RealParameters&)>& parameter) {
+/// The derivatives of all rates and of m by one parameter, by central differences: good to about
+/// 2^-110 where no kink is near.
+inline Rates<Real> real_derivatives(Scaling scaling, const RealParameters& p,
+                                    const std::function<Real&(RealParameters&)>& parameter) {
   RealParameters lower = p;
   RealParameters upper = p;
   const Real& value = parameter(lower);
@@ -100,7 +109,8 @@ inline Rates<Real> real_derivatives(Scaling scaling, const RealParameters& p, co
   parameter(upper) += step;
   const Rates<Real> below = real_rates(scaling, lower);
   Rates<Real> result = real_rates(scaling, upper);
-  for (std::size_t k = 0; k < result.rates.size(); ++k) result.rates[k] = (result.rates[k] - below.rates[k]) / (2 * step);
+  for (std::size_t k = 0; k < result.rates.size(); ++k)
+    result.rates[k] = (result.rates[k] - below.rates[k]) / (2 * step);
   result.attention_factor = (result.attention_factor - below.attention_factor) / (2 * step);
   return result;
 }

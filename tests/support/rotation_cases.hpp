@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of a rotation share: random values and tables, the windows and pairings to go through, and comparisons that count in
-// ulp of a pair's magnitude. Pairs are spelled out here once more, from the definition, so that nothing is compared with itself.
+// What the tests of a rotation share: random values and tables, the windows and pairings to go
+// through, and comparisons that count in ulp of a pair's magnitude. Pairs are spelled out here once
+// more, from the definition, so that nothing is compared with itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,8 +26,9 @@
 
 namespace eigen_rope::test {
 
-/// The library's own implementations agree to the bit whatever the flags. Of Eigen's own operations products and sums may be fused: they
-/// differ by what one rounding of each product, of the determinant and of the quotient can make.
+/// The library's own implementations agree to the bit whatever the flags. Of Eigen's own operations
+/// products and sums may be fused: they differ by what one rounding of each product, of the
+/// determinant and of the quotient can make.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 inline constexpr double kStockUlps = 16;
 #else
@@ -47,14 +49,17 @@ long double epsilon() {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  double operator()(double low, double high) { return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53); }
+  double operator()(double low, double high) {
+    return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53);
+  }
 
  private:
   std::mt19937_64 engine_;
 };
 
 template <class Scalar>
-std::vector<Scalar> random_values(Index count, std::uint64_t seed, double low = -1, double high = 1) {
+std::vector<Scalar> random_values(Index count, std::uint64_t seed, double low = -1,
+                                  double high = 1) {
   Random random(seed);
   std::vector<Scalar> values(static_cast<std::size_t>(count));
   for (Scalar& value : values) value = static_cast<Scalar>(random(low, high));
@@ -71,19 +76,21 @@ struct Table {
   TableView<Scalar> view() const { return {cos.data(), sin.data(), width, outer}; }
 };
 
-/// Arbitrary coefficients: no two entries belong to one angle, so a mistaken index shows. The determinant is at least 0.3 everywhere,
-/// whichever two entries make a pair.
+/// Arbitrary coefficients: no two entries belong to one angle, so a mistaken index shows. The
+/// determinant is at least 0.3 everywhere, whichever two entries make a pair.
 template <class Scalar>
 Table<Scalar> random_table(Index width, const Shape& outer, std::uint64_t seed) {
   const Index size = width * outer.size();
-  return {random_values<Scalar>(size, seed, 0.75, 1.25), random_values<Scalar>(size, seed + 1, -0.5, 0.5), width, outer};
+  return {random_values<Scalar>(size, seed, 0.75, 1.25),
+          random_values<Scalar>(size, seed + 1, -0.5, 0.5), width, outer};
 }
 
 /// Extents of an Eigen tensor from a shape, whose feature axis is first.
 template <int rank, int layout>
 Eigen::DSizes<Eigen::Index, rank> sizes_of(const Shape& shape) {
   Eigen::DSizes<Eigen::Index, rank> sizes;
-  for (int axis = 0; axis < rank; ++axis) sizes[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis] = shape[axis];
+  for (int axis = 0; axis < rank; ++axis)
+    sizes[layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis] = shape[axis];
   return sizes;
 }
 
@@ -103,9 +110,11 @@ auto rotation(const X& x, const AnyTable& table, Pairing pairing, Direction dire
   return eigen_rope::rotate_inverse(x, table, pairing);
 }
 
-inline constexpr std::array<PairKind, 4> every_kind{PairKind::split_half, PairKind::interleaved, PairKind::quarter,
+inline constexpr std::array<PairKind, 4> every_kind{PairKind::split_half, PairKind::interleaved,
+                                                    PairKind::quarter,
                                                     PairKind::interleaved_to_split_half};
-inline constexpr std::array<Direction, 3> every_direction{Direction::forward, Direction::backward, Direction::inverse};
+inline constexpr std::array<Direction, 3> every_direction{Direction::forward, Direction::backward,
+                                                          Direction::inverse};
 
 /// A row and its window.
 struct Row {
@@ -114,7 +123,8 @@ struct Row {
   Index dims;
 };
 
-/// One pair; sizes that no vector width divides; head sizes of models; partial rotation; windows that begin anywhere.
+/// One pair; sizes that no vector width divides; head sizes of models; partial rotation; windows
+/// that begin anywhere.
 inline constexpr std::array<Row, 17> every_row{{{2, 0, 2},
                                                 {4, 0, 4},
                                                 {10, 0, 10},
@@ -133,13 +143,15 @@ inline constexpr std::array<Row, 17> every_row{{{2, 0, 2},
                                                 {5, 2, 2},
                                                 {9, 4, 4}}};
 
-/// Pairs that one vector of the widest target takes: 64 bytes of what is computed in, or of bfloat16.
+/// Pairs that one vector of the widest target takes: 64 bytes of what is computed in, or of
+/// bfloat16.
 template <class Scalar>
 inline constexpr Index vector_pairs = std::is_same_v<Scalar, double>            ? 8
                                       : std::is_same_v<Scalar, Eigen::bfloat16> ? 32
                                                                                 : 16;
 
-/// Every number of pairs up to four vectors, and eight vectors, the most that registers hold, with every rest up to one more.
+/// Every number of pairs up to four vectors, and eight vectors, the most that registers hold, with
+/// every rest up to one more.
 template <class Scalar>
 std::vector<Row> every_tail() {
   constexpr Index vector = vector_pairs<Scalar>;
@@ -150,7 +162,8 @@ std::vector<Row> every_tail() {
   return rows;
 }
 
-/// A window of two pairs, with every number of elements from none to four vectors of 64 bytes before it and, the other way round, behind.
+/// A window of two pairs, with every number of elements from none to four vectors of 64 bytes
+/// before it and, the other way round, behind.
 template <class Scalar>
 std::vector<Row> every_margin() {
   constexpr Index most = 4 * 64 / static_cast<Index>(sizeof(Scalar));
@@ -168,17 +181,19 @@ struct Case {
 
   Index width() const { return full_width ? row.dims : row.dims / 2; }
   std::string text() const {
-    static constexpr std::array<const char*, 4> kinds{"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
+    static constexpr std::array<const char*, 4> kinds{"split_half", "interleaved", "quarter",
+                                                      "interleaved_to_split_half"};
     static constexpr std::array<const char*, 3> directions{"forward", "backward", "inverse"};
     std::ostringstream out;
-    out << directions[static_cast<std::size_t>(direction)] << ' ' << kinds[static_cast<std::size_t>(pairing.kind())] << " of " << row.dims
-        << " at " << row.offset << " in " << row.length << (full_width ? ", full width" : ", half width");
+    out << directions[static_cast<std::size_t>(direction)] << ' '
+        << kinds[static_cast<std::size_t>(pairing.kind())] << " of " << row.dims << " at "
+        << row.offset << " in " << row.length << (full_width ? ", full width" : ", half width");
     return out.str();
   }
 };
 
-/// Every pairing that the rows allow, with both widths of table, in every direction. A window that runs to the row's end is left to the
-/// default: it must mean the same.
+/// Every pairing that the rows allow, with both widths of table, in every direction. A window that
+/// runs to the row's end is left to the default: it must mean the same.
 template <class Rows>
 std::vector<Case> cases_of(const Rows& rows) {
   std::vector<Case> cases;
@@ -188,7 +203,8 @@ std::vector<Case> cases_of(const Rows& rows) {
       Pairing pairing = Pairing(kind).with_offset(row.offset);
       if (row.offset + row.dims != row.length) pairing = pairing.with_rotary_dims(row.dims);
       for (const bool full_width : {false, true}) {
-        for (const Direction direction : every_direction) cases.push_back({row, pairing, full_width, direction});
+        for (const Direction direction : every_direction)
+          cases.push_back({row, pairing, full_width, direction});
       }
     }
   }
@@ -205,7 +221,8 @@ inline Shape with_row(Index length, const Shape& outer) {
 /// The table extents that vary on the axes whose bit is set in `mask`.
 inline Shape broadcast_outer(const Shape& outer, unsigned mask) {
   Shape result;
-  for (int axis = 0; axis < outer.rank(); ++axis) result.push_back((mask >> axis) & 1U ? outer[axis] : 1);
+  for (int axis = 0; axis < outer.rank(); ++axis)
+    result.push_back((mask >> axis) & 1U ? outer[axis] : 1);
   return result;
 }
 
@@ -225,7 +242,8 @@ inline Members members_of(PairKind kind, Index k, Index dims) {
   const Index quarter_pairs = dims / 4;
   const Index start = k < quarter_pairs ? 0 : dims / 2;
   const Index within = k % quarter_pairs;
-  return {start + within, start + within + quarter_pairs, start + within, start + within + quarter_pairs};
+  return {start + within, start + within + quarter_pairs, start + within,
+          start + within + quarter_pairs};
 }
 
 /// For each element of the result, sqrt(a^2 + b^2) of its pair in x; 0 outside the window.
@@ -260,14 +278,16 @@ bool same_number(const Scalar& a, const Scalar& b) {
 template <class Scalar>
 ::testing::AssertionResult same_bits(const Scalar* expected, const Scalar* actual, Index count) {
   const auto bytes = static_cast<std::size_t>(count) * sizeof(Scalar);
-  if (bytes == 0 || std::memcmp(static_cast<const void*>(expected), static_cast<const void*>(actual), bytes) == 0) {
+  if (bytes == 0 || std::memcmp(static_cast<const void*>(expected),
+                                static_cast<const void*>(actual), bytes) == 0) {
     return ::testing::AssertionSuccess();
   }
   for (Index i = 0; i < count; ++i) {
     if (same_number(expected[i], actual[i])) continue;
-    return ::testing::AssertionFailure() << "element " << i << ": expected " << static_cast<long double>(expected[i]) << ", got "
-                                         << static_cast<long double>(actual[i]) << " (difference "
-                                         << static_cast<long double>(actual[i]) - static_cast<long double>(expected[i]) << ")";
+    return ::testing::AssertionFailure()
+           << "element " << i << ": expected " << static_cast<long double>(expected[i]) << ", got "
+           << static_cast<long double>(actual[i]) << " (difference "
+           << static_cast<long double>(actual[i]) - static_cast<long double>(expected[i]) << ")";
   }
   return ::testing::AssertionSuccess();
 }
@@ -277,31 +297,36 @@ template <class Scalar, int rank, int layout>
                                      const Eigen::Tensor<Scalar, rank, layout>& actual) {
   for (int i = 0; i < rank; ++i) {
     if (expected.dimension(i) == actual.dimension(i)) continue;
-    return ::testing::AssertionFailure() << "dimension " << i << ": expected " << expected.dimension(i) << ", got " << actual.dimension(i);
+    return ::testing::AssertionFailure()
+           << "dimension " << i << ": expected " << expected.dimension(i) << ", got "
+           << actual.dimension(i);
   }
   return same_bits(expected.data(), actual.data(), expected.size());
 }
 
-/// |actual - expected| <= ulps * epsilon * magnitude for every element, magnitudes as pair_magnitudes() gives them; the same bits where
-/// that is 0.
+/// |actual - expected| <= ulps * epsilon * magnitude for every element, magnitudes as
+/// pair_magnitudes() gives them; the same bits where that is 0.
 template <class Expected, class Scalar>
-::testing::AssertionResult within_ulps(const Expected* expected, const Scalar* actual, const std::vector<long double>& magnitudes,
-                                       double ulps) {
+::testing::AssertionResult within_ulps(const Expected* expected, const Scalar* actual,
+                                       const std::vector<long double>& magnitudes, double ulps) {
   for (std::size_t i = 0; i < magnitudes.size(); ++i) {
     const auto e = static_cast<long double>(expected[i]);
     const auto a = static_cast<long double>(actual[i]);
     const long double allowed = static_cast<long double>(ulps) * epsilon<Scalar>() * magnitudes[i];
-    if (allowed == 0 ? a == e && std::signbit(a) == std::signbit(e) : std::abs(a - e) <= allowed) continue;
-    return ::testing::AssertionFailure() << "element " << i << ": expected " << e << ", got " << a << ", "
-                                         << (a - e) / epsilon<Scalar>() / magnitudes[i] << " ulp of the pair's magnitude where " << ulps
-                                         << " are allowed";
+    if (allowed == 0 ? a == e && std::signbit(a) == std::signbit(e) : std::abs(a - e) <= allowed)
+      continue;
+    return ::testing::AssertionFailure()
+           << "element " << i << ": expected " << e << ", got " << a << ", "
+           << (a - e) / epsilon<Scalar>() / magnitudes[i] << " ulp of the pair's magnitude where "
+           << ulps << " are allowed";
   }
   return ::testing::AssertionSuccess();
 }
 
 /// Two implementations of one rotation of x.
 template <class XScalar, class Scalar>
-::testing::AssertionResult same_rotation(const Scalar* expected, const Scalar* actual, const XScalar*, const Shape& shape, const Case&) {
+::testing::AssertionResult same_rotation(const Scalar* expected, const Scalar* actual,
+                                         const XScalar*, const Shape& shape, const Case&) {
   return same_bits(expected, actual, shape.size());
 }
 

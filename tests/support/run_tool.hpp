@@ -29,10 +29,11 @@ struct Outcome {
 /// Runs the program with these words; paths are quoted by the caller's not having quotes in them.
 inline Outcome run_tool(const std::string& words) {
   const TemporaryFolder folder;
-  const std::string command =
-      "'" EIGEN_ROPE_TOOL "' " + words + " >'" + (folder / "out").string() + "' 2>'" + (folder / "err").string() + "' </dev/null";
+  const std::string command = "'" EIGEN_ROPE_TOOL "' " + words + " >'" + (folder / "out").string() +
+                              "' 2>'" + (folder / "err").string() + "' </dev/null";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, file_bytes(folder / "out"), file_bytes(folder / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, file_bytes(folder / "out"),
+          file_bytes(folder / "err")};
 }
 
 }  // namespace eigen_rope::tool::test

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Second derivatives of L(g, x, t) = sum g y, y = eigen_rope::rotate(x, table(t)): what a library of nested derivatives has to find.
+// Second derivatives of L(g, x, t) = sum g y, y = eigen_rope::rotate(x, table(t)): what a library
+// of nested derivatives has to find.
 //
-// The gradient in (x, t) is the vector-Jacobian product that training needs. Its own product with cotangents (v, w) is the gradient in
-// (g, x, t) of <v, dL/dx> + <w, dL/dt>, which is the Hessian of L times the direction (0, v, w). By hand: closed_form::second_order().
+// The gradient in (x, t) is the vector-Jacobian product that training needs. Its own product with
+// cotangents (v, w) is the gradient in (g, x, t) of <v, dL/dx> + <w, dL/dt>, which is the Hessian
+// of L times the direction (0, v, w). By hand: closed_form::second_order().
 #pragma once
 
 #include "support/whole_way.hpp"
@@ -41,7 +43,8 @@ S bilinear_loss(const SecondOrderSetting& s, const std::vector<S>& inputs, const
   const std::vector<S> g = reader.many(s.size());
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, reader.many(s.size()));
   const std::vector<S> angles = reader.many(inputs.size() - 2 * s.size());
-  const auto table = Cache<S>::from_angles(angles, m, s.extents.pairs(), Shape{1, s.extents.tokens, s.extents.batches});
+  const auto table = Cache<S>::from_angles(angles, m, s.extents.pairs(),
+                                           Shape{1, s.extents.tokens, s.extents.batches});
   const Eigen::Tensor<S, 4> y = eigen_rope::rotate(x, table, pairing_of(s.extents));
   S loss = g[0] * y.data()[0];
   for (std::size_t i = 1; i < s.size(); ++i) loss += g[i] * y.data()[i];
@@ -52,20 +55,24 @@ S bilinear_loss(const SecondOrderSetting& s, const std::vector<S>& inputs, const
 inline void expect_second_order(const SecondOrderSetting& s, const std::vector<double>& actual) {
   const auto part = [](const std::vector<double>& from, std::size_t begin, std::size_t end) {
     return closed_form::exactly(
-        std::vector<double>(from.begin() + static_cast<std::ptrdiff_t>(begin), from.begin() + static_cast<std::ptrdiff_t>(end)));
+        std::vector<double>(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                            from.begin() + static_cast<std::ptrdiff_t>(end)));
   };
   const std::size_t n = s.size();
   const std::size_t all = s.inputs.size();
-  const closed_form::SecondOrder expected =
-      closed_form::second_order(s.extents, part(s.inputs, n, 2 * n), part(s.inputs, 0, n), part(s.inputs, 2 * n, all), s.m,
-                                part(s.direction, n, 2 * n), part(s.direction, 2 * n, all));
+  const closed_form::SecondOrder expected = closed_form::second_order(
+      s.extents, part(s.inputs, n, 2 * n), part(s.inputs, 0, n), part(s.inputs, 2 * n, all), s.m,
+      part(s.direction, n, 2 * n), part(s.direction, 2 * n, all));
   ASSERT_EQ(actual.size(), all);
   for (std::size_t i = 0; i < all; ++i) {
-    const Tracked& by_hand = i < n ? expected.g[i] : i < 2 * n ? expected.x[i - n] : expected.angles[i - 2 * n];
-    ASSERT_LE(distance(actual[i], by_hand), 1) << (i < n       ? "d/dg, element "
-                                                   : i < 2 * n ? "d/dx, element "
-                                                               : "d/dt, element ")
-                                               << i << ": " << actual[i] << ", by hand " << static_cast<double>(by_hand.value);
+    const Tracked& by_hand = i < n       ? expected.g[i]
+                             : i < 2 * n ? expected.x[i - n]
+                                         : expected.angles[i - 2 * n];
+    ASSERT_LE(distance(actual[i], by_hand), 1)
+        << (i < n       ? "d/dg, element "
+            : i < 2 * n ? "d/dx, element "
+                        : "d/dt, element ")
+        << i << ": " << actual[i] << ", by hand " << static_cast<double>(by_hand.value);
   }
 }
 

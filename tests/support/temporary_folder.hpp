@@ -21,7 +21,8 @@ class TemporaryFolder {
   explicit TemporaryFolder(Medium medium = Medium::disk) {
     const std::filesystem::path memory = "/dev/shm";
     const bool there = medium == Medium::memory && ::access(memory.c_str(), W_OK | X_OK) == 0;
-    std::string name = ((there ? memory : std::filesystem::temp_directory_path()) / "rope_test_XXXXXX").string();
+    std::string name =
+        ((there ? memory : std::filesystem::temp_directory_path()) / "rope_test_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }

@@ -3,7 +3,8 @@
 // What the tests of `eigen-rope verify` need: one small recording of each format.
 //
 // The recordings are computed by plain loops in double from the operators' published definitions:
-//   ggml   y_i = x_i cos t - x_j sin t,  y_j = x_i sin t + x_j cos t,  t = position * base^(-2k/n_dims)
+//   ggml   y_i = x_i cos t - x_j sin t,  y_j = x_i sin t + x_j cos t,
+//                       t = position * base^(-2k/n_dims)
 //   ONNX   the same with c and s from the caches
 //   Ascend y_a = x_a cos_a - x_b sin_a,  y_b = x_b cos_b + x_a sin_b,  and its gradients
 // Not the recordings under data/golden, whose shapes these avoid.
@@ -33,11 +34,13 @@ class Data {
   std::int64_t add(const std::vector<Element>& elements) {
     bytes_.resize((bytes_.size() + 63) / 64 * 64);
     const std::size_t offset = bytes_.size();
-    bytes_.append(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element));
+    bytes_.append(reinterpret_cast<const char*>(elements.data()),
+                  elements.size() * sizeof(Element));
     return static_cast<std::int64_t>(offset);
   }
   template <class Element>
-  Json tensor(const char* name, const char* role, const char* dtype, const Dims& shape, const std::vector<Element>& elements) {
+  Json tensor(const char* name, const char* role, const char* dtype, const Dims& shape,
+              const std::vector<Element>& elements) {
     const std::int64_t offset = add(elements);
     return {{"name", name},   {"role", role},     {"dtype", dtype},
             {"shape", shape}, {"offset", offset}, {"bytes", elements.size() * sizeof(Element)}};
@@ -58,7 +61,9 @@ struct Recording {
     write_bytes(folder / "cases.json", index.dump());
     write_bytes(folder / "data.bin", data);
   }
-  void set(std::int64_t offset, float value) { std::memcpy(&data[static_cast<std::size_t>(offset)], &value, sizeof value); }
+  void set(std::int64_t offset, float value) {
+    std::memcpy(&data[static_cast<std::size_t>(offset)], &value, sizeof value);
+  }
   float get(std::int64_t offset) const {
     float value;
     std::memcpy(&value, &data[static_cast<std::size_t>(offset)], sizeof value);
@@ -72,12 +77,14 @@ inline std::vector<float> numbers(std::size_t count, std::uint64_t seed) {
   std::uint64_t state = seed;
   for (float& value : result) {
     state = state * 6364136223846793005U + 1442695040888963407U;
-    value = static_cast<float>(static_cast<std::int64_t>(state >> 40) - (std::int64_t{1} << 23)) * 0x1p-23F;
+    value = static_cast<float>(static_cast<std::int64_t>(state >> 40) - (std::int64_t{1} << 23)) *
+            0x1p-23F;
   }
   return result;
 }
 
-/// ggml normal, D 6 with dims 2..5 rotated, 3 heads, 2 tokens at positions 3 and 7. Without nmse_vs_double: taken to be exact.
+/// ggml normal, D 6 with dims 2..5 rotated, 3 heads, 2 tokens at positions 3 and 7. Without
+/// nmse_vs_double: taken to be exact.
 inline Recording ggml_recording() {
   const std::vector<float> x = numbers(36, 1);
   const std::vector<std::int32_t> positions{3, 7};
@@ -92,7 +99,10 @@ inline Recording ggml_recording() {
   }
   Data data;
   const auto place = [&](const auto& elements, const char* dtype) -> Json {
-    return {{"file", "data.bin"}, {"offset", data.add(elements)}, {"count", elements.size()}, {"dtype", dtype}};
+    return {{"file", "data.bin"},
+            {"offset", data.add(elements)},
+            {"count", elements.size()},
+            {"dtype", dtype}};
   };
   const Json one = {{"id", 12},
                     {"group", "mine"},
@@ -125,17 +135,19 @@ inline Recording onnx_recording() {
   std::vector<float> y = x;
   for (std::size_t row = 0; row < 6; ++row) {
     for (std::size_t k = 0; k < 2; ++k) {
-      const double c = cos[static_cast<std::size_t>(ids[row % 3]) * 2 + k], s = sin[static_cast<std::size_t>(ids[row % 3]) * 2 + k];
+      const double c = cos[static_cast<std::size_t>(ids[row % 3]) * 2 + k],
+                   s = sin[static_cast<std::size_t>(ids[row % 3]) * 2 + k];
       const std::size_t i = row * 6 + k, j = i + 2;
       y[i] = static_cast<float>(x[i] * c - x[j] * s);
       y[j] = static_cast<float>(x[i] * s + x[j] * c);
     }
   }
   Data data;
-  Json tensors =
-      Json::array({data.tensor("X", "input", "float32", {1, 2, 3, 6}, x), data.tensor("cos_cache", "input", "float32", {5, 2}, cos),
-                   data.tensor("sin_cache", "input", "float32", {5, 2}, sin), data.tensor("position_ids", "input", "int64", {1, 3}, ids),
-                   data.tensor("Y", "output", "float32", {1, 2, 3, 6}, y)});
+  Json tensors = Json::array({data.tensor("X", "input", "float32", {1, 2, 3, 6}, x),
+                              data.tensor("cos_cache", "input", "float32", {5, 2}, cos),
+                              data.tensor("sin_cache", "input", "float32", {5, 2}, sin),
+                              data.tensor("position_ids", "input", "int64", {1, 3}, ids),
+                              data.tensor("Y", "output", "float32", {1, 2, 3, 6}, y)});
   const Json one = {{"name", "mine"},
                     {"domain", "ai.onnx"},
                     {"op", "RotaryEmbedding"},
@@ -148,7 +160,8 @@ inline Recording onnx_recording() {
 
 /// Ascend's half mode, TND [3, 2, 4], tables [3, 1, 4] whose members of a pair differ.
 inline Recording aclnn_recording() {
-  const std::vector<float> x = numbers(24, 5), dy = numbers(24, 6), cos = numbers(12, 7), sin = numbers(12, 8);
+  const std::vector<float> x = numbers(24, 5), dy = numbers(24, 6), cos = numbers(12, 7),
+                           sin = numbers(12, 8);
   std::vector<double> y(24), dx(24), dcos(12), dsin(12);
   for (std::size_t row = 0; row < 6; ++row) {
     for (std::size_t j = 0; j < 2; ++j) {
@@ -165,13 +178,17 @@ inline Recording aclnn_recording() {
     }
   }
   Data data;
-  Json tensors =
-      Json::array({data.tensor("x", "input", "float32", {3, 2, 4}, x), data.tensor("cos", "input", "float32", {3, 1, 4}, cos),
-                   data.tensor("sin", "input", "float32", {3, 1, 4}, sin), data.tensor("dy", "input", "float32", {3, 2, 4}, dy),
-                   data.tensor("y", "output", "float64", {3, 2, 4}, y), data.tensor("dx", "output", "float64", {3, 2, 4}, dx),
-                   data.tensor("dcos", "output", "float64", {3, 1, 4}, dcos), data.tensor("dsin", "output", "float64", {3, 1, 4}, dsin)});
-  const Json one = {{"name", "mine"},    {"op", "RotaryPositionEmbedding"}, {"mode", 0}, {"mode_name", "half"}, {"layout", "TND"},
-                    {"tensors", tensors}};
+  Json tensors = Json::array({data.tensor("x", "input", "float32", {3, 2, 4}, x),
+                              data.tensor("cos", "input", "float32", {3, 1, 4}, cos),
+                              data.tensor("sin", "input", "float32", {3, 1, 4}, sin),
+                              data.tensor("dy", "input", "float32", {3, 2, 4}, dy),
+                              data.tensor("y", "output", "float64", {3, 2, 4}, y),
+                              data.tensor("dx", "output", "float64", {3, 2, 4}, dx),
+                              data.tensor("dcos", "output", "float64", {3, 1, 4}, dcos),
+                              data.tensor("dsin", "output", "float64", {3, 1, 4}, dsin)});
+  const Json one = {{"name", "mine"},  {"op", "RotaryPositionEmbedding"},
+                    {"mode", 0},       {"mode_name", "half"},
+                    {"layout", "TND"}, {"tensors", tensors}};
   return {Json::array({one}), data.bytes()};
 }
 

@@ -2,10 +2,12 @@
 //
 // From parameters to y in one differentiable scalar, and what its derivatives have to be.
 //
-//   inputs (parameters of the scaling, positions, x)  ->  rates  ->  angles  ->  table  ->  y = eigen_rope::rotate(x, table, pairing)
+//   inputs (parameters of the scaling, positions, x)  ->  rates  ->  angles  ->  table  ->
+//                       y = eigen_rope::rotate(x, table, pairing)
 //
-// A Setting is one case: a scaling, a pairing, which way the table is made, and fixed numbers. rotated() goes the whole way; the test of
-// each library seeds the inputs in its own way and asks for the derivatives of L = sum w y. Expected values: closed_form.hpp.
+// A Setting is one case: a scaling, a pairing, which way the table is made, and fixed numbers.
+// rotated() goes the whole way; the test of each library seeds the inputs in its own way and asks
+// for the derivatives of L = sum w y. Expected values: closed_form.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,15 +26,33 @@ using closed_form::List;
 using closed_form::ScaledRates;
 using closed_form::Tracked;
 
-enum class Scaling { explicit_rates, powers, exponents, ntk, yarn, yarn_clamped_ends, yarn_rounded_ends, yarn_off, llama3 };
-inline constexpr std::array<Scaling, 9> every_scaling{
-    Scaling::explicit_rates,    Scaling::powers,   Scaling::exponents, Scaling::ntk, Scaling::yarn, Scaling::yarn_clamped_ends,
-    Scaling::yarn_rounded_ends, Scaling::yarn_off, Scaling::llama3};
+enum class Scaling {
+  explicit_rates,
+  powers,
+  exponents,
+  ntk,
+  yarn,
+  yarn_clamped_ends,
+  yarn_rounded_ends,
+  yarn_off,
+  llama3
+};
+inline constexpr std::array<Scaling, 9> every_scaling{Scaling::explicit_rates,
+                                                      Scaling::powers,
+                                                      Scaling::exponents,
+                                                      Scaling::ntk,
+                                                      Scaling::yarn,
+                                                      Scaling::yarn_clamped_ends,
+                                                      Scaling::yarn_rounded_ends,
+                                                      Scaling::yarn_off,
+                                                      Scaling::llama3};
 
-/// Whether positions are numbers, so that the table comes from rates, or inputs as well, so that it comes from angles.
+/// Whether positions are numbers, so that the table comes from rates, or inputs as well, so that it
+/// comes from angles.
 enum class Positioned { by_numbers, by_inputs };
 
-/// The rotation as the whole right-hand side, or inside a larger expression, where Eigen asks for it element by element.
+/// The rotation as the whole right-hand side, or inside a larger expression, where Eigen asks for
+/// it element by element.
 enum class Evaluated { directly, nested };
 
 struct Setting {
@@ -51,30 +71,45 @@ struct Setting {
   std::vector<double> weights;
 
   std::string text() const {
-    static constexpr std::array<const char*, 9> scalings{
-        "explicit rates", "powers", "exponents", "ntk", "yarn", "yarn, clamped ends", "yarn, rounded ends", "yarn, ext factor 0", "llama3"};
-    static constexpr std::array<const char*, 4> kinds{"split_half", "interleaved", "quarter", "interleaved_to_split_half"};
-    return std::string(scalings[static_cast<std::size_t>(scaling)]) + ", " + kinds[static_cast<std::size_t>(extents.kind)] +
-           (positioned == Positioned::by_inputs ? ", differentiable positions" : ", fixed positions") +
+    static constexpr std::array<const char*, 9> scalings{"explicit rates",
+                                                         "powers",
+                                                         "exponents",
+                                                         "ntk",
+                                                         "yarn",
+                                                         "yarn, clamped ends",
+                                                         "yarn, rounded ends",
+                                                         "yarn, ext factor 0",
+                                                         "llama3"};
+    static constexpr std::array<const char*, 4> kinds{"split_half", "interleaved", "quarter",
+                                                      "interleaved_to_split_half"};
+    return std::string(scalings[static_cast<std::size_t>(scaling)]) + ", " +
+           kinds[static_cast<std::size_t>(extents.kind)] +
+           (positioned == Positioned::by_inputs ? ", differentiable positions"
+                                                : ", fixed positions") +
            (evaluated == Evaluated::nested ? ", nested" : "");
   }
 };
 
-/// Rows of 18 of which 16 turn, 2 heads that share angles, 2 tokens in each of 2 batches; the exponents go with two positions per token.
-inline Setting make_setting(Scaling scaling, PairKind kind, Positioned positioned, Evaluated evaluated) {
-  Setting s{scaling, positioned, evaluated, {kind, 18, 1, 16, 2, 2, 2}, {}, {}, {}, 3.5, {}, {0, 3, -17.25, 250}, {}, {}};
+/// Rows of 18 of which 16 turn, 2 heads that share angles, 2 tokens in each of 2 batches; the
+/// exponents go with two positions per token.
+inline Setting make_setting(Scaling scaling, PairKind kind, Positioned positioned,
+                            Evaluated evaluated) {
+  Setting s{scaling, positioned, evaluated, {kind, 18, 1, 16, 2, 2, 2}, {}, {},
+            {},      3.5,        {},        {0, 3, -17.25, 250},        {}, {}};
   s.powers.rotary_dims = s.extents.dims;
   s.powers.base = 500;
   s.powers.linear_scale = 0.3;
   s.powers.attention_factor = 1.3;
-  if (scaling != Scaling::ntk) s.powers.factors = random_values<double>(s.extents.pairs(), 1, 0.8, 1.2);
+  if (scaling != Scaling::ntk)
+    s.powers.factors = random_values<double>(s.extents.pairs(), 1, 0.8, 1.2);
   if (scaling == Scaling::exponents) {
     s.powers.exponents = {0, 1, 2, 3, 4, 0, 1, 2};
     s.powers.exponent_dims = 10;
     s.extents.axis_of_pair = {0, 0, 0, 0, 0, 1, 1, 1};
     s.positions = {0, 3, -17.25, 250, 1, 4.5, -2, 31};
   }
-  if (scaling == Scaling::explicit_rates) s.explicit_rates = random_values<double>(s.extents.pairs(), 2, 0.001, 1);
+  if (scaling == Scaling::explicit_rates)
+    s.explicit_rates = random_values<double>(s.extents.pairs(), 2, 0.001, 1);
   s.yarn.original_context = 4096;
   s.yarn.ext_factor = scaling == Scaling::yarn_off ? 0 : 0.9;
   s.yarn.ends = scaling == Scaling::yarn_rounded_ends ? RampEnds::rounded : RampEnds::exact;
@@ -94,14 +129,19 @@ inline Setting make_setting(Scaling scaling, PairKind kind, Positioned positione
   return s;
 }
 
-/// Every scaling with every pairing; the two ways to a table and to y take turns, so that each scaling and each pairing meets them all.
+/// Every scaling with every pairing; the two ways to a table and to y take turns, so that each
+/// scaling and each pairing meets them all.
 inline std::vector<Setting> every_setting() {
   std::vector<Setting> settings;
   for (const Scaling scaling : every_scaling) {
     for (const PairKind kind : every_kind) {
       for (const Positioned positioned : {Positioned::by_numbers, Positioned::by_inputs}) {
-        const bool odd = (static_cast<int>(scaling) + static_cast<int>(kind) + static_cast<int>(positioned)) % 2 != 0;
-        settings.push_back(make_setting(scaling, kind, positioned, odd ? Evaluated::nested : Evaluated::directly));
+        const bool odd =
+            (static_cast<int>(scaling) + static_cast<int>(kind) + static_cast<int>(positioned)) %
+                2 !=
+            0;
+        settings.push_back(
+            make_setting(scaling, kind, positioned, odd ? Evaluated::nested : Evaluated::directly));
       }
     }
   }
@@ -126,7 +166,8 @@ inline ScaledRates rates_by_hand(const Setting& s) {
     itself[k] = 1.0;
     given.parameters.push_back({"rate " + std::to_string(k), s.explicit_rates[k], itself, {}});
   }
-  given.parameters.push_back({"attention factor", s.powers.attention_factor, List(s.explicit_rates.size()), 1.0});
+  given.parameters.push_back(
+      {"attention factor", s.powers.attention_factor, List(s.explicit_rates.size()), 1.0});
   return given;
 }
 
@@ -138,7 +179,8 @@ struct Input {
 /// All that L depends on, in the order in which rotated() reads it.
 inline std::vector<Input> inputs_of(const Setting& s) {
   std::vector<Input> inputs;
-  for (const closed_form::Parameter& p : rates_by_hand(s).parameters) inputs.push_back({p.name, p.value});
+  for (const closed_form::Parameter& p : rates_by_hand(s).parameters)
+    inputs.push_back({p.name, p.value});
   if (s.positioned == Positioned::by_inputs) {
     for (const double position : s.positions) inputs.push_back({"position", position});
   }
@@ -212,19 +254,22 @@ Cache<S> make_table(const Setting& s, const Rates<S>& rates, Reader<S>& inputs) 
   if (s.positioned == Positioned::by_numbers) {
     const Batches batches{e.batches};
     const Sections sections(SectionPattern::contiguous, {5, 3});
-    const Positions positions =
-        e.axis_of_pair.empty() ? Positions::per_batch(s.positions, batches) : Positions::multi_axis(s.positions, sections, batches);
+    const Positions positions = e.axis_of_pair.empty()
+                                    ? Positions::per_batch(s.positions, batches)
+                                    : Positions::multi_axis(s.positions, sections, batches);
     return Cache<S>::from_rates(rates.rates, rates.attention_factor, positions, Layout::bsnd());
   }
   const std::vector<S> positions = inputs.many(s.positions.size());
   std::vector<S> angles;
   for (Index row = 0; row < e.rows(); ++row) {
     for (Index k = 0; k < e.pairs(); ++k) {
-      const S angle = rates.rates[static_cast<std::size_t>(k)] * positions[static_cast<std::size_t>(e.axis(k) * e.rows() + row)];
+      const S angle = rates.rates[static_cast<std::size_t>(k)] *
+                      positions[static_cast<std::size_t>(e.axis(k) * e.rows() + row)];
       angles.push_back(angle);
     }
   }
-  return Cache<S>::from_angles(angles, rates.attention_factor, e.pairs(), Shape{1, e.tokens, e.batches});
+  return Cache<S>::from_angles(angles, rates.attention_factor, e.pairs(),
+                               Shape{1, e.tokens, e.batches});
 }
 
 template <class S>
@@ -234,7 +279,9 @@ Eigen::Tensor<S, 4> tensor_of(const Extents& e, const std::vector<S>& values) {
   return tensor;
 }
 
-inline Pairing pairing_of(const Extents& e) { return Pairing(e.kind).with_offset(e.offset).with_rotary_dims(e.dims); }
+inline Pairing pairing_of(const Extents& e) {
+  return Pairing(e.kind).with_offset(e.offset).with_rotary_dims(e.dims);
+}
 
 /// All of it: y, [features, heads, tokens, batches].
 template <class S>
@@ -243,7 +290,8 @@ Eigen::Tensor<S, 4> rotated(const Setting& s, const std::vector<S>& values) {
   const Rates<S> rates = read_rates(s, inputs);
   const Cache<S> table = make_table(s, rates, inputs);
   const Eigen::Tensor<S, 4> x = tensor_of(s.extents, inputs.many(s.x.size()));
-  if (s.evaluated == Evaluated::directly) return eigen_rope::rotate(x, table, pairing_of(s.extents));
+  if (s.evaluated == Evaluated::directly)
+    return eigen_rope::rotate(x, table, pairing_of(s.extents));
   return -eigen_rope::rotate(-x, table, pairing_of(s.extents));
 }
 
@@ -266,7 +314,8 @@ inline List gradient_by_hand(const Setting& s) {
   const List positions = closed_form::exactly(s.positions);
   const List angles = closed_form::angles_of(s.extents, scaled.rates, positions);
   const closed_form::RotationGradient rotation = closed_form::rotation_gradient(
-      s.extents, closed_form::exactly(s.x), closed_form::exactly(s.weights), angles, scaled.attention_factor);
+      s.extents, closed_form::exactly(s.x), closed_form::exactly(s.weights), angles,
+      scaled.attention_factor);
   const List by_rates = closed_form::rates_gradient(s.extents, positions, rotation.angles);
   List gradient;
   for (const closed_form::Parameter& p : scaled.parameters) {
@@ -275,7 +324,8 @@ inline List gradient_by_hand(const Setting& s) {
     gradient.push_back(sum);
   }
   if (s.positioned == Positioned::by_inputs) {
-    const List by_positions = closed_form::positions_gradient(s.extents, scaled.rates, positions.size(), rotation.angles);
+    const List by_positions =
+        closed_form::positions_gradient(s.extents, scaled.rates, positions.size(), rotation.angles);
     gradient.insert(gradient.end(), by_positions.begin(), by_positions.end());
   }
   gradient.insert(gradient.end(), rotation.x.begin(), rotation.x.end());
@@ -296,7 +346,8 @@ inline void expect_gradient(const Setting& s, const std::vector<double>& actual)
   ASSERT_EQ(expected.size(), inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ASSERT_LE(distance(actual[i], expected[i]), 1)
-        << "dL/d(" << inputs[i].name << ", input " << i << "): " << actual[i] << ", by hand " << static_cast<double>(expected[i].value);
+        << "dL/d(" << inputs[i].name << ", input " << i << "): " << actual[i] << ", by hand "
+        << static_cast<double>(expected[i].value);
   }
 }
 

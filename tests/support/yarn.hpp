@@ -9,9 +9,11 @@
 
 namespace eigen_rope::test {
 
-inline Yarn<> yarn_of(double factor, Index original_context, double beta_fast = 32, double beta_slow = 1, RampEnds ends = RampEnds::rounded,
-                      YarnMagnitude magnitude = YarnMagnitude::hugging_face, const std::optional<double>& mscale = {},
-                      double mscale_all_dim = 0, double extrapolation = 1) {
+inline Yarn<> yarn_of(double factor, Index original_context, double beta_fast = 32,
+                      double beta_slow = 1, RampEnds ends = RampEnds::rounded,
+                      YarnMagnitude magnitude = YarnMagnitude::hugging_face,
+                      const std::optional<double>& mscale = {}, double mscale_all_dim = 0,
+                      double extrapolation = 1) {
   Yarn<> yarn;
   yarn.factor = factor;
   yarn.original_context = original_context;

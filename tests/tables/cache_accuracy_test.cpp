@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promise of eigen_rope/tables/cache.hpp: every entry lies within half an ulp of the stored value + |position| * 2^-63 * max(1, |m|) of
-// the real-number formula, in every scalar, for every kind of frequencies and positions. Checked against 200-bit arithmetic.
+// The promise of eigen_rope/tables/cache.hpp: every entry lies within half an ulp of the stored
+// value + |position| * 2^-63 * max(1, |m|) of the real-number formula, in every scalar, for every
+// kind of frequencies and positions. Checked against 200-bit arithmetic.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -31,8 +32,10 @@ struct Case {
   RealFrequencies real;
 };
 
-Case powers_case(const std::string& name, const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
-  return {name, yarn ? Frequencies(powers, *yarn) : Frequencies::powers(powers), test::real_frequencies(powers, yarn)};
+Case powers_case(const std::string& name, const Powers<>& powers,
+                 const std::optional<GgmlYarn<>>& yarn = std::nullopt) {
+  return {name, yarn ? Frequencies(powers, *yarn) : Frequencies::powers(powers),
+          test::real_frequencies(powers, yarn)};
 }
 
 Case explicit_case(const std::string& name, const std::vector<double>& rates, double m = 1) {
@@ -51,7 +54,8 @@ RealTable real_table(const RealFrequencies& frequencies, const Positions& positi
   RealTable table;
   for (Index token = 0; token < positions.tokens(); ++token) {
     for (std::size_t k = 0; k < frequencies.rates.size(); ++k) {
-      const Real angle = exactly(positions.at(positions.axis(static_cast<Index>(k)), 0, token)) * frequencies.rates[k];
+      const Real angle = exactly(positions.at(positions.axis(static_cast<Index>(k)), 0, token)) *
+                         frequencies.rates[k];
       table.cos.push_back(frequencies.magnitude * cos(angle));
       table.sin.push_back(frequencies.magnitude * sin(angle));
     }
@@ -61,7 +65,8 @@ RealTable real_table(const RealFrequencies& frequencies, const Positions& positi
 
 template <class Scalar>
 void expect_entry(const Scalar& actual, const Real& expected, const Real& allowed_beyond_rounding) {
-  ASSERT_TRUE((std::numeric_limits<double>::infinity() > static_cast<double>(abs(exactly(actual))))) << "not finite";
+  ASSERT_TRUE((std::numeric_limits<double>::infinity() > static_cast<double>(abs(exactly(actual)))))
+      << "not finite";
   EXPECT_LE(abs(exactly(actual) - expected), ulp(actual) / 2 + allowed_beyond_rounding);
 }
 
@@ -75,7 +80,8 @@ void expect_table(const Case& c, const Positions& positions, const RealTable& re
   for (Index token = 0; token < positions.tokens(); ++token) {
     for (Index k = 0; k < pairs; ++k) {
       const Real position = exactly(positions.at(positions.axis(k), 0, token));
-      SCOPED_TRACE(testing::Message() << c.name << ", position " << position << ", pair " << k << ", " << bits << " bits");
+      SCOPED_TRACE(testing::Message() << c.name << ", position " << position << ", pair " << k
+                                      << ", " << bits << " bits");
       const Real at_rounding = abs(position) * two_to(-63) + (bits > 64 ? two_to(-83) : Real(0));
       const Real allowed = at_rounding * (magnitude > 1 ? magnitude : Real(1));
       const auto i = static_cast<std::size_t>(token * pairs + k);
@@ -97,17 +103,22 @@ void expect_tables(const Case& c, const Positions& positions) {
 
 constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
 
-/// Both signs, from 0 to 2^31: the ends, the lengths models have, integers that float cannot hold, and arbitrary ones.
+/// Both signs, from 0 to 2^31: the ends, the lengths models have, integers that float cannot hold,
+/// and arbitrary ones.
 Positions integer_positions() {
-  std::vector<std::int64_t> ids{0, 1, 2, 3, 63, 4095, 131071, 1000000, (1 << 24) + 1, two_to_31 - 1, two_to_31, -1, -4095, -two_to_31};
+  std::vector<std::int64_t> ids{
+      0,         1,  2,     3,         63, 4095, 131071, 1000000, (1 << 24) + 1, two_to_31 - 1,
+      two_to_31, -1, -4095, -two_to_31};
   std::mt19937_64 engine(20250611);
-  for (const int bits : {5, 10, 15, 20, 25, 31}) ids.push_back(static_cast<std::int64_t>(engine() >> (64 - bits)));
+  for (const int bits : {5, 10, 15, 20, 25, 31})
+    ids.push_back(static_cast<std::int64_t>(engine() >> (64 - bits)));
   return Positions::ids(ids);
 }
 
 Positions fractional_positions() {
-  return Positions::ids(
-      std::vector<double>{0.5, 0.1, -0.1, 1e-9, -1e-300, 3.141592653589793, 1234.5678, -99999.999, 1048576.03125, 2147483647.9999998});
+  return Positions::ids(std::vector<double>{0.5, 0.1, -0.1, 1e-9, -1e-300, 3.141592653589793,
+                                            1234.5678, -99999.999, 1048576.03125,
+                                            2147483647.9999998});
 }
 
 GgmlYarn<> yarn_for(Index original_context, double ext_factor = 1) {
@@ -138,7 +149,8 @@ std::vector<Case> cases() {
       powers_case("vision exponents", vision),
       powers_case("YaRN", {128, 1e4, 0.1}, yarn_for(4096)),
       powers_case("YaRN with factors", yarn_with_factors, yarn_for(8192, 0.7465)),
-      explicit_case("explicit", {0.1, -0.1, 1.5, -7.25, 1e-5, 3.141592653589793, 1e4 + 0.1, -123456.789}, -0.3),
+      explicit_case("explicit",
+                    {0.1, -0.1, 1.5, -7.25, 1e-5, 3.141592653589793, 1e4 + 0.1, -123456.789}, -0.3),
   };
 }
 
@@ -179,14 +191,17 @@ TEST(CacheAccuracy, DegenerateFrequencies) {
 TEST(CacheAccuracy, RatesAndMagnitudesFinerThanDouble) {
   const std::vector<DoubleDouble> rates{{0.1, 6.1e-18}, {-2.5, 2.1e-16}};
   const DoubleDouble magnitude{1.1, -1e-16};
-  const Case c{
-      "double-doubles", Frequencies::explicit_rates(rates, magnitude), {{exactly(rates[0]), exactly(rates[1])}, exactly(magnitude)}};
+  const Case c{"double-doubles",
+               Frequencies::explicit_rates(rates, magnitude),
+               {{exactly(rates[0]), exactly(rates[1])}, exactly(magnitude)}};
   expect_tables(c, integer_positions());
 }
 
 TEST(CacheAccuracy, SectionsWithPositionsOnEveryAxis) {
-  const std::vector<std::int64_t> axes{0, 4095, -two_to_31, 131071, 17, two_to_31, 1, -3, 1000000, 2, 99, (1 << 24) + 1};
-  for (const SectionPattern pattern : {SectionPattern::contiguous, SectionPattern::vision, SectionPattern::interleaved_ggml}) {
+  const std::vector<std::int64_t> axes{0, 4095, -two_to_31, 131071, 17, two_to_31,
+                                       1, -3,   1000000,    2,      99, (1 << 24) + 1};
+  for (const SectionPattern pattern :
+       {SectionPattern::contiguous, SectionPattern::vision, SectionPattern::interleaved_ggml}) {
     const Sections sections(pattern, {6, 5, 4, 1});
     Powers<> powers{32, 1e4};
     powers.exponents = sections.exponents(16);
@@ -198,8 +213,9 @@ TEST(CacheAccuracy, SectionsWithPositionsOnEveryAxis) {
 
 TEST(CacheAccuracy, PositionsBeyond2To31LoseNoMoreThanTheTermThatGrowsWithThem) {
   constexpr std::int64_t one = 1;
-  const Positions positions = Positions::ids(std::vector<std::int64_t>{(one << 32) + 1, (one << 40) - 1, -(one << 48) - 1, (one << 53) + 1,
-                                                                       std::numeric_limits<std::int64_t>::min()});
+  const Positions positions = Positions::ids(
+      std::vector<std::int64_t>{(one << 32) + 1, (one << 40) - 1, -(one << 48) - 1, (one << 53) + 1,
+                                std::numeric_limits<std::int64_t>::min()});
   expect_tables(powers_case("base 1e4", {64, 1e4}), positions);
   expect_tables(powers_case("YaRN", {64, 5e5, 0.1}, yarn_for(4096)), positions);
 }

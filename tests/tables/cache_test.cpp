@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a table holds: one row for each token, pairs by their axis, the magnitude in both halves, and derivatives where the scalar has them.
-// How exact its entries are is tested in cache_accuracy_test.cpp.
+// What a table holds: one row for each token, pairs by their axis, the magnitude in both halves,
+// and derivatives where the scalar has them. How exact its entries are is tested in
+// cache_accuracy_test.cpp.
 #include "eigen_rope/tables/cache.hpp"
 
 #include <gmock/gmock.h>
@@ -48,13 +49,15 @@ using Scalars = testing::Types<float, double, long double, Eigen::half, Eigen::b
 TYPED_TEST_SUITE(CacheOf, Scalars);
 
 TYPED_TEST(CacheOf, PositionZeroHoldsTheMagnitudeAndZero) {
-  const Cache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, -1.5}), Positions::ids(std::vector<int>{0, 0}), Layout::sd());
+  const Cache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, -1.5}),
+                               Positions::ids(std::vector<int>{0, 0}), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), testing::Each(TypeParam(-1.5F)));
   EXPECT_THAT(entries(cache.sin(), cache), testing::Each(TypeParam(0.0F)));
 }
 
 TYPED_TEST(CacheOf, MagnitudeZeroMakesEveryEntryZero) {
-  const Cache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, 0}), Positions::range(-3, 7), Layout::sd());
+  const Cache<TypeParam> cache(Frequencies::powers({64, 10000.0, 1, 0}), Positions::range(-3, 7),
+                               Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), testing::Each(TypeParam(0.0F)));
   EXPECT_THAT(entries(cache.sin(), cache), testing::Each(TypeParam(0.0F)));
 }
@@ -65,8 +68,10 @@ TYPED_TEST(CacheOf, NegativePositionsAndNegativeRatesMirrorSin) {
   const Positions forwards = Positions::ids(std::vector<int>{1, 17, 1000003});
   const Positions backwards = Positions::ids(std::vector<int>{-1, -17, -1000003});
   const Cache<TypeParam> cache(Frequencies::explicit_rates(rates, 1.2), forwards, Layout::sd());
-  const Cache<TypeParam> by_position(Frequencies::explicit_rates(rates, 1.2), backwards, Layout::sd());
-  const Cache<TypeParam> by_rate(Frequencies::explicit_rates(opposite, 1.2), forwards, Layout::sd());
+  const Cache<TypeParam> by_position(Frequencies::explicit_rates(rates, 1.2), backwards,
+                                     Layout::sd());
+  const Cache<TypeParam> by_rate(Frequencies::explicit_rates(opposite, 1.2), forwards,
+                                 Layout::sd());
   expect_same_table(by_position, by_rate);
   EXPECT_EQ(entries(by_position.cos(), cache), entries(cache.cos(), cache));
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(by_position.sin()[i], -cache.sin()[i]);
@@ -75,8 +80,12 @@ TYPED_TEST(CacheOf, NegativePositionsAndNegativeRatesMirrorSin) {
 TYPED_TEST(CacheOf, EveryKindOfPositionsGivesTheSameRows) {
   const Frequencies frequencies = Frequencies::powers({16});
   const Cache<TypeParam> range(frequencies, Positions::range(5, 3), Layout::sd());
-  expect_same_table(range, Cache<TypeParam>(frequencies, Positions::ids(std::vector<std::int64_t>{5, 6, 7}), Layout::sd()));
-  expect_same_table(range, Cache<TypeParam>(frequencies, Positions::ids(std::vector<double>{5, 6, 7}), Layout::sd()));
+  expect_same_table(
+      range, Cache<TypeParam>(frequencies, Positions::ids(std::vector<std::int64_t>{5, 6, 7}),
+                              Layout::sd()));
+  expect_same_table(
+      range,
+      Cache<TypeParam>(frequencies, Positions::ids(std::vector<double>{5, 6, 7}), Layout::sd()));
   const Sections sections(SectionPattern::contiguous, {4, 4});
   const Positions alike = Positions::multi_axis(std::vector<int>{5, 6, 7, 5, 6, 7}, sections);
   expect_same_table(range, Cache<TypeParam>(frequencies, alike, Layout::sd()));
@@ -84,7 +93,8 @@ TYPED_TEST(CacheOf, EveryKindOfPositionsGivesTheSameRows) {
 
 TEST(Cache, EntriesAreThoseOfTheFormula) {
   // One pair, one radian per token, m = 2.
-  const Cache<double> cache(Frequencies::explicit_rates(std::vector<double>{1}, 2), Positions::range(0, 4), Layout::sd());
+  const Cache<double> cache(Frequencies::explicit_rates(std::vector<double>{1}, 2),
+                            Positions::range(0, 4), Layout::sd());
   for (std::size_t s = 0; s < 4; ++s) {
     EXPECT_NEAR(cache.cos()[s], 2 * std::cos(static_cast<double>(s)), double_rounding);
     EXPECT_NEAR(cache.sin()[s], 2 * std::sin(static_cast<double>(s)), double_rounding);
@@ -92,7 +102,8 @@ TEST(Cache, EntriesAreThoseOfTheFormula) {
 }
 
 TEST(Cache, PairsAreTheFastestAxis) {
-  const Cache<float> cache(Frequencies::explicit_rates(std::vector<double>{0, 1}), Positions::ids(std::vector<int>{0, 1}), Layout::sd());
+  const Cache<float> cache(Frequencies::explicit_rates(std::vector<double>{0, 1}),
+                           Positions::ids(std::vector<int>{0, 1}), Layout::sd());
   EXPECT_THAT(entries(cache.cos(), cache), ElementsAre(1, 1, 1, std::cos(1.0F)));
   EXPECT_THAT(entries(cache.sin(), cache), ElementsAre(0, 0, 0, std::sin(1.0F)));
 }
@@ -143,7 +154,8 @@ TEST(Cache, ATokenMayLeaveOneAxisAlone) {
       const Cache<double> cache(frequencies, Positions::multi_axis(ids, sections), Layout::sd());
       for (Index pair = 0; pair < 4; ++pair) {
         const bool is_moved = sections.axis(pair) == static_cast<int>(moved);
-        EXPECT_EQ(cache.cos()[pair], (is_moved ? there : here).cos()[pair]) << "axis " << moved << " of " << axes << ", pair " << pair;
+        EXPECT_EQ(cache.cos()[pair], (is_moved ? there : here).cos()[pair])
+            << "axis " << moved << " of " << axes << ", pair " << pair;
       }
     }
   }
@@ -174,7 +186,8 @@ TEST(Cache, MayBeEmpty) {
   const Cache<float> no_tokens(Frequencies::powers({8}), Positions::range(0, 0));
   EXPECT_EQ(no_tokens.outer(), (Shape{1, 0, 1}));
   EXPECT_EQ(no_tokens.pairs(), 4);
-  const Cache<float> no_batches(Frequencies::powers({8}), Positions::per_batch(std::vector<int>{}, Batches{0}));
+  const Cache<float> no_batches(Frequencies::powers({8}),
+                                Positions::per_batch(std::vector<int>{}, Batches{0}));
   EXPECT_EQ(no_batches.outer(), (Shape{1, 0, 0}));
 }
 
@@ -192,13 +205,15 @@ TEST(Cache, FromRatesAgreesWithExplicitRates) {
 }
 
 TEST(Cache, DerivativesFlowThroughFromRates) {
-  // The derivatives of m cos(p r) and m sin(p r): by r, -m p sin(p r) and m p cos(p r); by m, cos(p r) and sin(p r).
+  // The derivatives of m cos(p r) and m sin(p r): by r, -m p sin(p r) and m p cos(p r); by m, cos(p
+  // r) and sin(p r).
   using Active = Eigen::AutoDiffScalar<Eigen::Vector3d>;
   const Active slow(0.25, 3, 0);
   const Active fast(1.5, 3, 1);
   const Active magnitude(1.25, 3, 2);
   const std::vector<int> ids{0, 1, -4, 9};
-  const auto cache = Cache<Active>::from_rates({slow, fast}, magnitude, Positions::ids(ids), Layout::sd());
+  const auto cache =
+      Cache<Active>::from_rates({slow, fast}, magnitude, Positions::ids(ids), Layout::sd());
   constexpr double derivative_rounding = 16 * double_rounding;  // positions up to 9
   for (std::size_t s = 0; s < ids.size(); ++s) {
     for (Index k = 0; k < 2; ++k) {
@@ -221,7 +236,8 @@ TEST(Cache, DerivativesFlowThroughFromRates) {
 TEST(Cache, FromAnglesIsFromRatesWhereAnglesArePositionsTimesRates) {
   const std::vector<double> rates{1, 0.5, -0.125};
   const std::vector<int> ids{0, 1, -2, 7};
-  const auto expected = Cache<double>::from_rates(rates, 1.5, Positions::per_batch(ids, Batches{2}), Layout::bsnd());
+  const auto expected =
+      Cache<double>::from_rates(rates, 1.5, Positions::per_batch(ids, Batches{2}), Layout::bsnd());
   std::vector<double> angles;
   for (const int id : ids)
     for (const double rate : rates) angles.push_back(id * rate);
@@ -229,7 +245,8 @@ TEST(Cache, FromAnglesIsFromRatesWhereAnglesArePositionsTimesRates) {
 }
 
 TEST(Cache, FromAnglesTakesAnyOuterShape) {
-  const auto cache = Cache<float>::from_angles({0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, -2, 2, Shape{3});
+  const auto cache =
+      Cache<float>::from_angles({0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F}, -2, 2, Shape{3});
   EXPECT_EQ(cache.pairs(), 2);
   EXPECT_EQ(cache.outer(), (Shape{3}));
   for (int i = 0; i < 6; ++i) {
@@ -246,9 +263,13 @@ TEST(Cache, FromAnglesRefusesOtherCounts) {
               (void)Cache<double>::from_angles({1, 2, 3}, 1, 2, Shape{2});
             }),
             "[rope] angles must be one per pair and row of the table (4), got 3");
-  EXPECT_EQ(error_of([] { (void)Cache<double>::from_angles({}, 1, 0, Shape{2}); }), "[rope] the number of pairs must be positive, got 0");
-  EXPECT_EQ(error_of([] { (void)Cache<double>::from_angles({}, 1, Index{1} << 32, Shape{Index{1} << 32}); }),
-            "[rope] the number of entries in the table must fit a 64-bit count, got 4294967296 x 4294967296");
+  EXPECT_EQ(error_of([] { (void)Cache<double>::from_angles({}, 1, 0, Shape{2}); }),
+            "[rope] the number of pairs must be positive, got 0");
+  EXPECT_EQ(error_of([] {
+              (void)Cache<double>::from_angles({}, 1, Index{1} << 32, Shape{Index{1} << 32});
+            }),
+            "[rope] the number of entries in the table must fit a 64-bit count, got 4294967296 x "
+            "4294967296");
 }
 
 TEST(Cache, DerivativesByPositionsFlowThroughFromAngles) {
@@ -262,13 +283,16 @@ TEST(Cache, DerivativesByPositionsFlowThroughFromAngles) {
   for (std::size_t k = 0; k < 2; ++k) {
     ASSERT_EQ(cache.cos()[k].derivatives().size(), 1);
     ASSERT_EQ(cache.sin()[k].derivatives().size(), 1);
-    EXPECT_NEAR(cache.cos()[k].derivatives()[0], -1.25 * rates[k] * std::sin(3.5 * rates[k]), double_rounding);
-    EXPECT_NEAR(cache.sin()[k].derivatives()[0], 1.25 * rates[k] * std::cos(3.5 * rates[k]), double_rounding);
+    EXPECT_NEAR(cache.cos()[k].derivatives()[0], -1.25 * rates[k] * std::sin(3.5 * rates[k]),
+                double_rounding);
+    EXPECT_NEAR(cache.sin()[k].derivatives()[0], 1.25 * rates[k] * std::cos(3.5 * rates[k]),
+                double_rounding);
   }
 }
 
 TEST(Cache, FromAnglesOfMagnitudeZeroDoesNotPromiseAnInverse) {
-  EXPECT_EQ(Cache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants, detail::Determinants::unknown);
+  EXPECT_EQ(Cache<double>::from_angles({1}, 0, 1, Shape{1}).view().determinants,
+            detail::Determinants::unknown);
 }
 
 /// The magnitude alone, which position 0 puts into the table: a way to any double-double.
@@ -278,7 +302,8 @@ Scalar rounded(DoubleDouble value) {
   return Cache<Scalar>(frequencies, Positions::range(0, 1), Layout::sd()).cos()[0];
 }
 
-/// A value just beside the midpoint of two neighbours must round to the nearer one, though as a double, or as a float, it is the midpoint.
+/// A value just beside the midpoint of two neighbours must round to the nearer one, though as a
+/// double, or as a float, it is the midpoint.
 template <class Scalar>
 void expect_single_rounding(double below, double above) {
   const double middle = below + (above - below) / 2;
@@ -302,7 +327,8 @@ TEST(Cache, EntriesAreRoundedOnce) {
   expect_single_rounding<Eigen::bfloat16>(1 + two_to(-7), 1 + two_to(-6));
   // long double keeps what a double would lose.
   const Real finer = exactly(rounded<long double>(DoubleDouble(1, two_to(-60))));
-  EXPECT_EQ(finer, std::numeric_limits<long double>::digits > 60 ? Real(1) + test::two_to(-60) : Real(1));
+  EXPECT_EQ(finer,
+            std::numeric_limits<long double>::digits > 60 ? Real(1) + test::two_to(-60) : Real(1));
 }
 
 }  // namespace

@@ -35,10 +35,12 @@ const Cache<double>& expected() {
 bool grows_rightly(const GrowingCache<double>& cache) {
   const TableView<double> view = cache.rows(0, grown_rows);
   const auto bytes = static_cast<std::size_t>(view.width * grown_rows) * sizeof(double);
-  return std::memcmp(view.cos, expected().cos(), bytes) == 0 && std::memcmp(view.sin, expected().sin(), bytes) == 0;
+  return std::memcmp(view.cos, expected().cos(), bytes) == 0 &&
+         std::memcmp(view.sin, expected().sin(), bytes) == 0;
 }
 
-/// Ends a child as the system does it: ThreadSanitizer's _exit fails where threads of the parent are missing.
+/// Ends a child as the system does it: ThreadSanitizer's _exit fails where threads of the parent
+/// are missing.
 [[noreturn]] void leave(int code) {
   for (;;) syscall(SYS_exit_group, code);
 }
@@ -73,7 +75,8 @@ TEST(GrowingCacheFork, ChildrenOfAGrowingParentGrowOnTheirOwn) {
     if (child == 0) run_child(cache);
     grower.join();
     ASSERT_GT(child, 0);
-    ASSERT_EQ(status_of(child), 0) << "round " << round << ": SIGALRM (" << SIGALRM << ") is a child that hung";
+    ASSERT_EQ(status_of(child), 0)
+        << "round " << round << ": SIGALRM (" << SIGALRM << ") is a child that hung";
     ASSERT_TRUE(grows_rightly(cache)) << round;
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A growing table holds Cache's bits wherever it grew, keeps every view valid, stays within its memory bound, and may be read while
-// it grows. The thread tests are for ThreadSanitizer too (preset tsan).
+// A growing table holds Cache's bits wherever it grew, keeps every view valid, stays within its
+// memory bound, and may be read while it grows. The thread tests are for ThreadSanitizer too
+// (preset tsan).
 #include "eigen_rope/tables/growing_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -55,8 +56,20 @@ struct Range {
 TYPED_TEST(GrowingCacheOf, HoldsTheBitsOfCosSinCacheAcrossEveryGrowth) {
   const Frequencies frequencies = yarn();
   const GrowingCache<TypeParam> cache(frequencies, Layout::bsnd(), small_blocks);
-  // At, before and beyond the ends 4, 8, 16, ...; growing by doubling and by a leap; then again what earlier blocks held.
-  for (const Range r : {Range{0, 1}, {3, 1}, {4, 1}, {3, 2}, {7, 2}, {15, 1}, {16, 1}, {0, 17}, {31, 70}, {5000, 3}, {0, 5003}, {4, 1}}) {
+  // At, before and beyond the ends 4, 8, 16, ...; growing by doubling and by a leap; then again
+  // what earlier blocks held.
+  for (const Range r : {Range{0, 1},
+                        {3, 1},
+                        {4, 1},
+                        {3, 2},
+                        {7, 2},
+                        {15, 1},
+                        {16, 1},
+                        {0, 17},
+                        {31, 70},
+                        {5000, 3},
+                        {0, 5003},
+                        {4, 1}}) {
     SCOPED_TRACE(r.first);
     const Cache<TypeParam> expected(frequencies, Positions::range(r.first, r.tokens));
     expect_same_table(cache.rows(r.first, r.tokens), expected.view());
@@ -66,19 +79,24 @@ TYPED_TEST(GrowingCacheOf, HoldsTheBitsOfCosSinCacheAcrossEveryGrowth) {
 TYPED_TEST(GrowingCacheOf, GathersTheBitsOfCosSinCache) {
   const Frequencies frequencies = yarn();
   const GrowingCache<TypeParam> cache(frequencies, Layout::sbnd(), small_blocks);
-  const Positions apart = Positions::per_batch(std::vector<std::int64_t>{7, 130000, 0, 7, 31, 32}, Batches{2});
-  expect_same_table(cache.gather(apart).view(), Cache<TypeParam>(frequencies, apart, Layout::sbnd()).view());
-  const Positions axes =
-      Positions::multi_axis(std::vector<double>{3, 4, 30, 40, 300, 400}, Sections(SectionPattern::contiguous, {2, 3, 3}));
-  expect_same_table(cache.gather(axes).view(), Cache<TypeParam>(frequencies, axes, Layout::sbnd()).view());
+  const Positions apart =
+      Positions::per_batch(std::vector<std::int64_t>{7, 130000, 0, 7, 31, 32}, Batches{2});
+  expect_same_table(cache.gather(apart).view(),
+                    Cache<TypeParam>(frequencies, apart, Layout::sbnd()).view());
+  const Positions axes = Positions::multi_axis(std::vector<double>{3, 4, 30, 40, 300, 400},
+                                               Sections(SectionPattern::contiguous, {2, 3, 3}));
+  expect_same_table(cache.gather(axes).view(),
+                    Cache<TypeParam>(frequencies, axes, Layout::sbnd()).view());
 }
 
 TEST(GrowingCache, HasTheShapeOfCosSinCacheInEveryLayout) {
   const Frequencies frequencies = Frequencies::powers({8});
   const Cache<float> data(frequencies, Positions::range(5, 3), Layout::sd());
-  for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::sbnd(), Layout::tnd(), Layout::bsd(), Layout::sd()}) {
+  for (const Layout& layout : {Layout::bsnd(), Layout::bnsd(), Layout::sbnd(), Layout::tnd(),
+                               Layout::bsd(), Layout::sd()}) {
     const GrowingCache<float> cache(frequencies, layout);
-    expect_same_table(cache.rows(5, 3), Cache<float>(frequencies, Positions::range(5, 3), layout).view());
+    expect_same_table(cache.rows(5, 3),
+                      Cache<float>(frequencies, Positions::range(5, 3), layout).view());
   }
 }
 
@@ -99,7 +117,8 @@ TEST(GrowingCache, ViewsStayValidAndUnchanged) {
 TEST(GrowingCache, StaysWithinItsMemoryAndGrowsSeldom) {
   constexpr Index pairs = 8;
   constexpr std::size_t row = 2 * pairs * sizeof(float);
-  const GrowingCache<float> cache(Frequencies::powers({2 * pairs}), Layout::sd(), {1, Index{1} << 24});
+  const GrowingCache<float> cache(Frequencies::powers({2 * pairs}), Layout::sd(),
+                                  {1, Index{1} << 24});
   EXPECT_EQ(cache.bytes(), 0);
   EXPECT_EQ(cache.tokens(), 0);
   std::set<const float*> blocks;
@@ -143,15 +162,19 @@ TEST(GrowingCache, RefusesWrongRangesAndKeepsWhatItHad) {
   const float* rows = cache.rows(0, 10).cos;
   const std::size_t bytes = cache.bytes();
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(error_of([&] { cache.rows(-1, 1); }), "[rope] positions of a growing cache must not be negative, got -1");
+  EXPECT_EQ(error_of([&] { cache.rows(-1, 1); }),
+            "[rope] positions of a growing cache must not be negative, got -1");
   EXPECT_EQ(error_of([&] { cache.rows(0, -2); }), "[rope] tokens must not be negative, got -2");
   EXPECT_EQ(error_of([&] { cache.rows(100, 1); }),
-            "[rope] positions of a growing cache must be below its max_tokens 100, got start 100 and 1 tokens");
+            "[rope] positions of a growing cache must be below its max_tokens 100, got start 100 "
+            "and 1 tokens");
   EXPECT_EQ(error_of([&] { cache.rows(most, most); }),
-            "[rope] positions of a growing cache must be below its max_tokens 100, got start 9223372036854775807 and "
+            "[rope] positions of a growing cache must be below its max_tokens 100, got start "
+            "9223372036854775807 and "
             "9223372036854775807 tokens");
   EXPECT_EQ(error_of([&] { cache.reserve(101); }),
-            "[rope] positions of a growing cache must be below its max_tokens 100, got start 0 and 101 tokens");
+            "[rope] positions of a growing cache must be below its max_tokens 100, got start 0 and "
+            "101 tokens");
   EXPECT_EQ(cache.tokens(), 10);
   EXPECT_EQ(cache.bytes(), bytes);
   EXPECT_EQ(cache.rows(0, 10).cos, rows);
@@ -161,7 +184,8 @@ TEST(GrowingCache, RefusesSizesThatDoNotFit) {
   constexpr Index huge = Index{1} << 60;
   const GrowingCache<float> cache(Frequencies::powers({8}), Layout::sd(), {1, huge});
   EXPECT_EQ(error_of([&] { cache.rows(huge - 1, 1); }),
-            "[rope] the number of bytes in the table must fit a 64-bit count, got 4611686018427387904 x 16");
+            "[rope] the number of bytes in the table must fit a 64-bit count, got "
+            "4611686018427387904 x 16");
   EXPECT_EQ(cache.tokens(), 0);
 }
 
@@ -177,8 +201,12 @@ TEST(GrowingCache, GatherRefusesPositionsItCannotHold) {
             "[rope] positions of a growing cache must not be negative, got -5");
   EXPECT_EQ(error_of([&] { cache.gather(Positions::ids(std::vector<int>{100})); }),
             "[rope] positions of a growing cache must be below its max_tokens 100, got 100");
-  EXPECT_EQ(error_of([&] { cache.gather(Positions::ids(std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max()})); }),
-            "[rope] positions of a growing cache must be below its max_tokens 100, got 9.223372036854776e+18");
+  EXPECT_EQ(error_of([&] {
+              cache.gather(Positions::ids(
+                  std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max()}));
+            }),
+            "[rope] positions of a growing cache must be below its max_tokens 100, got "
+            "9.223372036854776e+18");
   EXPECT_EQ(error_of([&] {
               cache.gather(Positions::per_batch(std::vector<int>{1, 99}, Batches{2}));
             }),
@@ -188,12 +216,18 @@ TEST(GrowingCache, GatherRefusesPositionsItCannotHold) {
 
 TEST(GrowingCache, RefusesWrongOptionsAndRates) {
   const Frequencies frequencies = Frequencies::powers({8});
-  EXPECT_EQ(error_of([&] { GrowingCache<float>(frequencies, Layout::sd(), {0, 10}); }), "[rope] first tokens must be at least 1, got 0");
+  EXPECT_EQ(error_of([&] {
+              GrowingCache<float>(frequencies, Layout::sd(), {0, 10});
+            }),
+            "[rope] first tokens must be at least 1, got 0");
   EXPECT_EQ(error_of([&] {
               GrowingCache<float>(frequencies, Layout::sd(), {11, 10});
             }),
             "[rope] max tokens must be at least first tokens (11), got 10");
-  EXPECT_NE(error_of([&] { GrowingCache<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }), "no eigen_rope::Error");
+  EXPECT_NE(error_of([&] {
+              GrowingCache<float>(Frequencies::explicit_rates(std::vector<double>{1e13}));
+            }),
+            "no eigen_rope::Error");
 }
 
 TEST(GrowingCache, RotatesAsCosSinCacheDoes) {
@@ -201,7 +235,9 @@ TEST(GrowingCache, RotatesAsCosSinCacheDoes) {
   const GrowingCache<float> cache(frequencies, Layout::bsnd(), small_blocks);
   Eigen::Tensor<float, 4> x(16, 3, 5, 2), y(16, 3, 5, 2), expected(16, 3, 5, 2);
   x.setRandom();
-  const auto expect_same = [&] { EXPECT_EQ(bits_of(y.data(), y.size()), bits_of(expected.data(), expected.size())); };
+  const auto expect_same = [&] {
+    EXPECT_EQ(bits_of(y.data(), y.size()), bits_of(expected.data(), expected.size()));
+  };
   const Cache<float> full(frequencies, Positions::range(9, 5));
   y = rotate(x, cache.rows(9, 5), split_half);
   expected = rotate(x, full, split_half);
@@ -235,11 +271,14 @@ TEST(GrowingCache, ThreadsReadWhileItGrows) {
     TableView<float> kept = cache.rows(0, 1);
     Index kept_first = 0;
     for (Index end = 1; end <= tokens; ++end) {
-      // The newest row, as in decoding, and a range behind it; now and then a view is kept while others grow.
+      // The newest row, as in decoding, and a range behind it; now and then a view is kept while
+      // others grow.
       const Index first = end - 1 - static_cast<Index>(random() % static_cast<unsigned>(end));
       const TableView<float> view = cache.rows(first, end - first);
       const Index last = (end - first) * view.width - 1;
-      if (view.cos[0] != full.cos()[first * view.width] || view.sin[last] != full.sin()[end * view.width - 1]) ++wrong;
+      if (view.cos[0] != full.cos()[first * view.width] ||
+          view.sin[last] != full.sin()[end * view.width - 1])
+        ++wrong;
       if (kept.sin[1] != full.sin()[kept_first * view.width + 1]) ++wrong;
       if (end % 7 == 0) {
         kept = view;

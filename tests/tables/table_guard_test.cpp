@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a table, written where the caller says: nothing but the rows is written, every entry is, and positions and angles are not read
-// beyond their end. Every number of pairs up to four vectors and every rest behind a run of bases, on every kernel target, for every
-// scalar. Tables that own their memory (Cache, TokenRow, GrowingCache) are filled by these.
+// Rows of a table, written where the caller says: nothing but the rows is written, every entry is,
+// and positions and angles are not read beyond their end. Every number of pairs up to four vectors
+// and every rest behind a run of bases, on every kernel target, for every scalar. Tables that own
+// their memory (Cache, TokenRow, GrowingCache) are filled by these.
 #include <gtest/gtest.h>
 
 #include "eigen_rope/tables/cache.hpp"
@@ -28,7 +29,9 @@ Frequencies frequencies_of(Index pairs) { return Frequencies::powers({2 * pairs,
 /// Whole numbers, and ones that leave the kernels.
 std::vector<double> positions_of(Index pairs) {
   std::vector<double> positions;
-  for (Index k = 0; k < pairs; ++k) positions.push_back(k % 7 == 6 ? 0.1 * static_cast<double>(k) : static_cast<double>(1000 - 37 * k));
+  for (Index k = 0; k < pairs; ++k)
+    positions.push_back(k % 7 == 6 ? 0.1 * static_cast<double>(k)
+                                   : static_cast<double>(1000 - 37 * k));
   return positions;
 }
 
@@ -37,7 +40,8 @@ class TableGuard : public testing::Test {
  protected:
   /// Calls fill(cos, sin) for poisoned rows on both sides, and compares them.
   template <class Fill>
-  void check(const std::vector<Scalar>& expected_cos, const std::vector<Scalar>& expected_sin, const Fill& fill) {
+  void check(const std::vector<Scalar>& expected_cos, const std::vector<Scalar>& expected_sin,
+             const Fill& fill) {
     for (const Against against : both_sides) {
       const Guarded<Scalar> cos(poisoned<Scalar>(expected_cos.size()), against);
       const Guarded<Scalar> sin(poisoned<Scalar>(expected_sin.size()), against);
@@ -55,7 +59,8 @@ class TableGuard : public testing::Test {
   void on_every_target(const Visit& visit) {
     // Wider scalars are formed without kernels.
     const bool has_kernels = sizeof(Scalar) <= sizeof(float);
-    for (const std::string& target : has_kernels ? kernel_targets() : std::vector<std::string>{kernel_target()}) {
+    for (const std::string& target :
+         has_kernels ? kernel_targets() : std::vector<std::string>{kernel_target()}) {
       const OnlyTarget only(target);
       for (const Index pairs : every_width()) {
         SCOPED_TRACE(target + ", " + std::to_string(pairs) + " pairs");
@@ -88,7 +93,8 @@ TYPED_TEST(TableGuard, ConsecutivePositions) {
     const detail::RowFiller filler(f);
     for (const Index count : {Index{1}, Index{3}, Index{17}}) {
       const Entries<TypeParam> expected(Cache<TypeParam>(f, Positions::range(-2, count)));
-      this->check(expected.cos, expected.sin, [&](auto* cos, auto* sin, Against) { filler.fill_range(-2, count, cos, sin); });
+      this->check(expected.cos, expected.sin,
+                  [&](auto* cos, auto* sin, Against) { filler.fill_range(-2, count, cos, sin); });
     }
   });
 }
@@ -98,8 +104,10 @@ TYPED_TEST(TableGuard, OnePosition) {
     const Frequencies f = frequencies_of(pairs);
     const detail::RowFiller filler(f);
     for (const double position : {3.0, -0.1, 1e15}) {
-      const Entries<TypeParam> expected(Cache<TypeParam>(f, Positions::ids(std::vector<double>{position})));
-      this->check(expected.cos, expected.sin, [&](auto* cos, auto* sin, Against) { filler.fill_one(position, cos, sin); });
+      const Entries<TypeParam> expected(
+          Cache<TypeParam>(f, Positions::ids(std::vector<double>{position})));
+      this->check(expected.cos, expected.sin,
+                  [&](auto* cos, auto* sin, Against) { filler.fill_one(position, cos, sin); });
     }
   });
 }
@@ -128,7 +136,8 @@ TYPED_TEST(TableGuard, AnAngleForEachPair) {
     const auto size = static_cast<std::size_t>(pairs);
     const detail::RowFiller filler(frequencies_of(pairs));
     std::vector<DoubleDouble> turns;
-    for (Index k = 0; k < pairs; ++k) turns.push_back(DoubleDouble(0.01 * static_cast<double>(k) - 0.3));
+    for (Index k = 0; k < pairs; ++k)
+      turns.push_back(DoubleDouble(0.01 * static_cast<double>(k) - 0.3));
     std::vector<TypeParam> cos_row(size), sin_row(size);
     filler.fill_turns(turns.data(), cos_row.data(), sin_row.data());
     this->check(cos_row, sin_row, [&](auto* cos, auto* sin, Against against) {
@@ -142,13 +151,15 @@ TYPED_TEST(TableGuard, AnAngleForEachPair) {
 TYPED_TEST(TableGuard, WholeTables) {
   const std::vector<Positions> several{
       Positions::ids(std::vector<double>{0, 1, 2, 3, 4, 9, 10, 0.5, 7, 6, 5}),
-      Positions::multi_axis(std::vector<int>{0, 1, 2, 3, 7, 7, 0, 1, 2, 9, 7, 7}, Sections(SectionPattern::contiguous, {1, 1}))};
+      Positions::multi_axis(std::vector<int>{0, 1, 2, 3, 7, 7, 0, 1, 2, 9, 7, 7},
+                            Sections(SectionPattern::contiguous, {1, 1}))};
   this->on_every_target([&](Index pairs) {
     const Frequencies f = frequencies_of(pairs);
     for (const Positions& positions : several) {
       const Entries<TypeParam> expected(Cache<TypeParam>(f, positions));
-      this->check(expected.cos, expected.sin,
-                  [&](auto* cos, auto* sin, Against) { detail::fill_table(f, positions, Layout::bsnd(), cos, sin); });
+      this->check(expected.cos, expected.sin, [&](auto* cos, auto* sin, Against) {
+        detail::fill_table(f, positions, Layout::bsnd(), cos, sin);
+      });
     }
   });
 }

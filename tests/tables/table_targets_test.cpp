@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table's fast paths, on every instruction set this machine has, give the bits of the double-double path: consecutive positions, single
-// positions, a position for each pair, and whole tables of each kind. How exact that path is, is tested in cache_accuracy_test.cpp.
+// The table's fast paths, on every instruction set this machine has, give the bits of the
+// double-double path: consecutive positions, single positions, a position for each pair, and whole
+// tables of each kind. How exact that path is, is tested in cache_accuracy_test.cpp.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -39,11 +40,14 @@ std::vector<Case> cases() {
       {"3 pairs, half overflows", Frequencies::powers({6, 1e4, 1, 3e5})},
       {"subnormal in half", Frequencies::powers({34, 1e4, 1, 1.5e-5})},
       {"slow, fast, zero and near quarter turns",
-       Frequencies::explicit_rates({0.0, -1.0, 1e-17, 1e9, 1.5707963267948966, -6.283185307179586, 3.0, 0.1, 7.7, 1e12})},
+       Frequencies::explicit_rates(
+           {0.0, -1.0, 1e-17, 1e9, 1.5707963267948966, -6.283185307179586, 3.0, 0.1, 7.7, 1e12})},
       {"finer than double",
-       Frequencies::explicit_rates({DoubleDouble(0.1, 6.1e-18), DoubleDouble(-2.5, 2.1e-16)}, DoubleDouble(1.1, -1e-16))},
+       Frequencies::explicit_rates({DoubleDouble(0.1, 6.1e-18), DoubleDouble(-2.5, 2.1e-16)},
+                                   DoubleDouble(1.1, -1e-16))},
       {"slower than the kernels take", Frequencies::powers({64, 1e200})},
-      {"slow enough for every integer a double holds", Frequencies::explicit_rates({1e-3, -2e-4, 1e-6})},
+      {"slow enough for every integer a double holds",
+       Frequencies::explicit_rates({1e-3, -2e-4, 1e-6})},
       {"magnitude 0", Frequencies::powers({10, 1e4, 1, 0})},
   };
 }
@@ -51,7 +55,8 @@ std::vector<Case> cases() {
 template <class Scalar>
 class TableTargets : public testing::Test {
  protected:
-  /// Calls check(filler, expect) for every case on every target; expect(position, k, cos, sin) compares with the double-double path.
+  /// Calls check(filler, expect) for every case on every target; expect(position, k, cos, sin)
+  /// compares with the double-double path.
   template <class Check>
   static void on_every_target(const Check& check) {
     for (const std::string& target : kernel_targets()) {
@@ -59,16 +64,20 @@ class TableTargets : public testing::Test {
       for (const Case& c : cases()) {
         SCOPED_TRACE(target + ", " + c.name);
         std::vector<DoubleDouble> turns;
-        for (const DoubleDouble rate : c.frequencies.rates()) turns.push_back(detail::rate_in_turns(rate));
+        for (const DoubleDouble rate : c.frequencies.rates())
+          turns.push_back(detail::rate_in_turns(rate));
         const DoubleDouble m = c.frequencies.attention_factor();
         check(c.frequencies, [&](DoubleDouble position, Index k, Scalar cos, Scalar sin) {
           Scalar exact_cos;
           Scalar exact_sin;
-          detail::exact_entry(turns[static_cast<std::size_t>(k)], m, position, exact_cos, exact_sin);
-          const bool same = std::memcmp(&cos, &exact_cos, sizeof cos) == 0 && std::memcmp(&sin, &exact_sin, sizeof sin) == 0;
-          EXPECT_TRUE(same) << "position " << position.high << " + " << position.low << ", pair " << k << ": " << static_cast<double>(cos)
-                            << ", " << static_cast<double>(sin) << " for " << static_cast<double>(exact_cos) << ", "
-                            << static_cast<double>(exact_sin);
+          detail::exact_entry(turns[static_cast<std::size_t>(k)], m, position, exact_cos,
+                              exact_sin);
+          const bool same = std::memcmp(&cos, &exact_cos, sizeof cos) == 0 &&
+                            std::memcmp(&sin, &exact_sin, sizeof sin) == 0;
+          EXPECT_TRUE(same) << "position " << position.high << " + " << position.low << ", pair "
+                            << k << ": " << static_cast<double>(cos) << ", "
+                            << static_cast<double>(sin) << " for " << static_cast<double>(exact_cos)
+                            << ", " << static_cast<double>(exact_sin);
           return same;
         });
         if (testing::Test::HasFailure()) return;
@@ -88,8 +97,9 @@ TYPED_TEST(TableTargets, ConsecutivePositions) {
   this->on_every_target([](const Frequencies& frequencies, const auto& same) {
     const detail::RowFiller filler(frequencies);
     const Index pairs = frequencies.pairs();
-    for (const std::int64_t first : {std::int64_t{0}, std::int64_t{-70}, std::int64_t{131072}, -(std::int64_t{1} << 31),
-                                     (std::int64_t{1} << 31) - 20, std::int64_t{1} << 45, (std::int64_t{1} << 53) - 30}) {
+    for (const std::int64_t first :
+         {std::int64_t{0}, std::int64_t{-70}, std::int64_t{131072}, -(std::int64_t{1} << 31),
+          (std::int64_t{1} << 31) - 20, std::int64_t{1} << 45, (std::int64_t{1} << 53) - 30}) {
       for (const Index count : {Index{1}, Index{3}, Index{115}}) {
         const auto size = static_cast<std::size_t>(count * pairs);
         std::vector<Scalar> cos(size + 1, Scalar(guard));
@@ -112,7 +122,8 @@ TYPED_TEST(TableTargets, ConsecutivePositions) {
 DoubleDouble any_position(std::mt19937_64& engine) {
   const auto integer = static_cast<std::int64_t>(engine()) >> (engine() % 64);
   if (engine() % 2 == 0) return DoubleDouble::from_integer(integer);
-  return DoubleDouble(std::ldexp(static_cast<double>(static_cast<std::int64_t>(engine())), -static_cast<int>(engine() % 90)));
+  return DoubleDouble(std::ldexp(static_cast<double>(static_cast<std::int64_t>(engine())),
+                                 -static_cast<int>(engine() % 90)));
 }
 
 TYPED_TEST(TableTargets, SinglePositions) {
@@ -128,7 +139,8 @@ TYPED_TEST(TableTargets, SinglePositions) {
       filler.fill_one(position, cos.data(), sin.data());
       ASSERT_EQ(cos.back(), Scalar(guard));
       ASSERT_EQ(sin.back(), Scalar(guard));
-      for (std::size_t k = 0; k < pairs; ++k) ASSERT_TRUE(same(position, static_cast<Index>(k), cos[k], sin[k]));
+      for (std::size_t k = 0; k < pairs; ++k)
+        ASSERT_TRUE(same(position, static_cast<Index>(k), cos[k], sin[k]));
     }
   });
 }
@@ -145,10 +157,13 @@ TYPED_TEST(TableTargets, APositionForEachPair) {
     for (int i = 0; i < 200; ++i) {
       // Every other row lies within reach of the kernels.
       for (DoubleDouble& position : positions) {
-        position = i % 2 == 0 ? DoubleDouble::from_integer(static_cast<std::int64_t>(engine()) >> 40) : any_position(engine);
+        position = i % 2 == 0
+                       ? DoubleDouble::from_integer(static_cast<std::int64_t>(engine()) >> 40)
+                       : any_position(engine);
       }
       filler.fill_mixed(positions.data(), cos.data(), sin.data());
-      for (std::size_t k = 0; k < pairs; ++k) ASSERT_TRUE(same(positions[k], static_cast<Index>(k), cos[k], sin[k]));
+      for (std::size_t k = 0; k < pairs; ++k)
+        ASSERT_TRUE(same(positions[k], static_cast<Index>(k), cos[k], sin[k]));
     }
   });
 }
@@ -160,7 +175,8 @@ void expect_table(const Frequencies& frequencies, const Positions& positions, co
     for (Index b = 0; b < positions.batches(); ++b) {
       for (Index k = 0; k < cache.pairs(); ++k) {
         const Index at = (s * positions.batches() + b) * cache.pairs() + k;
-        ASSERT_TRUE(same(positions.at(positions.axis(k), b, s), k, cache.cos()[at], cache.sin()[at]));
+        ASSERT_TRUE(
+            same(positions.at(positions.axis(k), b, s), k, cache.cos()[at], cache.sin()[at]));
       }
     }
   }
@@ -171,23 +187,34 @@ TYPED_TEST(TableTargets, TablesOfRunsGapsFractionsBatchesAndAxes) {
     constexpr std::int64_t two_to_53 = std::int64_t{1} << 53;
     expect_table<TypeParam>(frequencies, Positions::range(-9, 60), same);
     expect_table<TypeParam>(frequencies,
-                            Positions::ids(std::vector<std::int64_t>{5, 6, 7, 8, 9, 3, 3, 4, -1, 0, 1, 2, two_to_53 - 1, two_to_53,
-                                                                     two_to_53 + 1, std::numeric_limits<std::int64_t>::max()}),
+                            Positions::ids(std::vector<std::int64_t>{
+                                5, 6, 7, 8, 9, 3, 3, 4, -1, 0, 1, 2, two_to_53 - 1, two_to_53,
+                                two_to_53 + 1, std::numeric_limits<std::int64_t>::max()}),
                             same);
-    expect_table<TypeParam>(frequencies, Positions::ids(std::vector<double>{0.5, 1.5, 2.5, 3, 4, 5, 6, 6.25, -0.0, 1e-9}), same);
-    expect_table<TypeParam>(frequencies, Positions::per_batch(std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}, Batches{2}), same);
+    expect_table<TypeParam>(
+        frequencies,
+        Positions::ids(std::vector<double>{0.5, 1.5, 2.5, 3, 4, 5, 6, 6.25, -0.0, 1e-9}), same);
+    expect_table<TypeParam>(
+        frequencies, Positions::per_batch(std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}, Batches{2}),
+        same);
     // Three tokens of text, one position on every axis, then three of an image.
     const Sections sections(SectionPattern::contiguous, {1, 1, 1});
-    expect_table<TypeParam>(frequencies,
-                            Positions::multi_axis(std::vector<int>{1, 2, 3, 4, 4, 4, 1, 2, 3, 4, 4, 5, 1, 2, 3, 4, 5, 4}, sections), same);
+    expect_table<TypeParam>(
+        frequencies,
+        Positions::multi_axis(
+            std::vector<int>{1, 2, 3, 4, 4, 4, 1, 2, 3, 4, 4, 5, 1, 2, 3, 4, 5, 4}, sections),
+        same);
   });
 }
 
-/// Magnitudes that bring an entry within 2^-62 of the midpoint of 1 and the next number, to either side of it: closer than sums and
-/// products of doubles can tell, so an entry that were not seen to be in doubt would be wrong every other time.
+/// Magnitudes that bring an entry within 2^-62 of the midpoint of 1 and the next number, to either
+/// side of it: closer than sums and products of doubles can tell, so an entry that were not seen to
+/// be in doubt would be wrong every other time.
 TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
   using Scalar = TypeParam;
-  const double next = 1 + std::ldexp(1.0, std::is_same_v<Scalar, float> ? -23 : std::is_same_v<Scalar, Eigen::half> ? -10 : -7);
+  const double next = 1 + std::ldexp(1.0, std::is_same_v<Scalar, float>         ? -23
+                                          : std::is_same_v<Scalar, Eigen::half> ? -10
+                                                                                : -7);
   constexpr std::int64_t position = 37;
   constexpr Index run = 20;
   const auto expect = [&](Scalar actual, bool above, const std::string& way) {
@@ -201,10 +228,13 @@ TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
       const bool above = i % 2 == 0;
       const bool of_sin = i % 4 < 2;
       const DoubleDouble radians = rate(engine);
-      const detail::CosSin v = detail::cos_sin_of_turns(DoubleDouble::from_integer(position), detail::rate_in_turns(radians));
-      const DoubleDouble beside = DoubleDouble((1 + next) / 2) * (DoubleDouble(1) + DoubleDouble(above ? 0x1p-62 : -0x1p-62));
+      const detail::CosSin v = detail::cos_sin_of_turns(DoubleDouble::from_integer(position),
+                                                        detail::rate_in_turns(radians));
+      const DoubleDouble beside = DoubleDouble((1 + next) / 2) *
+                                  (DoubleDouble(1) + DoubleDouble(above ? 0x1p-62 : -0x1p-62));
       const DoubleDouble magnitude = beside / (of_sin ? v.sin : v.cos);
-      SCOPED_TRACE(target + ", rate " + std::to_string(radians.high) + ", magnitude " + std::to_string(magnitude.high));
+      SCOPED_TRACE(target + ", rate " + std::to_string(radians.high) + ", magnitude " +
+                   std::to_string(magnitude.high));
       const detail::RowFiller filler(Frequencies::explicit_rates({radians}, magnitude));
       std::vector<Scalar> cos(run);
       std::vector<Scalar> sin(run);
@@ -219,7 +249,8 @@ TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
   }
 }
 
-/// The error that rounding's bounds assume, relative to the entry; the exact one is off by half an ulp itself.
+/// The error that rounding's bounds assume, relative to the entry; the exact one is off by half an
+/// ulp itself.
 constexpr double assumed_error = 0x1p-49 + 0x1p-53;
 
 TEST(TableKernels, SinesAndCosinesInDoubleKeepTheErrorAssumedOfThem) {
@@ -235,7 +266,8 @@ TEST(TableKernels, SinesAndCosinesInDoubleKeepTheErrorAssumedOfThem) {
     low.push_back(4 * turns.back().low);
   }
   const detail::QuarterTurnSeries series = detail::quarter_turn_series(1);
-  const detail::TableRates rates{pairs, high.data(), low.data(), series, turns.data(), DoubleDouble(1)};
+  const detail::TableRates rates{pairs,  high.data(),  low.data(),
+                                 series, turns.data(), DoubleDouble(1)};
   detail::AlignedVector<double> offsets(2 * detail::table_offsets * pairs);
   for (const std::string& target : kernel_targets()) {
     SCOPED_TRACE(target);
@@ -248,8 +280,11 @@ TEST(TableKernels, SinesAndCosinesInDoubleKeepTheErrorAssumedOfThem) {
         const auto pair = static_cast<std::size_t>(k);
         detail::exact_entry(turns[pair], DoubleDouble(1), DoubleDouble::from_integer(i), cos, sin);
         const auto at = static_cast<std::size_t>(i * pairs) + pair;
-        ASSERT_LE(std::abs(offsets[at] - cos), assumed_error * std::abs(cos)) << "position " << i << ", pair " << k;
-        ASSERT_LE(std::abs(offsets[static_cast<std::size_t>(detail::table_offsets * pairs) + at] - sin), assumed_error * std::abs(sin))
+        ASSERT_LE(std::abs(offsets[at] - cos), assumed_error * std::abs(cos))
+            << "position " << i << ", pair " << k;
+        ASSERT_LE(
+            std::abs(offsets[static_cast<std::size_t>(detail::table_offsets * pairs) + at] - sin),
+            assumed_error * std::abs(sin))
             << "position " << i << ", pair " << k;
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The row formed on the fly has Cache's bits at every kind of position, and its refusals leave it as it was.
+// The row formed on the fly has Cache's bits at every kind of position, and its refusals leave it
+// as it was.
 #include "eigen_rope/tables/token_row.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ Frequencies yarn() {
 }
 
 template <class Scalar>
-void expect_row(const TokenRow<Scalar>& row, const Frequencies& frequencies, const Positions& positions) {
+void expect_row(const TokenRow<Scalar>& row, const Frequencies& frequencies,
+                const Positions& positions) {
   const Cache<Scalar> expected(frequencies, positions, Layout::sd());
   ASSERT_EQ(row.pairs(), expected.pairs());
   EXPECT_EQ(bits_of(row.cos(), row.pairs()), bits_of(expected.cos(), row.pairs()));
@@ -47,18 +49,21 @@ TYPED_TEST(TokenRowOf, HasTheBitsOfCosSinCacheAtEveryInteger) {
   constexpr std::int64_t two_31 = std::int64_t{1} << 31;
   constexpr std::int64_t two_53 = std::int64_t{1} << 53;
   for (const std::int64_t position :
-       {std::int64_t{1}, std::int64_t{-1}, std::int64_t{4095}, two_31 - 1, two_31, two_31 + 1, -two_31, two_53 + 1,
-        std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(), std::int64_t{0}}) {
+       {std::int64_t{1}, std::int64_t{-1}, std::int64_t{4095}, two_31 - 1, two_31, two_31 + 1,
+        -two_31, two_53 + 1, std::numeric_limits<std::int64_t>::max(),
+        std::numeric_limits<std::int64_t>::min(), std::int64_t{0}}) {
     SCOPED_TRACE(position);
     expect_row(row.at(position), frequencies, Positions::ids(std::vector<std::int64_t>{position}));
   }
-  for (int position = 0; position < 300; ++position) expect_row(row.at(position), frequencies, Positions::range(position, 1));
+  for (int position = 0; position < 300; ++position)
+    expect_row(row.at(position), frequencies, Positions::range(position, 1));
 }
 
 TYPED_TEST(TokenRowOf, HasTheBitsOfCosSinCacheAtFractions) {
   const Frequencies frequencies = yarn();
   TokenRow<TypeParam> row(frequencies);
-  for (const double position : {0.5, -3.25, 1e6 + 1 / 3.0, 2147483648.5, std::ldexp(1, 63), -std::ldexp(1, 63), 1e-300, 0.0, -0.0}) {
+  for (const double position : {0.5, -3.25, 1e6 + 1 / 3.0, 2147483648.5, std::ldexp(1, 63),
+                                -std::ldexp(1, 63), 1e-300, 0.0, -0.0}) {
     SCOPED_TRACE(position);
     expect_row(row.at(position), frequencies, Positions::ids(std::vector<double>{position}));
   }
@@ -67,8 +72,8 @@ TYPED_TEST(TokenRowOf, HasTheBitsOfCosSinCacheAtFractions) {
 
 TYPED_TEST(TokenRowOf, TakesOnePositionForEachAxis) {
   const Frequencies frequencies = yarn();
-  for (const Sections& sections :
-       {Sections(SectionPattern::contiguous, {16, 8, 8}), Sections(SectionPattern::interleaved_hf, {11, 11, 10})}) {
+  for (const Sections& sections : {Sections(SectionPattern::contiguous, {16, 8, 8}),
+                                   Sections(SectionPattern::interleaved_hf, {11, 11, 10})}) {
     TokenRow<TypeParam> row(frequencies, sections);
     const std::vector<std::int64_t> ids{1000, 7, -3};
     expect_row(row.at(ids), frequencies, Positions::multi_axis(ids, sections));
@@ -105,21 +110,29 @@ TEST(TokenRow, RefusalsLeaveTheRow) {
   const Frequencies frequencies = yarn();
   TokenRow<float> row(frequencies, Sections(SectionPattern::contiguous, {16, 8, 8}));
   row.at(9);
-  EXPECT_EQ(error_of([&] { row.at(std::numeric_limits<double>::infinity()); }), "[rope] position must be finite, got inf");
-  EXPECT_EQ(error_of([&] { row.at(std::numeric_limits<float>::quiet_NaN()); }), "[rope] position must be finite, got nan");
-  EXPECT_EQ(error_of([&] { row.at(1e19); }), "[rope] positions must be at most 2^63 in size for a table, got 1e+19");
+  EXPECT_EQ(error_of([&] { row.at(std::numeric_limits<double>::infinity()); }),
+            "[rope] position must be finite, got inf");
+  EXPECT_EQ(error_of([&] { row.at(std::numeric_limits<float>::quiet_NaN()); }),
+            "[rope] position must be finite, got nan");
+  EXPECT_EQ(error_of([&] { row.at(1e19); }),
+            "[rope] positions must be at most 2^63 in size for a table, got 1e+19");
   EXPECT_EQ(error_of([&] {
               row.at(std::vector<double>{1, 2, 1e19});
             }),
             "[rope] positions must be at most 2^63 in size for a table, got 1e+19");
-  EXPECT_EQ(error_of([&] { row.at(std::vector<int>{1, 2}); }), "[rope] positions must be one per axis (3), got 2");
+  EXPECT_EQ(error_of([&] {
+              row.at(std::vector<int>{1, 2});
+            }),
+            "[rope] positions must be one per axis (3), got 2");
   expect_row(row, frequencies, Positions::range(9, 1));
   TokenRow<float> flat(frequencies, Sections(SectionPattern::contiguous, {16, 16, 0}));
   EXPECT_EQ(error_of([&] {
               flat.at(std::vector<double>{1, 2, std::numeric_limits<double>::infinity()});
             }),
             "[rope] position must be finite, got inf");  // on an axis that turns no pair
-  EXPECT_NE(error_of([&] { TokenRow<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }), "no eigen_rope::Error");
+  EXPECT_NE(
+      error_of([&] { TokenRow<float>(Frequencies::explicit_rates(std::vector<double>{1e13})); }),
+      "no eigen_rope::Error");
 }
 
 TEST(TokenRow, RotatesAsCosSinCacheDoes) {
@@ -130,7 +143,9 @@ TEST(TokenRow, RotatesAsCosSinCacheDoes) {
   Eigen::Tensor<float, 4> x(64, 3, 1, 2), y(64, 3, 1, 2), expected(64, 3, 1, 2);
   head.setRandom();
   x.setRandom();
-  const auto expect_same = [&] { EXPECT_EQ(bits_of(y.data(), y.size()), bits_of(expected.data(), expected.size())); };
+  const auto expect_same = [&] {
+    EXPECT_EQ(bits_of(y.data(), y.size()), bits_of(expected.data(), expected.size()));
+  };
   y = rotate(x, row.at(777), split_half);
   expected = rotate(x, table, split_half);
   expect_same();

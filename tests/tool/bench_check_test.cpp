@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bench's checker: a target met, missed, not measured; medians of paired ratios; what two threads owe; the project's own targets.
+// The bench's checker: a target met, missed, not measured; medians of paired ratios; what two
+// threads owe; the project's own targets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,21 +22,29 @@ std::string name(const std::string& implementation, int threads = 1) {
   return Name{implementation, "f32", "split_half", "decode", threads}.text();
 }
 
-/// Repetitions of one benchmark as Google Benchmark writes them: microseconds, and those of the memcpy before each.
+/// Repetitions of one benchmark as Google Benchmark writes them: microseconds, and those of the
+/// memcpy before each.
 struct Times {
   std::vector<double> own, memcpy;
 };
 
-Results results_of(const std::map<std::string, Times>& measured, const std::string& kernel_target = "AVX3") {
+Results results_of(const std::map<std::string, Times>& measured,
+                   const std::string& kernel_target = "AVX3") {
   json file{{"context", {{"rope_kernel_target", kernel_target}}}, {"benchmarks", json::array()}};
   for (const auto& [run_name, times] : measured) {
     for (std::size_t i = 0; i < times.own.size(); ++i) {
-      json result{{"run_name", run_name}, {"run_type", "iteration"}, {"real_time", times.own[i]}, {"time_unit", "us"}};
+      json result{{"run_name", run_name},
+                  {"run_type", "iteration"},
+                  {"real_time", times.own[i]},
+                  {"time_unit", "us"}};
       if (!times.memcpy.empty()) result["memcpy_us"] = times.memcpy[i];
       file["benchmarks"].push_back(result);
     }
     // An aggregate must not count as a repetition.
-    file["benchmarks"].push_back({{"run_name", run_name}, {"run_type", "aggregate"}, {"real_time", 1e9}, {"time_unit", "us"}});
+    file["benchmarks"].push_back({{"run_name", run_name},
+                                  {"run_type", "aggregate"},
+                                  {"real_time", 1e9},
+                                  {"time_unit", "us"}});
   }
   Results results;
   results.add(file, "test");
@@ -59,7 +68,8 @@ Verdict only(const std::vector<Target>& targets, const Results& results) {
   return verdicts.at(0);
 }
 
-const std::map<std::string, Times> twice_memcpy{{name("expr"), {{2, 2, 2}, {1, 1, 1}}}, {name("memcpy"), {{1, 1, 1}, {1, 1, 1}}}};
+const std::map<std::string, Times> twice_memcpy{{name("expr"), {{2, 2, 2}, {1, 1, 1}}},
+                                                {name("memcpy"), {{1, 1, 1}, {1, 1, 1}}}};
 
 TEST(BenchCheck, PassesWhatIsWithinTheBound) {
   const std::vector<Target> targets = at_most(2.0);
@@ -128,7 +138,8 @@ TEST(BenchCheck, ARenamedContenderOrDenominatorIsAMiss) {
 
 TEST(BenchCheck, AContenderThatFailedIsNotMeasured) {
   json file{{"benchmarks", json::array()}};
-  file["benchmarks"].push_back({{"run_name", name("expr")}, {"run_type", "iteration"}, {"error_occurred", true}});
+  file["benchmarks"].push_back(
+      {{"run_name", name("expr")}, {"run_type", "iteration"}, {"error_occurred", true}});
   Results results;
   results.add(file, "test");
   const std::vector<Target> targets = at_most(100);
@@ -146,7 +157,8 @@ TEST(BenchCheck, EveryScalarPairingAndShapeHasItsVerdict) {
   EXPECT_EQ(needed_names(targets).size(), 24U);
 }
 
-// The machine becomes twice as slow halfway: each repetition has its own memcpy, so the ratio does not move.
+// The machine becomes twice as slow halfway: each repetition has its own memcpy, so the ratio does
+// not move.
 TEST(BenchRatios, AreTakenRepetitionByRepetition) {
   const Results results = results_of({{name("expr"), {{3, 3, 6, 6, 6}, {2, 2, 4, 4, 4}}}});
   const Measurement* expr = results.find(name("expr"));
@@ -197,9 +209,11 @@ TEST(BenchCheck, TwoThreadsOweNoMoreThanMemcpyGains) {
   EXPECT_DOUBLE_EQ(two_threads(8, 8).allowed, 1.25);
 }
 
-// A group measured three times: a target is missed if it is in each, and the better measurement is named.
+// A group measured three times: a target is missed if it is in each, and the better measurement is
+// named.
 TEST(BenchCheck, MeasuringAgainCanOnlyHelp) {
-  const std::map<std::string, Times> slow{{name("expr"), {{4, 4, 4}, {1, 1, 1}}}, {name("memcpy"), {{1, 1, 1}, {1, 1, 1}}}};
+  const std::map<std::string, Times> slow{{name("expr"), {{4, 4, 4}, {1, 1, 1}}},
+                                          {name("memcpy"), {{1, 1, 1}, {1, 1, 1}}}};
   const std::vector<Target> targets = at_most(3);
   const std::vector<Verdict> missed = check(targets, results_of(slow));
   const std::vector<Verdict> met = check(targets, results_of(twice_memcpy));
@@ -215,7 +229,11 @@ TEST(BenchCheck, MeasuringAgainCanOnlyHelp) {
 }
 
 TEST(BenchCheck, ResultsMeasuredAgainReplaceTheFirst) {
-  const json again{{"benchmarks", {{{"run_name", name("expr")}, {"run_type", "iteration"}, {"real_time", 5.0}, {"time_unit", "us"}}}}};
+  const json again{{"benchmarks",
+                    {{{"run_name", name("expr")},
+                      {"run_type", "iteration"},
+                      {"real_time", 5.0},
+                      {"time_unit", "us"}}}}};
   Results results = results_of(twice_memcpy);
   EXPECT_THROW(results.add(again, "again"), std::runtime_error);
   results.add(again, "again", Repeated::replaces);
@@ -243,13 +261,16 @@ TEST(BenchCheck, RefusesTargetsThatSayNothing) {
   EXPECT_THROW(parse_targets({{"targets", json::array()}}), std::runtime_error);
 }
 
-// Nothing measured at all: every target of the project is a miss, and every contender is one the programs' names can have.
+// Nothing measured at all: every target of the project is a miss, and every contender is one the
+// programs' names can have.
 TEST(BenchTargets, OfTheProjectCanBeReadAndAllNeedMeasuring) {
   const std::vector<Target> targets = read_targets(EIGEN_ROPE_BENCH_TARGETS);
   const std::vector<Verdict> verdicts = check(targets, Results());
   EXPECT_GT(verdicts.size(), 100U);
-  for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.outcome, Outcome::not_measured) << verdict.name;
-  for (const std::string& needed : needed_names(targets)) EXPECT_EQ(Name::parse(needed).text(), needed);
+  for (const Verdict& verdict : verdicts)
+    EXPECT_EQ(verdict.outcome, Outcome::not_measured) << verdict.name;
+  for (const std::string& needed : needed_names(targets))
+    EXPECT_EQ(Name::parse(needed).text(), needed);
 }
 
 TEST(BenchPlots, ShowRatiosAndShares) {
@@ -281,7 +302,8 @@ TEST(BenchCheck, LinesForSeveralOperations) {
   EXPECT_THROW(parse_targets({{"targets", json::array({one})}}), std::runtime_error);
 }
 
-/// It is enough to be as fast as the contender named so; the time of `over` is that with as many threads.
+/// It is enough to be as fast as the contender named so; the time of `over` is that with as many
+/// threads.
 TEST(BenchCheck, OrTheTimeOfAnother) {
   json one = target("nested", "two");
   one["or_the_time_of"] = "eval";
@@ -289,7 +311,9 @@ TEST(BenchCheck, OrTheTimeOfAnother) {
   one["threads"] = one["over_threads"] = 2;
   const std::vector<Target> targets = parse_targets({{"targets", json::array({one})}});
   const auto outcome_of = [&](double nested, double eval) {
-    return only(targets, results_of({{name("nested", 2), {{nested}, {}}}, {name("two", 2), {{10}, {}}}, {name("eval", 2), {{eval}, {}}}}))
+    return only(targets, results_of({{name("nested", 2), {{nested}, {}}},
+                                     {name("two", 2), {{10}, {}}},
+                                     {name("eval", 2), {{eval}, {}}}}))
         .outcome;
   };
   EXPECT_EQ(outcome_of(10.4, 5), Outcome::met);

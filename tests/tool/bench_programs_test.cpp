@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope bench` calls the benchmarks and their report with the right words and understands how they ended. The programs here are
-// scripts.
+// `eigen-rope bench` calls the benchmarks and their report with the right words and understands how
+// they ended. The programs here are scripts.
 #include "tool/bench/programs.hpp"
 
 #include <gmock/gmock.h>
@@ -26,11 +26,15 @@ class BenchPrograms : public testing::Test {
   /// A program that notes its words in `name`.words and then does `action`.
   void program(const fs::path& folder, const std::string& name, const std::string& action) {
     const fs::path path = root_ / (folder / name);
-    std::ofstream(path) << "#!/bin/sh\nprintf '%s ' \"$@\" > '" << (root_ / name).string() << ".words'\n" << action << "\n";
+    std::ofstream(path) << "#!/bin/sh\nprintf '%s ' \"$@\" > '" << (root_ / name).string()
+                        << ".words'\n"
+                        << action << "\n";
     fs::permissions(path, fs::perms::owner_all);
   }
   std::string text(const std::string& name) const { return test::file_bytes(root_ / name); }
-  BenchOutcome run(const BenchOptions& options) const { return run_bench(bench_folder(root_ / "bin/eigen-rope"), options); }
+  BenchOutcome run(const BenchOptions& options) const {
+    return run_bench(bench_folder(root_ / "bin/eigen-rope"), options);
+  }
 
   test::TemporaryFolder root_;
 };
@@ -54,11 +58,14 @@ TEST_F(BenchPrograms, AreCalledWithTheOptions) {
   program("bin", "rotate_bench_native", measures);
   program("bin", "rotate_report", reports);
   EXPECT_EQ(run({BenchPace::quick, "half$", {}, root_ / "results.json"}), BenchOutcome::measured);
-  EXPECT_THAT(text("rotate_bench.words"), testing::MatchesRegex("--out .*rotate_bench.json --quick --filter half\\$ "));
-  EXPECT_THAT(text("rotate_report.words"), testing::MatchesRegex("--out .* .*/rotate_bench.json .*/rotate_bench_native.json "));
+  EXPECT_THAT(text("rotate_bench.words"),
+              testing::MatchesRegex("--out .*rotate_bench.json --quick --filter half\\$ "));
+  EXPECT_THAT(text("rotate_report.words"),
+              testing::MatchesRegex("--out .* .*/rotate_bench.json .*/rotate_bench_native.json "));
   EXPECT_EQ(text("results.json"), "{\"results\": 1}\n");
   EXPECT_EQ(run({BenchPace::full, "", "targets.json", {}}), BenchOutcome::measured);
-  EXPECT_THAT(text("rotate_bench.words"), testing::MatchesRegex("--out .* --targets targets.json "));
+  EXPECT_THAT(text("rotate_bench.words"),
+              testing::MatchesRegex("--out .* --targets targets.json "));
   EXPECT_THAT(text("rotate_report.words"), testing::HasSubstr("--check --targets targets.json"));
 }
 
@@ -67,13 +74,17 @@ TEST_F(BenchPrograms, PrintToStandardErrorWhereTheResultsGoToStandardOutput) {
   program("bin", "rotate_report", std::string(reports) + "; echo reported");
   fs::copy(EIGEN_ROPE_TOOL, root_ / "bin/eigen-rope");
   const std::string files = (root_ / "").string();
-  ASSERT_EQ(std::system(("'" + files + "bin/eigen-rope' bench --json - >'" + files + "out' 2>'" + files + "err'").c_str()), 0);
+  ASSERT_EQ(std::system(("'" + files + "bin/eigen-rope' bench --json - >'" + files + "out' 2>'" +
+                         files + "err'")
+                            .c_str()),
+            0);
   EXPECT_EQ(text("out"), "{\"results\": 1}\n");
   EXPECT_EQ(text("err"), "measured\nreported\n");
 }
 
 TEST_F(BenchPrograms, LeaveNothingBehind) {
-  program("bin", "rotate_bench", std::string(measures) + "; dirname \"$2\" > '" + (root_ / "work").string() + "'");
+  program("bin", "rotate_bench",
+          std::string(measures) + "; dirname \"$2\" > '" + (root_ / "work").string() + "'");
   program("bin", "rotate_report", reports);
   EXPECT_EQ(run({}), BenchOutcome::measured);
   std::string work = text("work");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the manual page and the completions of the shells are made of, and whether they hold everything the parser knows.
+// What the manual page and the completions of the shells are made of, and whether they hold
+// everything the parser knows.
 #include "tool/cli/command_outline.hpp"
 
 #include <gmock/gmock.h>
@@ -49,7 +50,8 @@ class Outline : public testing::Test {
 
 const OptionOutline& option(const CommandOutline& command, const std::string& name) {
   for (const OptionOutline& candidate : command.options) {
-    if (candidate.names.empty() ? candidate.value == name : candidate.names.back() == name) return candidate;
+    if (candidate.names.empty() ? candidate.value == name : candidate.names.back() == name)
+      return candidate;
   }
   throw std::runtime_error("no option " + name);
 }
@@ -75,14 +77,17 @@ std::string output_of(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("popen failed");
   char buffer[4096];
-  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    text.append(buffer, n);
   if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command + "\n" + text);
   return text;
 }
 
 /// What bash offers for the words of a line, the last of which is being written.
-std::vector<std::string> offered(const CommandOutline& program, const std::vector<std::string>& line) {
-  const std::filesystem::path script = std::filesystem::path(testing::TempDir()) / "prog_completion.bash";
+std::vector<std::string> offered(const CommandOutline& program,
+                                 const std::vector<std::string>& line) {
+  const std::filesystem::path script =
+      std::filesystem::path(testing::TempDir()) / "prog_completion.bash";
   std::ofstream file(script);
   file << completion(program, Shell::bash) << "COMP_WORDS=(";
   for (const std::string& word : line) file << "'" << word << "' ";
@@ -100,8 +105,10 @@ TEST_F(Outline, CompletesInBash) {
   const CommandOutline program = outline();
   EXPECT_THAT(offered(program, {"prog", ""}), UnorderedElementsAre("look", "tell", "-h", "--help"));
   EXPECT_THAT(offered(program, {"prog", "lo"}), ElementsAre("look"));
-  EXPECT_THAT(offered(program, {"prog", "look", "--"}), UnorderedElementsAre("--help", "--how", "--out", "--count", "--quiet"));
-  EXPECT_THAT(offered(program, {"prog", "look", "--how", ""}), UnorderedElementsAre("near", "far-off"));
+  EXPECT_THAT(offered(program, {"prog", "look", "--"}),
+              UnorderedElementsAre("--help", "--how", "--out", "--count", "--quiet"));
+  EXPECT_THAT(offered(program, {"prog", "look", "--how", ""}),
+              UnorderedElementsAre("near", "far-off"));
   EXPECT_THAT(offered(program, {"prog", "look", "--how", "f"}), ElementsAre("far-off"));
   EXPECT_THAT(offered(program, {"prog", "look", "--count", ""}), IsEmpty());
   EXPECT_THAT(offered(program, {"prog", "look", "/bin/s"}), testing::Contains("/bin/sh"));
@@ -112,14 +119,15 @@ TEST_F(Outline, CompletesInBash) {
 TEST_F(Outline, CompletesEverythingInZshAndFish) {
   for (const Shell shell : {Shell::zsh, Shell::fish}) {
     const std::string text = completion(outline(), shell);
-    for (const char* word : {"look", "tell", "how", "out", "count", "quiet", "near", "far-off"}) EXPECT_THAT(text, HasSubstr(word));
+    for (const char* word : {"look", "tell", "how", "out", "count", "quiet", "near", "far-off"})
+      EXPECT_THAT(text, HasSubstr(word));
   }
 }
 
 TEST_F(Outline, MakesAManualPageWithEverything) {
   const std::string page = man_page(outline(), "1.2.3");
-  for (const char* word :
-       {"\\-\\-how", "near|far\\-off", "\\-\\-quiet", "\\fIFILE\\fR", "eigen\\-rope 1.2.3", "EXIT STATUS", "EIGEN_ROPE_KERNEL_TARGET"}) {
+  for (const char* word : {"\\-\\-how", "near|far\\-off", "\\-\\-quiet", "\\fIFILE\\fR",
+                           "eigen\\-rope 1.2.3", "EXIT STATUS", "EIGEN_ROPE_KERNEL_TARGET"}) {
     EXPECT_THAT(page, HasSubstr(word));
   }
   // A full stop at the beginning of a line would be read as a request.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damaged models: safetensors has no checksum, so a changed bit may make another model of it. It is refused in one sentence, or converted
-// like any other: only rows have moved, and back again gives the same bytes. Never anything else.
+// Damaged models: safetensors has no checksum, so a changed bit may make another model of it. It is
+// refused in one sentence, or converted like any other: only rows have moved, and back again gives
+// the same bytes. Never anything else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,11 +29,13 @@ ConvertOptions options(PairKind from, PairKind to) {
 class ConvertDamaged : public testing::Test {
  protected:
   ConvertDamaged()
-      : model_({{"q_proj.weight", random_tensor("F32", {4, 1}, 1)}, {"k_proj.weight", random_tensor("F32", {4, 1}, 2)}}),
+      : model_({{"q_proj.weight", random_tensor("F32", {4, 1}, 1)},
+                {"k_proj.weight", random_tensor("F32", {4, 1}, 2)}}),
         whole_(file_of(model_, R"({"a":"b"})")) {}
 
   // Empty if it was converted.
-  std::string sentence(const fs::path& from, const fs::path& to, PairKind from_kind, PairKind to_kind) const {
+  std::string sentence(const fs::path& from, const fs::path& to, PairKind from_kind,
+                       PairKind to_kind) const {
     try {
       convert(from, to, options(from_kind, to_kind), Writing::whole);
     } catch (const FileError& error) {
@@ -53,13 +56,15 @@ class ConvertDamaged : public testing::Test {
       return false;
     }
     EXPECT_EQ(sentence(out(), folder_ / "back", PairKind::interleaved, PairKind::split_half), "");
-    if (fs::is_regular_file(source)) expect_same_tensors(read_model(source), read_model(out()), read_model(folder_ / "back"));
+    if (fs::is_regular_file(source))
+      expect_same_tensors(read_model(source), read_model(out()), read_model(folder_ / "back"));
     fs::remove_all(out());
     fs::remove_all(folder_ / "back");
     return true;
   }
 
-  static void expect_same_tensors(const ReadModel& before, const ReadModel& after, const ReadModel& back) {
+  static void expect_same_tensors(const ReadModel& before, const ReadModel& after,
+                                  const ReadModel& back) {
     ASSERT_EQ(before.tensors.size(), after.tensors.size());
     ASSERT_EQ(before.tensors.size(), back.tensors.size());
     for (std::size_t i = 0; i < before.tensors.size(); ++i) {
@@ -115,7 +120,8 @@ TEST_F(ConvertDamaged, AnyBitOfTheIndex) {
   const fs::path source = folder_ / "in";
   fs::create_directory(source);
   write_bytes(source / "a.safetensors", whole_);
-  const std::string index = R"({"weight_map":{"q_proj.weight":"a.safetensors","k_proj.weight":"a.safetensors"}})";
+  const std::string index =
+      R"({"weight_map":{"q_proj.weight":"a.safetensors","k_proj.weight":"a.safetensors"}})";
   const fs::path path = source / "model.safetensors.index.json";
   const auto tries = [&](const std::string& text) {
     fs::remove(path);

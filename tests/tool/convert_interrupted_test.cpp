@@ -28,10 +28,13 @@ class ConvertInterrupted : public testing::Test {
     std::string data;
     for (const char* name : {"q_proj.weight", "k_proj.weight"}) {
       const TestTensor tensor = random_tensor("F32", {4, 4}, 1);
-      header[name] = {{"dtype", "F32"}, {"shape", {4, 4}}, {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
+      header[name] = {{"dtype", "F32"},
+                      {"shape", {4, 4}},
+                      {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
       data += tensor.bytes;
     }
-    header["rest"] = {{"dtype", "U8"}, {"shape", {rest}}, {"data_offsets", {data.size(), data.size() + rest}}};
+    header["rest"] = {
+        {"dtype", "U8"}, {"shape", {rest}}, {"data_offsets", {data.size(), data.size() + rest}}};
     const std::string file = safetensors_bytes(header.dump(), data);
     write_bytes(folder / "in.safetensors", file);
     fs::resize_file(folder / "in.safetensors", file.size() + rest);
@@ -39,18 +42,21 @@ class ConvertInterrupted : public testing::Test {
   }
 
   std::string words() const {
-    return "convert " + (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string() +
+    return "convert " + (folder / "in.safetensors").string() + " " +
+           (folder / "out.safetensors").string() +
            " --from split_half --to interleaved --heads 1 --head-dims 4 --overwrite";
   }
 
   std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
   }
 
   bool draft_has_begun() const {
     for (const auto& entry : fs::directory_iterator(folder.path())) {
       std::error_code gone;
-      if (entry.path().extension() == ".tmp" && fs::file_size(entry.path(), gone) > 0 && !gone) return true;
+      if (entry.path().extension() == ".tmp" && fs::file_size(entry.path(), gone) > 0 && !gone)
+        return true;
     }
     return false;
   }
@@ -60,12 +66,15 @@ class ConvertInterrupted : public testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       ::signal(signal, handler);
-      const std::string in = (folder / "in.safetensors").string(), out = (folder / "out.safetensors").string();
-      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "split_half", "--to", "interleaved",
-              "--heads", "1", "--head-dims", "4", "--quiet", "--overwrite", nullptr);
+      const std::string in = (folder / "in.safetensors").string(),
+                        out = (folder / "out.safetensors").string();
+      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from",
+              "split_half", "--to", "interleaved", "--heads", "1", "--head-dims", "4", "--quiet",
+              "--overwrite", nullptr);
       ::_exit(127);
     }
-    for (int tries = 0; tries < 100'000 && !draft_has_begun(); ++tries) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    for (int tries = 0; tries < 100'000 && !draft_has_begun(); ++tries)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
     ::kill(child, signal);
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -84,9 +93,11 @@ TEST_F(ConvertInterrupted, NothingStopsASmallOne) {
 
 TEST_F(ConvertInterrupted, AFullDiskIsASentence) {
   write_model(1 << 20);
-  // A limit on the size of files, as units of 512 bytes; what would be the signal becomes an error of write().
-  const std::string command = "ulimit -f 64; trap '' XFSZ; LLVM_PROFILE_FILE=/dev/null '" EIGEN_ROPE_TOOL "' " + words() +
-                              " 2>&1 >/dev/null | head -c 4000 >'" + (folder / "in.err").string() + "'; exit 0";
+  // A limit on the size of files, as units of 512 bytes; what would be the signal becomes an error
+  // of write().
+  const std::string command =
+      "ulimit -f 64; trap '' XFSZ; LLVM_PROFILE_FILE=/dev/null '" EIGEN_ROPE_TOOL "' " + words() +
+      " 2>&1 >/dev/null | head -c 4000 >'" + (folder / "in.err").string() + "'; exit 0";
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_THAT(file_bytes(folder / "in.err"), HasSubstr("cannot be written: File too large"));
   EXPECT_EQ(file_bytes(folder / "out.safetensors"), before);

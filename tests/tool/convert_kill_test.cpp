@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope convert`, killed, without power, with a full disk, where it may not write: the destination is what it was or complete, and
-// what a killed conversion left is gone after the next.
+// `eigen-rope convert`, killed, without power, with a full disk, where it may not write: the
+// destination is what it was or complete, and what a killed conversion left is gone after the next.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -35,7 +35,8 @@ class ConvertKill : public testing::TestWithParam<Kind> {
       const std::string file = "shard-" + layer + ".safetensors";
       TestModel model;
       for (const char* name : {".q_proj.weight", ".k_proj.weight", ".v_proj.weight"}) {
-        model.push_back({layer + name, random_tensor("F32", {16, 64}, static_cast<unsigned>(model.size()) + 1)});
+        model.push_back({layer + name,
+                         random_tensor("F32", {16, 64}, static_cast<unsigned>(model.size()) + 1)});
         map[layer + name] = file;
       }
       write_bytes(in_folder() / file, file_of(model));
@@ -47,21 +48,25 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   using Json = nlohmann::json;
 
   fs::path in_folder() const { return folder_ / "in"; }
-  fs::path in() const { return GetParam() == Kind::file ? in_folder() / "shard-0.safetensors" : in_folder(); }
+  fs::path in() const {
+    return GetParam() == Kind::file ? in_folder() / "shard-0.safetensors" : in_folder();
+  }
   fs::path place() const { return folder_ / "place"; }
   fs::path out() const { return place() / "out"; }
   const fs::path& folder() const { return folder_.path(); }
 
   std::vector<std::string> words(const fs::path& to) const {
-    return {EIGEN_ROPE_TOOL, "convert", in().string(), to.string(),   "--from", "split_half", "--to",
-            "interleaved",   "--heads", "2",           "--head-dims", "8",      "--overwrite"};
+    return {EIGEN_ROPE_TOOL, "convert", in().string(), to.string(), "--from",
+            "split_half",    "--to",    "interleaved", "--heads",   "2",
+            "--head-dims",   "8",       "--overwrite"};
   }
 
   // Files and their content; for a file, one without a name.
   static std::map<std::string, std::string> contents(const fs::path& of) {
     if (fs::is_regular_file(of)) return {{"", content(of)}};
     std::map<std::string, std::string> all;
-    for (const auto& entry : fs::directory_iterator(of)) all[entry.path().filename().string()] = content(entry.path());
+    for (const auto& entry : fs::directory_iterator(of))
+      all[entry.path().filename().string()] = content(entry.path());
     return all;
   }
 
@@ -77,11 +82,14 @@ class ConvertKill : public testing::TestWithParam<Kind> {
   }
 
   std::map<std::string, std::string> prepared() const {
-    return GetParam() == Kind::file ? std::map<std::string, std::string>{{"", before}} : std::map<std::string, std::string>{};
+    return GetParam() == Kind::file ? std::map<std::string, std::string>{{"", before}}
+                                    : std::map<std::string, std::string>{};
   }
 
-  // The destination is one of the two and nothing else; what is left beside it goes with the next conversion, which says so.
-  void expect_old_or_new(const std::map<std::string, std::string>& expected, bool reported, const std::vector<std::string>& again) const {
+  // The destination is one of the two and nothing else; what is left beside it goes with the next
+  // conversion, which says so.
+  void expect_old_or_new(const std::map<std::string, std::string>& expected, bool reported,
+                         const std::vector<std::string>& again) const {
     const auto found = contents(out());
     EXPECT_TRUE(found == expected || (!reported && found == prepared()));
     const std::vector<std::string> left = names_ending(place(), ".tmp");
@@ -92,12 +100,15 @@ class ConvertKill : public testing::TestWithParam<Kind> {
     EXPECT_THAT(names_ending(place(), ".tmp"), IsEmpty());
     for (const std::string& name : left) {
       if (name.find("report.json.") == 0) continue;
-      EXPECT_THAT(next.out, HasSubstr("removed " + (place() / name).string() + ", left by a conversion that was killed\n"));
+      EXPECT_THAT(next.out, HasSubstr("removed " + (place() / name).string() +
+                                      ", left by a conversion that was killed\n"));
     }
   }
 
   // A close after reading or flushing may fail.
-  static bool must_be_told(const Call& call) { return call.name == "write" || call.name == "fsync" || call.name == "rename"; }
+  static bool must_be_told(const Call& call) {
+    return call.name == "write" || call.name == "fsync" || call.name == "rename";
+  }
 
   static void expect_one_sentence(const Ended& ended) {
     EXPECT_EQ(ended.code, 2);
@@ -110,7 +121,9 @@ class ConvertKill : public testing::TestWithParam<Kind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConvertKill, testing::Values(Kind::file, Kind::folder),
-                         [](const auto& kind) { return kind.param == Kind::file ? "File" : "Folder"; });
+                         [](const auto& kind) {
+                           return kind.param == Kind::file ? "File" : "Folder";
+                         });
 
 TEST_P(ConvertKill, AtThirtyMoments) {
   constexpr int kills = 30, least_working = 3, most_tries = 20 * kills;
@@ -131,7 +144,9 @@ TEST_P(ConvertKill, AtThirtyMoments) {
     // The machine has become faster, or slower, since.
     if (!ended.killed) whole = std::min(whole, ended.took);
     if (ended.killed && !draft && !done && 2 * circumstances.kill_after > whole) whole += whole / 4;
-    expect_old_or_new(expected, !ended.killed || ended.out.find("written and verified") != std::string::npos, words(out()));
+    expect_old_or_new(expected,
+                      !ended.killed || ended.out.find("written and verified") != std::string::npos,
+                      words(out()));
   }
   EXPECT_GE(killed, kills);
   EXPECT_GE(working, least_working);
@@ -153,7 +168,8 @@ TEST_P(ConvertKill, AFaultAtEveryCallThatChangesAFile) {
   const std::vector<Call> all = calls(log);
   EXPECT_EQ(durability_fault(all), "");
   const auto count = [&](const char* name) {
-    return std::count_if(all.begin(), all.end(), [&](const Call& call) { return call.name == name; });
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Call& call) { return call.name == name; });
   };
   ASSERT_EQ(count("rename"), 2);  // the model and the report
   ASSERT_EQ(count("mkdir"), GetParam() == Kind::folder ? 1 : 0);
@@ -213,7 +229,8 @@ TEST_P(ConvertKill, AFolderThatCannotBeWrittenIsASentence) {
 // Drafts in use, and files that only look like drafts.
 TEST_P(ConvertKill, OnlyAbandonedDraftsAreRemoved) {
   prepare();
-  const std::vector<std::string> others{"out.tmp", "out.1x.tmp", "out..tmp", "other.12.tmp", "out.12.tmp2", "xout.12.tmp"};
+  const std::vector<std::string> others{"out.tmp",      "out.1x.tmp",  "out..tmp",
+                                        "other.12.tmp", "out.12.tmp2", "xout.12.tmp"};
   for (const std::string& name : others) write_bytes(place() / name, name);
   write_bytes(place() / "out.123.tmp", "in use");
   write_bytes(place() / "out.124.tmp", "abandoned");
@@ -232,12 +249,14 @@ TEST_P(ConvertKill, OnlyAbandonedDraftsAreRemoved) {
 TEST_P(ConvertKill, AReportIsNoFileOfTheModels) {
   prepare();
   const auto source = contents(in_folder());
-  for (const fs::path& json : {in_folder() / "shard-0.safetensors", place() / ".." / "place" / "out"}) {
+  for (const fs::path& json :
+       {in_folder() / "shard-0.safetensors", place() / ".." / "place" / "out"}) {
     std::vector<std::string> all = words(out());
     all.insert(all.end(), {"--json", json.string()});
     const Ended ended = run(all);
     expect_one_sentence(ended);
-    EXPECT_THAT(ended.err, HasSubstr(json.string() + ": must be another file than those of the models\n"));
+    EXPECT_THAT(ended.err,
+                HasSubstr(json.string() + ": must be another file than those of the models\n"));
   }
   EXPECT_TRUE(contents(in_folder()) == source);
   EXPECT_TRUE(contents(out()) == prepared());

@@ -22,9 +22,10 @@ using testing::Not;
 class ConvertProgress : public testing::Test {
  protected:
   ConvertProgress() {
-    write_bytes(folder / "in.safetensors", file_of({{"q_proj.weight", random_tensor("F32", {64, 64}, 1)},
-                                                    {"k_proj.weight", random_tensor("F32", {64, 64}, 2)},
-                                                    {"rest", {"U8", {1 << 22}, std::string(1 << 22, 'x')}}}));
+    write_bytes(folder / "in.safetensors",
+                file_of({{"q_proj.weight", random_tensor("F32", {64, 64}, 1)},
+                         {"k_proj.weight", random_tensor("F32", {64, 64}, 2)},
+                         {"rest", {"U8", {1 << 22}, std::string(1 << 22, 'x')}}}));
   }
 
   // What the program writes to a terminal that is its stderr.
@@ -32,7 +33,8 @@ class ConvertProgress : public testing::Test {
     const int ours = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (ours < 0 || ::grantpt(ours) != 0 || ::unlockpt(ours) != 0) return "no terminal";
     const int theirs = ::open(::ptsname(ours), O_RDWR | O_NOCTTY | O_CLOEXEC);
-    const std::string in = (folder / "in.safetensors").string(), out = (folder / "out.safetensors").string();
+    const std::string in = (folder / "in.safetensors").string(),
+                      out = (folder / "out.safetensors").string();
     const pid_t child = ::fork();
     if (child == 0) {
       if (kind == nullptr) {
@@ -42,15 +44,17 @@ class ConvertProgress : public testing::Test {
       }
       ::dup2(theirs, STDERR_FILENO);
       ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
-      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from", "split_half", "--to", "interleaved",
-              "--heads", "4", "--head-dims", "16", "--overwrite", more, nullptr);
+      ::execl(EIGEN_ROPE_TOOL, EIGEN_ROPE_TOOL, "convert", in.c_str(), out.c_str(), "--from",
+              "split_half", "--to", "interleaved", "--heads", "4", "--head-dims", "16",
+              "--overwrite", more, nullptr);
       ::_exit(127);
     }
     ::close(theirs);
     std::string text;
     char buffer[4096];
     // The end of a terminal nobody writes to any more is an error.
-    for (ssize_t got = 0; (got = ::read(ours, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = ::read(ours, buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<std::size_t>(got));
     int status = 0;
     ::waitpid(child, &status, 0);
     ::close(ours);
@@ -73,8 +77,10 @@ TEST_F(ConvertProgress, NoneWhereItCannotBeShownOrIsNotWanted) {
   EXPECT_THAT(on_terminal("dumb"), IsEmpty());
   EXPECT_THAT(on_terminal(nullptr), IsEmpty());
   EXPECT_THAT(on_terminal("xterm", "--quiet"), IsEmpty());
-  const Outcome piped = run_tool("convert " + (folder / "in.safetensors").string() + " " + (folder / "out.safetensors").string() +
-                                 " --from split_half --to interleaved --heads 4 --head-dims 16 --overwrite");
+  const Outcome piped =
+      run_tool("convert " + (folder / "in.safetensors").string() + " " +
+               (folder / "out.safetensors").string() +
+               " --from split_half --to interleaved --heads 4 --head-dims 16 --overwrite");
   EXPECT_EQ(piped.code, 0);
   EXPECT_THAT(piped.err, IsEmpty());
 }

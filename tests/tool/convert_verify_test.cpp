@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verification sees what the writer got wrong. A writer is made to be wrong in each way there is: it is handed another plan than the
-// one that is right, or what it wrote is changed afterwards, and the output says of itself what a right one says.
+// The verification sees what the writer got wrong. A writer is made to be wrong in each way there
+// is: it is handed another plan than the one that is right, or what it wrote is changed afterwards,
+// and the output says of itself what a right one says.
 #include "tool/convert/verify.hpp"
 
 #include <gmock/gmock.h>
@@ -30,10 +31,13 @@ TestModel llama() {
   unsigned seed = 1;
   model.push_back({"model.embed_tokens.weight", random_tensor("BF16", {10, hidden}, seed++)});
   for (const std::string& layer : {layer_0, layer_1}) {
-    model.push_back({layer + "v_proj.weight", random_tensor("BF16", {key_heads * dims, hidden}, seed++)});
-    model.push_back({layer + "k_proj.weight", random_tensor("BF16", {key_heads * dims, hidden}, seed++)});
+    model.push_back(
+        {layer + "v_proj.weight", random_tensor("BF16", {key_heads * dims, hidden}, seed++)});
+    model.push_back(
+        {layer + "k_proj.weight", random_tensor("BF16", {key_heads * dims, hidden}, seed++)});
     model.push_back({layer + "q_proj.bias", random_tensor("BF16", {heads * dims}, seed++)});
-    model.push_back({layer + "q_proj.weight", random_tensor("BF16", {heads * dims, hidden}, seed++)});
+    model.push_back(
+        {layer + "q_proj.weight", random_tensor("BF16", {heads * dims, hidden}, seed++)});
     model.push_back({layer + "k_proj.bias", random_tensor("BF16", {key_heads * dims}, seed++)});
     model.push_back({layer + "q_norm.weight", random_tensor("BF16", {dims}, seed++)});
     model.push_back({layer + "k_norm.weight", random_tensor("BF16", {key_heads * dims}, seed++)});
@@ -42,8 +46,9 @@ TestModel llama() {
 }
 
 TestModel fused() {
-  return {{fused_layer + "weight", random_tensor("F32", {(heads + 2 * key_heads) * dims, hidden}, 1)},
-          {fused_layer + "bias", random_tensor("F32", {(heads + 2 * key_heads) * dims}, 2)}};
+  return {
+      {fused_layer + "weight", random_tensor("F32", {(heads + 2 * key_heads) * dims, hidden}, 1)},
+      {fused_layer + "bias", random_tensor("F32", {(heads + 2 * key_heads) * dims}, 2)}};
 }
 
 const std::string qwen_config =
@@ -74,7 +79,8 @@ class ConvertVerify : public testing::Test {
     if (!config.empty()) write_bytes(in() / "config.json", config);
   }
 
-  ConvertOptions options(PairKind from = PairKind::split_half, PairKind to = PairKind::interleaved) const {
+  ConvertOptions options(PairKind from = PairKind::split_half,
+                         PairKind to = PairKind::interleaved) const {
     ConvertOptions result;
     result.from = from;
     result.to = to;
@@ -97,14 +103,17 @@ class ConvertVerify : public testing::Test {
       // Everything a file says of itself, as a right one has it.
       const ReadModel written = read_model(path);
       fs::remove(path);
-      write_bytes(path, file_of(written.tensors, R"({"format":"pt","rope_pairing":"interleaved"})"));
+      write_bytes(path,
+                  file_of(written.tensors, R"({"format":"pt","rope_pairing":"interleaved"})"));
     }
     for (const auto& entry : fs::directory_iterator(in())) {
-      if (entry.path().extension() == ".json") fs::copy(entry.path(), out() / entry.path().filename());
+      if (entry.path().extension() == ".json")
+        fs::copy(entry.path(), out() / entry.path().filename());
     }
   }
 
-  void change_tensor(const std::string& file, const std::string& name, const std::function<void(TestTensor&)>& change) {
+  void change_tensor(const std::string& file, const std::string& name,
+                     const std::function<void(TestTensor&)>& change) {
     ReadModel model = read_model(out() / file);
     for (auto& [found, tensor] : model.tensors) {
       if (found == name) change(tensor);
@@ -160,7 +169,9 @@ TEST_F(ConvertVerify, SeesAnotherPairing) {
 TEST_F(ConvertVerify, SeesAWrongWindow) {
   write_source({llama()}, qwen_config);
   EXPECT_THAT(verdict_of([](ConvertPlan& plan) { plan.shape.rotary_dims = 8; }), wrong_products);
-  EXPECT_THAT(verdict_of([](ConvertPlan& plan) { plan.shape.rotary_dims = 8, plan.shape.query.offset = plan.shape.key.offset = 4; }),
+  EXPECT_THAT(verdict_of([](ConvertPlan& plan) {
+                plan.shape.rotary_dims = 8, plan.shape.query.offset = plan.shape.key.offset = 4;
+              }),
               wrong_products);
 }
 
@@ -169,7 +180,9 @@ TEST_F(ConvertVerify, SeesAWindowThatIsTooLarge) {
   const std::string config =
       R"({"model_type":"gpt_neox","hidden_size":64,"num_attention_heads":4,"rotary_pct":0.25,"rotary_emb_base":10000,)"
       R"("max_position_embeddings":64,"num_hidden_layers":1})";
-  write_source({{{"gpt_neox.layers.0.attention.query_key_value.weight", random_tensor("F32", {3 * heads * dims, hidden}, 1)}}}, config);
+  write_source({{{"gpt_neox.layers.0.attention.query_key_value.weight",
+                  random_tensor("F32", {3 * heads * dims, hidden}, 1)}}},
+               config);
   EXPECT_EQ(verdict_of(nothing), "passed");
   EXPECT_THAT(verdict_of([](ConvertPlan& plan) { plan.shape.rotary_dims = dims; }), wrong_products);
 }
@@ -182,7 +195,8 @@ TEST_F(ConvertVerify, SeesAWrongNumberOfHeads) {
     for (ConvertedLayer& layer : plan.layers) {
       for (ConvertedTensor& tensor : layer.tensors) {
         const std::vector<HeadRows> before = tensor.heads;
-        for (const HeadRows& head : before) tensor.heads.push_back({head.role, head.head, head.first_row + dims / 2, head.shared});
+        for (const HeadRows& head : before)
+          tensor.heads.push_back({head.role, head.head, head.first_row + dims / 2, head.shared});
       }
     }
   };
@@ -195,8 +209,10 @@ TEST_F(ConvertVerify, SeesQWithoutKAndKWithoutQ) {
     EXPECT_THAT(verdict_of([&](ConvertPlan& plan) {
                   for (ConvertedLayer& layer : plan.layers) {
                     auto& tensors = layer.tensors;
-                    tensors.erase(std::remove_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t.projection == left; }),
-                                  tensors.end());
+                    tensors.erase(
+                        std::remove_if(tensors.begin(), tensors.end(),
+                                       [&](const auto& t) { return t.projection == left; }),
+                        tensors.end());
                   }
                 }),
                 wrong_products);
@@ -218,10 +234,12 @@ TEST_F(ConvertVerify, SeesEveryTensorThatWasForgotten) {
 }
 
 TEST_F(ConvertVerify, SeesEveryHeadThatWasForgotten) {
-  for (const auto& [model, config] : {std::pair(llama(), qwen_config), std::pair(fused(), phi_config)}) {
+  for (const auto& [model, config] :
+       {std::pair(llama(), qwen_config), std::pair(fused(), phi_config)}) {
     write_source({model}, config);
     write(nothing);
-    const ConvertPlan plan = make_plan(options(), describe(options(), open_model(in())), open_model(in()));
+    const ConvertPlan plan =
+        make_plan(options(), describe(options(), open_model(in())), open_model(in()));
     for (std::size_t tensor = 0; tensor < plan.layers[0].tensors.size(); ++tensor) {
       for (std::size_t head = 0; head < plan.layers[0].tensors[tensor].heads.size(); ++head) {
         EXPECT_THAT(verdict_of([&](ConvertPlan& wrong) {
@@ -242,7 +260,8 @@ TEST_F(ConvertVerify, SeesTheWrongOrderOfFusedRows) {
                 for (ConvertedTensor& tensor : plan.layers[0].tensors) {
                   for (HeadRows& head : tensor.heads) {
                     const bool query = head.role == Role::query;
-                    const auto place = query ? head.head / 2 * 4 + head.head % 2 : head.head * 4 + 2;
+                    const auto place =
+                        query ? head.head / 2 * 4 + head.head % 2 : head.head * 4 + 2;
                     head.first_row = static_cast<std::uint64_t>(place * dims);
                   }
                 }
@@ -254,26 +273,33 @@ TEST_F(ConvertVerify, SeesValuesThatWerePermuted) {
   write_source({fused()}, phi_config);
   EXPECT_THAT(verdict_of([](ConvertPlan& plan) {
                 ConvertedTensor& weight = plan.layers[0].tensors[0];
-                weight.heads.push_back({Role::key, 0, static_cast<std::uint64_t>((heads + key_heads) * dims), false});
+                weight.heads.push_back(
+                    {Role::key, 0, static_cast<std::uint64_t>((heads + key_heads) * dims), false});
               }),
-              HasSubstr("tensor \"" + fused_layer + "weight\" must be what it was where it holds neither q nor k"));
+              HasSubstr("tensor \"" + fused_layer +
+                        "weight\" must be what it was where it holds neither q nor k"));
   write_source({llama()}, qwen_config);
-  EXPECT_THAT(verdict_of([](ConvertPlan& plan) {
-                // v_proj is the tensor before k_proj.
-                for (ConvertedTensor tensor : std::vector<ConvertedTensor>(plan.layers[1].tensors)) {
-                  if (tensor.name != layer_1 + "k_proj.weight") continue;
-                  --tensor.entry;
-                  plan.layers[1].tensors.push_back(tensor);
-                }
-              }),
-              HasSubstr("tensor \"" + layer_1 + "v_proj.weight\" must be what it was where it holds neither q nor k"));
+  EXPECT_THAT(
+      verdict_of([](ConvertPlan& plan) {
+        // v_proj is the tensor before k_proj.
+        for (ConvertedTensor tensor : std::vector<ConvertedTensor>(plan.layers[1].tensors)) {
+          if (tensor.name != layer_1 + "k_proj.weight") continue;
+          --tensor.entry;
+          plan.layers[1].tensors.push_back(tensor);
+        }
+      }),
+      HasSubstr("tensor \"" + layer_1 +
+                "v_proj.weight\" must be what it was where it holds neither q nor k"));
 }
 
 TEST_F(ConvertVerify, SeesAFileThatWasSkipped) {
   const TestModel model = llama();
   TestModel parts[3];
   for (const auto& [name, tensor] : model) {
-    parts[name.find("layers.1") == std::string::npos ? 0 : name.find("k_") == std::string::npos ? 1 : 2].push_back({name, tensor});
+    parts[name.find("layers.1") == std::string::npos ? 0
+          : name.find("k_") == std::string::npos     ? 1
+                                                     : 2]
+        .push_back({name, tensor});
   }
   write_source({parts[0], parts[1], parts[2]}, qwen_config);
   EXPECT_EQ(verdict_of(nothing), "passed");
@@ -281,7 +307,8 @@ TEST_F(ConvertVerify, SeesAFileThatWasSkipped) {
     EXPECT_THAT(verdict_of([&](ConvertPlan& plan) {
                   for (ConvertedLayer& layer : plan.layers) {
                     auto& tensors = layer.tensors;
-                    tensors.erase(std::remove_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t.shard == skipped; }),
+                    tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
+                                                 [&](const auto& t) { return t.shard == skipped; }),
                                   tensors.end());
                   }
                 }),
@@ -295,9 +322,12 @@ TEST_F(ConvertVerify, SeesOneBitOfAnyTensor) {
   write(nothing);
   for (const auto& [name, tensor] : model) {
     const std::size_t at = tensor.bytes.size() / 2;
-    change_tensor("part-0.safetensors", name, [&](TestTensor& t) { t.bytes[at] = static_cast<char>(t.bytes[at] ^ 1); });
-    EXPECT_THAT(verdict(), AnyOf(wrong_rows, HasSubstr("\"" + name + "\" must be what it was"))) << name;
-    change_tensor("part-0.safetensors", name, [&](TestTensor& t) { t.bytes[at] = static_cast<char>(t.bytes[at] ^ 1); });
+    change_tensor("part-0.safetensors", name,
+                  [&](TestTensor& t) { t.bytes[at] = static_cast<char>(t.bytes[at] ^ 1); });
+    EXPECT_THAT(verdict(), AnyOf(wrong_rows, HasSubstr("\"" + name + "\" must be what it was")))
+        << name;
+    change_tensor("part-0.safetensors", name,
+                  [&](TestTensor& t) { t.bytes[at] = static_cast<char>(t.bytes[at] ^ 1); });
   }
   EXPECT_EQ(verdict(), "passed");
 }
@@ -307,7 +337,8 @@ TEST_F(ConvertVerify, SeesHeadsThatChangedPlaces) {
   write(nothing);
   change_tensor("part-0.safetensors", layer_0 + "k_proj.weight", [](TestTensor& tensor) {
     const std::size_t head = tensor.bytes.size() / key_heads;
-    std::rotate(tensor.bytes.begin(), tensor.bytes.begin() + static_cast<std::ptrdiff_t>(head), tensor.bytes.end());
+    std::rotate(tensor.bytes.begin(), tensor.bytes.begin() + static_cast<std::ptrdiff_t>(head),
+                tensor.bytes.end());
   });
   EXPECT_THAT(verdict(), wrong_rows);
 }
@@ -318,9 +349,12 @@ TEST_F(ConvertVerify, ReadsWhatTheOutputSaysOfItself) {
   const fs::path file = out() / "part-0.safetensors";
   const ReadModel right = read_model(file);
   for (const auto& [metadata, got] :
-       {std::pair(R"({"format":"pt"})", "nothing"), std::pair(R"({"rope_pairing":"split_half"})", "split_half")}) {
+       {std::pair(R"({"format":"pt"})", "nothing"),
+        std::pair(R"({"rope_pairing":"split_half"})", "split_half")}) {
     write_bytes(file, file_of(right.tensors, metadata));
-    EXPECT_EQ(verdict(), std::string("[rope] out: rope_pairing must be interleaved in the metadata of part-0.safetensors, got ") + got);
+    EXPECT_EQ(verdict(), std::string("[rope] out: rope_pairing must be interleaved in the metadata "
+                                     "of part-0.safetensors, got ") +
+                             got);
   }
   write_bytes(file, file_of(right.tensors, right.metadata.dump()));
   EXPECT_EQ(verdict(), "passed");
@@ -351,10 +385,14 @@ TEST_F(ConvertVerify, SeesAConfigurationThatWasNotAdapted) {
   write_source({{{layer_0 + "q_proj.weight", random_tensor("F32", {48, hidden}, 1)},
                  {layer_0 + "kv_a_proj_with_mqa.weight", random_tensor("F32", {16, hidden}, 2)}}},
                config);
-  EXPECT_THAT(verdict_of(nothing), HasSubstr("config.json: says split_half pairs (deepseek_v3), --from must agree, got interleaved"));
+  EXPECT_THAT(
+      verdict_of(nothing),
+      HasSubstr(
+          "config.json: says split_half pairs (deepseek_v3), --from must agree, got interleaved"));
   ConvertOptions forced = options();
   forced.contradiction = Contradiction::overridden;
-  EXPECT_EQ(verdict(forced), "[rope] out: config.json must record the pairing interleaved, got split_half");
+  EXPECT_EQ(verdict(forced),
+            "[rope] out: config.json must record the pairing interleaved, got split_half");
   config.replace(config.find("false"), 5, "true");
   const auto verdict_adapted = [&] {
     fs::remove(out() / "config.json");

@@ -18,8 +18,9 @@ TEST(CountText, IsAWholeNumberHoweverItIsWritten) {
 }
 
 TEST(CountText, NothingElseIsOne) {
-  for (const char* text : {"", "x", "1.5", "1e-1", "1.2345e3", "1e6x", "1 ", " 1", "+1", "0x10", "inf", "nan", "1e16", "1e999",
-                           "9223372036854775808", "99999999999999999999"}) {
+  for (const char* text :
+       {"", "x", "1.5", "1e-1", "1.2345e3", "1e6x", "1 ", " 1", "+1", "0x10", "inf", "nan", "1e16",
+        "1e999", "9223372036854775808", "99999999999999999999"}) {
     EXPECT_EQ(parse_count(text), std::nullopt) << text;
   }
 }

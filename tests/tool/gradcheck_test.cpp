@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope gradcheck`: green for this library, red for every fault put into its answers, and what the program prints, writes and
-// returns.
+// `eigen-rope gradcheck`: green for this library, red for every fault put into its answers, and
+// what the program prints, writes and returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,8 @@ TEST(Gradcheck, IsGreenOnEveryTarget) {
 
 TEST(Gradcheck, IsGreenForOtherNumbers) {
   for (std::uint64_t seed = 2; seed < 12; ++seed) {
-    const GradcheckReport report = of_library({"split_half|quarter", "factors|.*yarn.*|llama3|longrope|xpos", "f64|bf16", "bnsd"}, seed);
+    const GradcheckReport report = of_library(
+        {"split_half|quarter", "factors|.*yarn.*|llama3|longrope|xpos", "f64|bf16", "bnsd"}, seed);
     EXPECT_EQ(report.failed(), 0) << "seed " << seed << "\n" << text_of(report, {});
   }
 }
@@ -71,18 +72,22 @@ TEST(Gradcheck, IsGreenForOtherNumbers) {
 TEST(Gradcheck, ChecksEveryQuantityOfEveryScaling) {
   const auto quantities = [](const char* scaling) {
     std::set<Quantity> seen;
-    for (const GradcheckEntry& entry : of_library({"split_half", scaling, "f32", "bsnd"}).entries) seen.insert(entry.quantity);
+    for (const GradcheckEntry& entry : of_library({"split_half", scaling, "f32", "bsnd"}).entries)
+      seen.insert(entry.quantity);
     return seen;
   };
   const std::set<Quantity> every(std::begin(all_quantities), std::end(all_quantities));
   std::set<Quantity> powers = every;
-  for (const Quantity special : {Quantity::ext, Quantity::betas, Quantity::llama3, Quantity::xpos}) powers.erase(special);
-  for (const char* scaling : {"default", "linear", "proportional", "factors", "ntk", "ntk_mixed", "dynamic", "longrope"})
+  for (const Quantity special : {Quantity::ext, Quantity::betas, Quantity::llama3, Quantity::xpos})
+    powers.erase(special);
+  for (const char* scaling :
+       {"default", "linear", "proportional", "factors", "ntk", "ntk_mixed", "dynamic", "longrope"})
     EXPECT_EQ(quantities(scaling), powers) << scaling;
   std::set<Quantity> yarn = every;
   yarn.erase(Quantity::llama3);
   yarn.erase(Quantity::xpos);
-  for (const char* scaling : {"ggml_yarn", "ggml_yarn_exact", "yarn", "yarn_deepseek"}) EXPECT_EQ(quantities(scaling), yarn) << scaling;
+  for (const char* scaling : {"ggml_yarn", "ggml_yarn_exact", "yarn", "yarn_deepseek"})
+    EXPECT_EQ(quantities(scaling), yarn) << scaling;
   std::set<Quantity> xpos = powers;
   xpos.insert(Quantity::xpos);
   EXPECT_EQ(quantities("xpos"), xpos);
@@ -90,7 +95,8 @@ TEST(Gradcheck, ChecksEveryQuantityOfEveryScaling) {
   llama3.insert(Quantity::llama3);
   EXPECT_EQ(quantities("llama3"), llama3);
   std::set<Quantity> rates = powers;
-  for (const Quantity power : {Quantity::base, Quantity::scale, Quantity::factors}) rates.erase(power);
+  for (const Quantity power : {Quantity::base, Quantity::scale, Quantity::factors})
+    rates.erase(power);
   EXPECT_EQ(quantities("rates"), rates);
 }
 
@@ -109,7 +115,8 @@ void scale(std::vector<double>& numbers, double factor) {
 }
 
 /// The library, with `change` made to its answers.
-std::function<Answers(const Problem&)> with(const std::function<void(Answers&, const Problem&)>& change) {
+std::function<Answers(const Problem&)> with(
+    const std::function<void(Answers&, const Problem&)>& change) {
   return [change](const Problem& problem) {
     Answers answers = library_answers(problem);
     change(answers, problem);
@@ -117,7 +124,9 @@ std::function<Answers(const Problem&)> with(const std::function<void(Answers&, c
   };
 }
 
-double magnitude(const Problem& problem) { return static_cast<double>(problem.frequencies().attention_factor()); }
+double magnitude(const Problem& problem) {
+  return static_cast<double>(problem.frequencies().attention_factor());
+}
 
 /// Only the first head's share: what a sum that stops early leaves.
 Answers first_head(const Problem& problem) {
@@ -136,7 +145,8 @@ Answers first_head(const Problem& problem) {
 class GradcheckFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(GradcheckFault, TurnsItsAnswersRedInEveryCase) {
-  for (const GradcheckCase& at : gradcheck_cases({"", "ggml_yarn|factors", "f64|f32", "bsnd|sbnd"})) {
+  for (const GradcheckCase& at :
+       gradcheck_cases({"", "ggml_yarn|factors", "f64|f32", "bsnd|sbnd"})) {
     const GradcheckReport report = gradcheck({at}, 1, GetParam().subject);
     EXPECT_EQ(failed_answers(report), GetParam().red) << text_of(report, {});
   }
@@ -146,9 +156,15 @@ INSTANTIATE_TEST_SUITE_P(
     All, GradcheckFault,
     testing::Values(
         Fault{"None", library_answers, {}},
-        Fault{"WrongSignOfAngle", with([](Answers& a, const Problem&) { scale(a["angle from y"], -1); }), {"angle from y"}},
-        Fault{"WrongSignOfSin", with([](Answers& a, const Problem&) { scale(a["sin from x"], -1); }), {"sin from x"}},
-        Fault{"WrongSignOfOneRate", with([](Answers& a, const Problem&) { a["rates from y"][3] *= -1; }), {"rates from y"}},
+        Fault{"WrongSignOfAngle",
+              with([](Answers& a, const Problem&) { scale(a["angle from y"], -1); }),
+              {"angle from y"}},
+        Fault{"WrongSignOfSin",
+              with([](Answers& a, const Problem&) { scale(a["sin from x"], -1); }),
+              {"sin from x"}},
+        Fault{"WrongSignOfOneRate",
+              with([](Answers& a, const Problem&) { a["rates from y"][3] *= -1; }),
+              {"rates from y"}},
         Fault{"MissingBroadcastSum",
               with([](Answers& a, const Problem& p) {
                 a["cos from x"] = first_head(p)["cos from x"];
@@ -163,17 +179,27 @@ INSTANTIATE_TEST_SUITE_P(
               }),
               {"cos from y", "sin from y"}},
         Fault{"BackwardForInverse",
-              with([](Answers& a, const Problem& p) { scale(a["inverse"], magnitude(p) * magnitude(p)); }),
+              with([](Answers& a, const Problem& p) {
+                scale(a["inverse"], magnitude(p) * magnitude(p));
+              }),
               {"inverse"}},
         Fault{"InverseForBackward",
-              with([](Answers& a, const Problem& p) { scale(a["backward"], 1 / (magnitude(p) * magnitude(p))); }),
+              with([](Answers& a, const Problem& p) {
+                scale(a["backward"], 1 / (magnitude(p) * magnitude(p)));
+              }),
               {"adjoint", "backward"}},
-        Fault{"LogMagnitudeForMagnitude", with([](Answers& a, const Problem& p) { scale(a["m from y"], magnitude(p)); }), {"m from y"}},
+        Fault{"LogMagnitudeForMagnitude",
+              with([](Answers& a, const Problem& p) { scale(a["m from y"], magnitude(p)); }),
+              {"m from y"}},
         Fault{"NoLogarithmOfBase",
-              with([](Answers& a, const Problem& p) { scale(a["base from y"], std::log(p.parameters.powers.base)); }),
+              with([](Answers& a, const Problem& p) {
+                scale(a["base from y"], std::log(p.parameters.powers.base));
+              }),
               {"base from y"}},
         Fault{"CopiedElementTouched",
-              with([](Answers& a, const Problem&) { a["dx from y"][0] = std::nextafter(a["dx from y"][0], 9); }),
+              with([](Answers& a, const Problem&) {
+                a["dx from y"][0] = std::nextafter(a["dx from y"][0], 9);
+              }),
               {"dx from y"}},
         Fault{"SecondOrderLeftOut",
               with([](Answers& a, const Problem& p) {
@@ -183,12 +209,20 @@ INSTANTIATE_TEST_SUITE_P(
               }),
               {"second order, to angles"}},
         Fault{"Nothing", with([](Answers& a, const Problem&) { a.erase("jvp"); }), {"jvp"}},
-        Fault{"TooShort", with([](Answers& a, const Problem&) { a["dx from x"].pop_back(); }), {"dx from x"}},
-        Fault{"NotANumber", with([](Answers& a, const Problem&) { a["m from x"][0] = std::nan(""); }), {"m from x"}},
+        Fault{"TooShort",
+              with([](Answers& a, const Problem&) { a["dx from x"].pop_back(); }),
+              {"dx from x"}},
+        Fault{"NotANumber",
+              with([](Answers& a, const Problem&) { a["m from x"][0] = std::nan(""); }),
+              {"m from x"}},
         Fault{"Infinite",
-              with([](Answers& a, const Problem&) { a["angle from x"][5] = std::numeric_limits<double>::infinity(); }),
+              with([](Answers& a, const Problem&) {
+                a["angle from x"][5] = std::numeric_limits<double>::infinity();
+              }),
               {"angle from x"}},
-        Fault{"Surplus", with([](Answers& a, const Problem&) { a["what is this"] = {1}; }), {"what is this"}}),
+        Fault{"Surplus",
+              with([](Answers& a, const Problem&) { a["what is this"] = {1}; }),
+              {"what is this"}}),
     [](const testing::TestParamInfo<Fault>& fault) { return std::string(fault.param.name); });
 
 // Parameters of one scaling only: none of their answers may be wrong unseen.
@@ -196,17 +230,23 @@ TEST(GradcheckFaults, EveryParameterOfEveryScalingIsSeen) {
   std::set<std::string> seen;
   for (const GradcheckCase& at : gradcheck_cases({"split_half", "", "f64", "bsnd|tnd"})) {
     for (const auto& [answer, numbers] : library_answers(make_problem(at, 1))) {
-      if (answer.find(" from y") == std::string::npos || numbers.size() > 1 || numbers[0] == 0) continue;
+      if (answer.find(" from y") == std::string::npos || numbers.size() > 1 || numbers[0] == 0)
+        continue;
       if (at.layout == LayoutKind::tnd && at.scaling != ScalingKind::xpos) continue;
       const std::string name = answer;
-      const GradcheckReport report = gradcheck({at}, 1, with([&](Answers& answers, const Problem&) { answers[name][0] *= 1 + 0x1p-30; }));
+      const GradcheckReport report = gradcheck({at}, 1, with([&](Answers& answers, const Problem&) {
+                                                 answers[name][0] *= 1 + 0x1p-30;
+                                               }));
       EXPECT_EQ(failed_answers(report), std::set<std::string>{name}) << tool::name_of(at.scaling);
       seen.insert(name.substr(0, name.find(" from y")));
     }
   }
-  EXPECT_EQ(seen, (std::set<std::string>{"attention factor", "base", "beta fast", "beta slow", "ext factor", "extrapolation", "factor",
-                                         "high freq factor", "linear scale", "llama3 factor", "low freq factor", "m", "mixed_b", "mscale",
-                                         "mscale_all_dim", "ntk factor", "xpos center", "xpos gamma", "xpos scale base"}));
+  EXPECT_EQ(seen,
+            (std::set<std::string>{"attention factor", "base", "beta fast", "beta slow",
+                                   "ext factor", "extrapolation", "factor", "high freq factor",
+                                   "linear scale", "llama3 factor", "low freq factor", "m",
+                                   "mixed_b", "mscale", "mscale_all_dim", "ntk factor",
+                                   "xpos center", "xpos gamma", "xpos scale base"}));
 }
 
 TEST(GradcheckFaults, ThePositionsShareOfXposMagnitudesIsSeen) {
@@ -217,7 +257,8 @@ TEST(GradcheckFaults, ThePositionsShareOfXposMagnitudesIsSeen) {
     answers["positions from x"] = library_answers(flat)["positions from x"];
     return answers;
   };
-  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "xpos", "f64", "bsnd|bnsd"}), 1, turning_alone);
+  const GradcheckReport report =
+      gradcheck(gradcheck_cases({"split_half", "xpos", "f64", "bsnd|bnsd"}), 1, turning_alone);
   EXPECT_EQ(failed_answers(report), std::set<std::string>{"positions from x"});
 }
 
@@ -228,10 +269,12 @@ TEST(GradcheckFaults, QueriesForKeysAreSeen) {
     return library_answers(other);
   };
   for (const char* layout : {"bsnd", "tnd"}) {
-    const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "xpos", "f32", layout}), 1, other_side);
+    const GradcheckReport report =
+        gradcheck(gradcheck_cases({"split_half", "xpos", "f32", layout}), 1, other_side);
     const std::set<std::string> red = failed_answers(report);
-    for (const char* answer : {"y", "backward", "dx from y", "angle from y", "log m from x", "m from y", "rates from x", "jvp",
-                               "xpos scale base from y", "xpos gamma from x", "xpos center from x"}) {
+    for (const char* answer :
+         {"y", "backward", "dx from y", "angle from y", "log m from x", "m from y", "rates from x",
+          "jvp", "xpos scale base from y", "xpos gamma from x", "xpos center from x"}) {
       EXPECT_EQ(red.count(answer), 1U) << layout << " " << answer;
     }
     // A wrong rotation has an inverse all the same.
@@ -243,11 +286,15 @@ TEST(GradcheckFaults, QueriesForKeysAreSeen) {
 TEST(GradcheckFaults, WrongPairsAreSeenEverywhere) {
   const auto other_pairs = [](const Problem& problem) {
     Problem other = problem;
-    other.at.pairing = problem.at.pairing == PairKind::split_half ? PairKind::interleaved : PairKind::split_half;
-    other.pairing = Pairing(other.at.pairing).with_rotary_dims(2 * problem.pairs()).with_offset(problem.pairing.offset());
+    other.at.pairing =
+        problem.at.pairing == PairKind::split_half ? PairKind::interleaved : PairKind::split_half;
+    other.pairing = Pairing(other.at.pairing)
+                        .with_rotary_dims(2 * problem.pairs())
+                        .with_offset(problem.pairing.offset());
     return library_answers(other);
   };
-  const GradcheckReport report = gradcheck(gradcheck_cases({"", "linear", "f64", "tnd"}), 1, other_pairs);
+  const GradcheckReport report =
+      gradcheck(gradcheck_cases({"", "linear", "f64", "tnd"}), 1, other_pairs);
   std::set<std::string> green = all_answers(report);
   for (const std::string& red : failed_answers(report)) green.erase(red);
   // A rotation that is wrong has an inverse and an adjoint all the same.
@@ -260,7 +307,8 @@ TEST(GradcheckFaults, FloatArithmeticIsNotDouble) {
     narrow.at.scalar = ScalarType::f32;
     return library_answers(narrow);
   };
-  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "linear|ggml_yarn_exact", "f64", "bsnd"}), 1, in_float);
+  const GradcheckReport report = gradcheck(
+      gradcheck_cases({"split_half", "linear|ggml_yarn_exact", "f64", "bsnd"}), 1, in_float);
   EXPECT_EQ(failed_answers(report), all_answers(report));
 }
 
@@ -269,48 +317,59 @@ GradcheckReport off_by(double factor, const char* scalar) {
   const auto subject = with([factor](Answers& answers, const Problem&) {
     for (auto& [name, numbers] : answers) scale(numbers, factor);
   });
-  return gradcheck(gradcheck_cases({"split_half", "ggml_yarn_exact|llama3", scalar, "bsnd"}), 1, subject);
+  return gradcheck(gradcheck_cases({"split_half", "ggml_yarn_exact|llama3", scalar, "bsnd"}), 1,
+                   subject);
 }
 
-// Bounds that never failed would be no bounds. Sums of many terms that cancel have the widest, some 2^10 units of the sum.
+// Bounds that never failed would be no bounds. Sums of many terms that cancel have the widest, some
+// 2^10 units of the sum.
 TEST(GradcheckFaults, BoundsAreTight) {
-  for (const auto& [scalar, factor] : {std::pair{"f64", 1 + 0x1p-42}, std::pair{"f32", 1 + 0x1p-12}}) {
+  for (const auto& [scalar, factor] :
+       {std::pair{"f64", 1 + 0x1p-42}, std::pair{"f32", 1 + 0x1p-12}}) {
     const GradcheckReport report = off_by(factor, scalar);
     std::set<std::string> green = all_answers(report);
     for (const std::string& red : failed_answers(report)) green.erase(red);
     // y and dx are adjoint still if both are off.
     EXPECT_EQ(green, (std::set<std::string>{"adjoint"})) << scalar;
   }
-  for (const auto& [scalar, factor] : {std::pair{"f16", 1 + 0x1p-8}, std::pair{"bf16", 1 + 0x1p-5}}) {
+  for (const auto& [scalar, factor] :
+       {std::pair{"f16", 1 + 0x1p-8}, std::pair{"bf16", 1 + 0x1p-5}}) {
     const std::set<std::string> red = failed_answers(off_by(factor, scalar));
-    for (const char* answer : {"y", "inverse", "backward", "jvp", "angle from x", "m from x", "base from x", "second order, to x"}) {
+    for (const char* answer : {"y", "inverse", "backward", "jvp", "angle from x", "m from x",
+                               "base from x", "second order, to x"}) {
       EXPECT_EQ(red.count(answer), 1U) << scalar << " " << answer;
     }
   }
 }
 
 TEST(GradcheckFaults, WhatTheLibraryRefusesIsRedWithItsSentence) {
-  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "linear", "f32", "bsnd"}), 1, [](const Problem&) -> Answers {
-    detail::fail("the moon must be full", std::string_view("half"));
-  });
+  const GradcheckReport report = gradcheck(
+      gradcheck_cases({"split_half", "linear", "f32", "bsnd"}), 1, [](const Problem&) -> Answers {
+        detail::fail("the moon must be full", std::string_view("half"));
+      });
   EXPECT_EQ(report.passed(), 0);
   EXPECT_THAT(text_of(report, {}),
-              HasSubstr("FAILED y in 1 of 1 cases; worst split_half linear f32 bsnd\n  [rope] the moon must be full, got half\n"));
+              HasSubstr("FAILED y in 1 of 1 cases; worst split_half linear f32 bsnd\n  [rope] the "
+                        "moon must be full, got half\n"));
 }
 
 // Text.
 
 TEST(GradcheckText, FailuresAreMarkedNamedAndRedOnlyOnATerminal) {
-  const auto subject = with([](Answers& answers, const Problem&) { scale(answers["angle from y"], -1); });
-  const GradcheckReport report = gradcheck(gradcheck_cases({"split_half", "linear", "f32", "bsnd|tnd"}), 1, subject);
+  const auto subject =
+      with([](Answers& answers, const Problem&) { scale(answers["angle from y"], -1); });
+  const GradcheckReport report =
+      gradcheck(gradcheck_cases({"split_half", "linear", "f32", "bsnd|tnd"}), 1, subject);
   const std::string plain = text_of(report, {160, Colour::none});
   EXPECT_THAT(plain, HasSubstr("!"));
   EXPECT_THAT(plain, Not(HasSubstr("\033")));
-  EXPECT_THAT(plain, HasSubstr("FAILED angle from y in 2 of 2 cases; worst split_half linear f32 "));
+  EXPECT_THAT(plain,
+              HasSubstr("FAILED angle from y in 2 of 2 cases; worst split_half linear f32 "));
   EXPECT_THAT(plain, HasSubstr("\n  pair "));
   EXPECT_THAT(plain, EndsWith(", 2 failed\n"));
   EXPECT_THAT(text_of(report, {160, Colour::ansi}), HasSubstr("\033[1;31m"));
-  EXPECT_THAT(text_of(of_library({"split_half", "linear", "f32", "bsnd"}), {160, Colour::ansi}), Not(HasSubstr("\033[1;31m")));
+  EXPECT_THAT(text_of(of_library({"split_half", "linear", "f32", "bsnd"}), {160, Colour::ansi}),
+              Not(HasSubstr("\033[1;31m")));
 }
 
 TEST(GradcheckText, FitsItsWidth) {
@@ -328,26 +387,34 @@ TEST(GradcheckText, FitsItsWidth) {
 TEST(GradcheckProgram, TheWholeMatrixIsGreenAndInTheFile) {
   const TemporaryFolder folder;
   const Outcome outcome = run_tool("gradcheck --json '" + (folder / "all.json").string() + "'");
-  EXPECT_EQ(outcome.code, 0) << outcome.out.substr(outcome.out.find("FAILED") == std::string::npos ? 0 : outcome.out.find("FAILED"));
+  EXPECT_EQ(outcome.code, 0) << outcome.out.substr(
+      outcome.out.find("FAILED") == std::string::npos ? 0 : outcome.out.find("FAILED"));
   EXPECT_EQ(outcome.err, "");
   const Json results = Json::parse(file_bytes(folder / "all.json"));
   EXPECT_EQ(results["cases"], 4 * 15 * 4 * 4);
   EXPECT_EQ(results["failed"], 0);
   EXPECT_EQ(results["entries"].size(), results["passed"]);
-  EXPECT_THAT(outcome.out, EndsWith("960 cases: " + std::to_string(results["passed"].get<int>()) + " passed, 0 failed\n"));
+  EXPECT_THAT(outcome.out, EndsWith("960 cases: " + std::to_string(results["passed"].get<int>()) +
+                                    " passed, 0 failed\n"));
   std::set<std::string> combinations;
   for (const Json& entry : results["entries"]) {
-    combinations.insert(entry["pairing"].get<std::string>() + entry["scaling"].get<std::string>() + entry["scalar"].get<std::string>() +
-                        entry["layout"].get<std::string>());
-    EXPECT_TRUE(entry["error"].is_number() && entry["bound"].is_number() && entry["ratio"] <= 1 && entry["passed"] == true);
-    EXPECT_TRUE(entry["method"].is_string() && !entry["method"].get<std::string>().empty() && entry["place"].is_string());
+    combinations.insert(entry["pairing"].get<std::string>() + entry["scaling"].get<std::string>() +
+                        entry["scalar"].get<std::string>() + entry["layout"].get<std::string>());
+    EXPECT_TRUE(entry["error"].is_number() && entry["bound"].is_number() && entry["ratio"] <= 1 &&
+                entry["passed"] == true);
+    EXPECT_TRUE(entry["method"].is_string() && !entry["method"].get<std::string>().empty() &&
+                entry["place"].is_string());
   }
   EXPECT_EQ(combinations.size(), 960U);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()),
+                          std::filesystem::directory_iterator()),
+            1);
 }
 
 TEST(GradcheckProgram, FiltersMatchWholeNames) {
-  const Outcome outcome = run_tool("gradcheck --pairing split_half --scaling '.*yarn.*' --scalar 'f32|f64' --layout '.nd|t.d' --seed 7");
+  const Outcome outcome = run_tool(
+      "gradcheck --pairing split_half --scaling '.*yarn.*' --scalar 'f32|f64' --layout '.nd|t.d' "
+      "--seed 7");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("split_half "));
   EXPECT_THAT(outcome.out, HasSubstr("\n  yarn_deepseek f32 "));
@@ -363,7 +430,8 @@ TEST(GradcheckProgram, WrongUsageIsTwo) {
   const std::pair<const char*, const char*> sentences[] = {
       {"--pairing '('", "[rope] --pairing must be a regular expression, got (\n"},
       {"--pairing split_hal",
-       "[rope] --pairing must match one of split_half, interleaved, quarter, interleaved_to_split_half, got split_hal\n"},
+       "[rope] --pairing must match one of split_half, interleaved, quarter, "
+       "interleaved_to_split_half, got split_hal\n"},
       {"--scalar f8", "[rope] --scalar must match one of f64, f32, f16, bf16, got f8\n"},
       {"--plot picture.jpg", "[rope] picture.jpg: a picture's name must end in .svg or .png\n"}};
   for (const auto& [words, sentence] : sentences) {
@@ -375,7 +443,8 @@ TEST(GradcheckProgram, WrongUsageIsTwo) {
 }
 
 TEST(GradcheckProgram, FilesThatCannotBeWrittenAreTwo) {
-  const std::string few = "gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd ";
+  const std::string few =
+      "gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd ";
   EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").err,
             "[rope] /nowhere/at/all.json: cannot be written: there is no folder /nowhere/at\n");
   EXPECT_EQ(run_tool(few + "--json /nowhere/at/all.json").code, 2);
@@ -387,10 +456,14 @@ TEST(GradcheckProgram, WithoutGnuplotThereIsASentenceBeforeAnyWork) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);
   const std::string picture = (folder / "map.png").string();
-  const Outcome outcome = run_tool("gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd --plot '" + picture + "'");
+  const Outcome outcome = run_tool(
+      "gradcheck --pairing split_half --scaling linear --scalar f32 --layout tnd --plot '" +
+      picture + "'");
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.err, "[rope] " + picture + ": gnuplot must be installed to draw it, and is in no folder of PATH\n");
+  EXPECT_EQ(outcome.err,
+            "[rope] " + picture +
+                ": gnuplot must be installed to draw it, and is in no folder of PATH\n");
   EXPECT_EQ(outcome.out, "");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
@@ -398,14 +471,16 @@ TEST(GradcheckProgram, WithoutGnuplotThereIsASentenceBeforeAnyWork) {
 TEST(GradcheckProgram, HelpSaysWhatTheColumnsAre) {
   const Outcome outcome = run_tool("gradcheck --help");
   EXPECT_EQ(outcome.code, 0);
-  for (const Quantity quantity : all_quantities) EXPECT_THAT(outcome.out, HasSubstr(heading_of(quantity)));
+  for (const Quantity quantity : all_quantities)
+    EXPECT_THAT(outcome.out, HasSubstr(heading_of(quantity)));
   EXPECT_THAT(outcome.out, HasSubstr("Exit code: 0 "));
   EXPECT_THAT(run_tool("--help").out, HasSubstr("gradcheck"));
 }
 
 TEST(GradcheckProgram, DrawsWholePictures) {
   const TemporaryFolder folder;
-  const std::string words = "gradcheck --scaling 'linear|llama3' --scalar bf16 --layout tnd --plot '";
+  const std::string words =
+      "gradcheck --scaling 'linear|llama3' --scalar bf16 --layout tnd --plot '";
   const Outcome svg = run_tool(words + (folder / "map.svg").string() + "'");
   EXPECT_EQ(svg.code, 0) << svg.err;
   EXPECT_EQ(svg.err, "");
@@ -416,7 +491,9 @@ TEST(GradcheckProgram, DrawsWholePictures) {
   EXPECT_THAT(picture, EndsWith("</svg>\n\n"));
   EXPECT_EQ(run_tool(words + (folder / "map.png").string() + "'").code, 0);
   EXPECT_THAT(file_bytes(folder / "map.png"), EndsWith("IEND\xae\x42\x60\x82"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 2);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()),
+                          std::filesystem::directory_iterator()),
+            2);
 }
 
 }  // namespace

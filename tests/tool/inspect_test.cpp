@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of `eigen-rope inspect` against formulas and published values, and what it prints, writes and draws.
+// The numbers of `eigen-rope inspect` against formulas and published values, and what it prints,
+// writes and draws.
 #include "tool/inspect/inspect.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +48,9 @@ double fact_of(const LayerInspection& layer, const std::string& name) {
   return 0;
 }
 
-LayerInspection layer_at(const models::ModelRope& model, eigen_rope::Index length = 0) { return inspect(model, {length, ""}).layers.at(0); }
+LayerInspection layer_at(const models::ModelRope& model, eigen_rope::Index length = 0) {
+  return inspect(model, {length, ""}).layers.at(0);
+}
 
 /// Pairs with this treatment: first, last, and how many.
 std::vector<std::size_t> treated(const LayerInspection& layer, Treatment treatment) {
@@ -68,13 +71,17 @@ TEST(Inspect, Llama31HasItsPublishedBands) {
   EXPECT_EQ(fact_of(layer, "effective_context"), 65536);
   for (std::size_t k = 0; k < 64; ++k) {
     const double wavelength = 2 * pi * std::pow(5e5, static_cast<double>(k) / 64);
-    const Treatment expected = wavelength < 2048 ? Treatment::kept : wavelength > 8192 ? Treatment::interpolated : Treatment::blended;
+    const Treatment expected = wavelength < 2048   ? Treatment::kept
+                               : wavelength > 8192 ? Treatment::interpolated
+                                                   : Treatment::blended;
     EXPECT_EQ(layer.pairs[k].treatment, expected) << k;
   }
   EXPECT_THAT(treated(layer, Treatment::blended), ElementsAre(29, 34, 6));
   // 50-digit arithmetic, 12 digits kept.
-  EXPECT_NEAR(static_cast<double>(layer.pairs[29].rate), 0.0021665707635, 0.5e-11 * 0.0021665707635);
-  EXPECT_NEAR(static_cast<double>(layer.pairs[63].rate), 3.06892598891e-7, 0.5e-11 * 3.06892598891e-7);
+  EXPECT_NEAR(static_cast<double>(layer.pairs[29].rate), 0.0021665707635,
+              0.5e-11 * 0.0021665707635);
+  EXPECT_NEAR(static_cast<double>(layer.pairs[63].rate), 3.06892598891e-7,
+              0.5e-11 * 3.06892598891e-7);
 }
 
 TEST(Inspect, GptOssHasTheRampThatVllmPublished) {
@@ -82,7 +89,8 @@ TEST(Inspect, GptOssHasTheRampThatVllmPublished) {
   EXPECT_NEAR(fact_of(exact, "ramp_low"), 8.092779115512402, 8.1 * few_roundings);
   EXPECT_NEAR(fact_of(exact, "ramp_high"), 17.39802450158856, 17.4 * few_roundings);
   EXPECT_NEAR(fact_of(exact, "attention_factor"), 1.3465735902799727, few_roundings);
-  EXPECT_NEAR(fact_of(exact, "qk_gain"), 1.3465735902799727 * 1.3465735902799727, 2 * few_roundings);
+  EXPECT_NEAR(fact_of(exact, "qk_gain"), 1.3465735902799727 * 1.3465735902799727,
+              2 * few_roundings);
   EXPECT_EQ(fact_of(exact, "effective_context"), 131072);
   EXPECT_THAT(treated(exact, Treatment::blended), ElementsAre(9, 17, 9));
   EXPECT_THAT(treated(exact, Treatment::interpolated), ElementsAre(18, 31, 14));
@@ -93,7 +101,8 @@ TEST(Inspect, GptOssHasTheRampThatVllmPublished) {
 }
 
 TEST(Inspect, GgmlsYarnHasTheSameRamp) {
-  models::LayerRope layer = test::layer_of(64, 150000, GgmlYarn<>{1.0, 4096, 32.0, 1.0, RampEnds::rounded});
+  models::LayerRope layer =
+      test::layer_of(64, 150000, GgmlYarn<>{1.0, 4096, 32.0, 1.0, RampEnds::rounded});
   layer.powers.linear_scale = 1.0 / 32;
   const LayerInspection inspected = layer_at(test::model_of("gpt-oss", 131072, layer));
   EXPECT_EQ(fact_of(inspected, "ramp_low"), 8);
@@ -107,14 +116,17 @@ TEST(Inspect, DeepSeeksSoftmaxMultiplierIsNoPartOfM) {
   const LayerInspection layer = layer_at(test::deepseek_v3());
   EXPECT_EQ(fact_of(layer, "softmax_multiplier"), 1.8738542070926266);
   EXPECT_EQ(fact_of(layer, "attention_factor"), 1);
-  EXPECT_THAT(inspect(test::deepseek_v3(), {}).notes, Contains(HasSubstr("multiplied by 1.873854207 besides 1 / sqrt(d)")));
+  EXPECT_THAT(inspect(test::deepseek_v3(), {}).notes,
+              Contains(HasSubstr("multiplied by 1.873854207 besides 1 / sqrt(d)")));
 }
 
 TEST(Inspect, DynamicNtkHasTheBaseOfItsLength) {
-  EXPECT_NEAR(fact_of(layer_at(test::dynamic(), 16384), "base_at_length"), 759702.231148009, 1e-9 * 759702);
+  EXPECT_NEAR(fact_of(layer_at(test::dynamic(), 16384), "base_at_length"), 759702.231148009,
+              1e-9 * 759702);
   EXPECT_EQ(fact_of(layer_at(test::dynamic(), 2048), "base_at_length"), 10000);
   EXPECT_THAT(treated(layer_at(test::dynamic(), 2048), Treatment::kept), ElementsAre(0, 63, 64));
-  EXPECT_THAT(treated(layer_at(test::dynamic(), 16384), Treatment::interpolated), ElementsAre(63, 63, 1));
+  EXPECT_THAT(treated(layer_at(test::dynamic(), 16384), Treatment::interpolated),
+              ElementsAre(63, 63, 1));
 }
 
 TEST(Inspect, LongRopeSaysWhichListIsInForce) {
@@ -127,7 +139,8 @@ TEST(Inspect, LongRopeSaysWhichListIsInForce) {
   };
   EXPECT_EQ(list_at(4096), "short");
   EXPECT_EQ(list_at(4097), "long");
-  EXPECT_NEAR(fact_of(layer_at(test::longrope()), "attention_factor"), 1.1902380714238083, few_roundings);
+  EXPECT_NEAR(fact_of(layer_at(test::longrope()), "attention_factor"), 1.1902380714238083,
+              few_roundings);
   EXPECT_DOUBLE_EQ(layer_at(test::longrope(), 4096).pairs[2].ratio, 1 / 1.11);
   EXPECT_DOUBLE_EQ(layer_at(test::longrope(), 4097).pairs[2].ratio, 1 / 3.57);
 }
@@ -154,26 +167,32 @@ TEST(Inspect, LinearAndFactorsAreInterpolation) {
   const LayerInspection inspected = layer_at(test::model_of("llama", 100, factors));
   EXPECT_EQ(inspected.pairs[1].treatment, Treatment::blended);
   EXPECT_THAT(treated(inspected, Treatment::interpolated), ElementsAre(2, 3, 2));
-  EXPECT_THAT(treated(layer_at(test::model_of("llama", 100, test::layer_of(8, 1e4, Linear<>{4.0}))), Treatment::interpolated),
+  EXPECT_THAT(treated(layer_at(test::model_of("llama", 100, test::layer_of(8, 1e4, Linear<>{4.0}))),
+                      Treatment::interpolated),
               ElementsAre(0, 3, 4));
 }
 
 // Pairs.
 
 TEST(Inspect, RatiosTurnsAndWavelengthsFollowFromTheRates) {
-  for (const models::ModelRope& model : {test::llama2(), test::llama31(), test::gpt_oss(RampEnds::rounded), test::dynamic()}) {
-    for (const eigen_rope::Index length : {eigen_rope::Index{1}, eigen_rope::Index{1000}, model.context}) {
+  for (const models::ModelRope& model :
+       {test::llama2(), test::llama31(), test::gpt_oss(RampEnds::rounded), test::dynamic()}) {
+    for (const eigen_rope::Index length :
+         {eigen_rope::Index{1}, eigen_rope::Index{1000}, model.context}) {
       const LayerInspection layer = layer_at(model, length);
       const Frequencies frequencies = model.layers[0].frequencies(length);
       for (std::size_t k = 0; k < layer.pairs.size(); ++k) {
         const PairInspection& pair = layer.pairs[k];
         const auto rate = static_cast<double>(frequencies.rates()[k]);
         const double unscaled =
-            std::pow(model.layers[0].powers.base, -2.0 * static_cast<double>(k) / static_cast<double>(model.layers[0].powers.rotary_dims));
+            std::pow(model.layers[0].powers.base,
+                     -2.0 * static_cast<double>(k) /
+                         static_cast<double>(model.layers[0].powers.rotary_dims));
         EXPECT_EQ(static_cast<double>(pair.rate), rate);
         EXPECT_NEAR(static_cast<double>(pair.unscaled) / unscaled, 1, 8 * few_roundings);
         EXPECT_NEAR(pair.ratio, rate / unscaled, 8 * few_roundings);
-        EXPECT_NEAR(pair.turns * 2 * pi, rate * static_cast<double>(length), rate * static_cast<double>(length) * few_roundings);
+        EXPECT_NEAR(pair.turns * 2 * pi, rate * static_cast<double>(length),
+                    rate * static_cast<double>(length) * few_roundings);
         EXPECT_NEAR(pair.wavelength() * rate / (2 * pi), 1, few_roundings);
       }
     }
@@ -191,7 +210,8 @@ TEST(Inspect, SlotsAreThoseOfThePairingInTheRow) {
   EXPECT_EQ(inspected.pairs[3].slots->B, 19);
   layer.pairing.reset();
   EXPECT_FALSE(layer_at(test::model_of("unknown", 10, layer)).pairs[3].slots);
-  EXPECT_THAT(inspect(test::model_of("unknown", 10, layer), {}).notes, Contains(HasSubstr("how its rows pair")));
+  EXPECT_THAT(inspect(test::model_of("unknown", 10, layer), {}).notes,
+              Contains(HasSubstr("how its rows pair")));
 }
 
 TEST(Inspect, SectionsGiveEachPairItsAxis) {
@@ -215,8 +235,10 @@ TEST(FloatAngleError, IsTheWorstOfAllPositionsAndPairs) {
       for (std::size_t k = 0; k < rates.size(); ++k) {
         for (eigen_rope::Index p = 0; p < length; ++p) {
           const float angle = static_cast<float>(p) * static_cast<float>(rates[k].high);
-          const long double exact = static_cast<long double>(p) * (static_cast<long double>(rates[k].high) + rates[k].low);
-          const auto error = static_cast<double>(std::fabs(exact - static_cast<long double>(angle)));
+          const long double exact = static_cast<long double>(p) *
+                                    (static_cast<long double>(rates[k].high) + rates[k].low);
+          const auto error =
+              static_cast<double>(std::fabs(exact - static_cast<long double>(angle)));
           if (error > worst.radians) worst = {error, p, static_cast<eigen_rope::Index>(k)};
         }
       }
@@ -237,31 +259,41 @@ TEST(FloatAngleError, IsNothingWhereFloatIsExact) {
 // Four million positions of each would take an hour.
 TEST(FloatAngleError, IsFoundAtOnceWhereManyRatesAreExact) {
   EXPECT_EQ(float_angle_error(std::vector<DoubleDouble>(200000, 0.75), 1 << 22).radians, 0);
-  EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(200000, 0.75), (1 << 23) + (1 << 22)).radians, 0);
+  EXPECT_GT(
+      float_angle_error(std::vector<DoubleDouble>(200000, 0.75), (1 << 23) + (1 << 22)).radians, 0);
   // A rate that float rounds to a power of two is wrong, its products are not.
-  const AngleError near = float_angle_error(std::vector<DoubleDouble>(200000, 0.5 + 0x1p-40), 1 << 22);
+  const AngleError near =
+      float_angle_error(std::vector<DoubleDouble>(200000, 0.5 + 0x1p-40), 1 << 22);
   EXPECT_DOUBLE_EQ(near.radians, ((1 << 22) - 1) * 0x1p-40);
   EXPECT_EQ(near.position, (1 << 22) - 1);
-  EXPECT_GT(float_angle_error(std::vector<DoubleDouble>(20, 0.5 + 0x1p-40), eigen_rope::Index{1} << 30).radians, 0);
+  EXPECT_GT(
+      float_angle_error(std::vector<DoubleDouble>(20, 0.5 + 0x1p-40), eigen_rope::Index{1} << 30)
+          .radians,
+      0);
 }
 
-TEST(Inspect, OwnErrorIsTheTablesBound) { EXPECT_EQ(layer_at(test::llama31()).own_error, std::ldexp(131072, -63)); }
+TEST(Inspect, OwnErrorIsTheTablesBound) {
+  EXPECT_EQ(layer_at(test::llama31()).own_error, std::ldexp(131072, -63));
+}
 
 // Remarks.
 
 TEST(InspectRemarks, ASaneModelIsNotAlarming) {
   const Inspection inspection = inspect(test::llama2(), {});
   EXPECT_THAT(inspection.warnings, IsEmpty());
-  EXPECT_THAT(inspection.notes, Contains("18 of 64 pairs (pairs 46 to 63) complete no turn within 4096 tokens before scaling; the slowest "
+  EXPECT_THAT(inspection.notes, Contains("18 of 64 pairs (pairs 46 to 63) complete no turn within "
+                                         "4096 tokens before scaling; the slowest "
                                          "makes 0.0753 of one"));
-  EXPECT_THAT(inspection.notes, Contains(StartsWith("angles computed in float are wrong by up to 0.00024 rad")));
+  EXPECT_THAT(inspection.notes,
+              Contains(StartsWith("angles computed in float are wrong by up to 0.00024 rad")));
 }
 
 TEST(InspectRemarks, BeyondTheContextIsAWarning) {
   const Inspection inspection = inspect(test::llama2(), {16384, ""});
-  EXPECT_THAT(inspection.warnings, Contains("16384 tokens are asked for, the model is meant for 4096"));
   EXPECT_THAT(inspection.warnings,
-              Contains("pairs 46 to 63 reach angles that no position of the first 4096 tokens has, up to 4 times as far"));
+              Contains("16384 tokens are asked for, the model is meant for 4096"));
+  EXPECT_THAT(inspection.warnings, Contains("pairs 46 to 63 reach angles that no position of the "
+                                            "first 4096 tokens has, up to 4 times as far"));
   // Slowed four times nothing goes further than before.
   models::ModelRope slowed = test::llama2();
   slowed.layers[0].scaling = Linear<>{4.0};
@@ -275,39 +307,47 @@ TEST(InspectRemarks, WithinWhatTheScalingStretchesToIsNotBeyondTheContext) {
   yarn.original_context = 32768;
   const models::ModelRope recipe = test::model_of("qwen2", 32768, test::layer_of(128, 1e6, yarn));
   EXPECT_THAT(inspect(recipe, {131072, ""}).warnings, Not(Contains(HasSubstr("asked for"))));
-  EXPECT_THAT(inspect(recipe, {131073, ""}).warnings, Contains("131073 tokens are asked for, the model is meant for 131072"));
+  EXPECT_THAT(inspect(recipe, {131073, ""}).warnings,
+              Contains("131073 tokens are asked for, the model is meant for 131072"));
 }
 
 TEST(InspectRemarks, FloatIsAWarningWhereItIsWorseThanBfloat16) {
-  EXPECT_THAT(inspect(test::llama31(), {}).warnings, Contains(HasSubstr("more than rounding cos and sin to bfloat16")));
+  EXPECT_THAT(inspect(test::llama31(), {}).warnings,
+              Contains(HasSubstr("more than rounding cos and sin to bfloat16")));
   EXPECT_THAT(inspect(test::llama31(), {8192, ""}).warnings, Not(Contains(HasSubstr("float"))));
 }
 
 TEST(InspectRemarks, AMagnitudeIsAWarning) {
-  EXPECT_THAT(inspect(test::gpt_oss(RampEnds::exact), {}).warnings, Contains(StartsWith("m = 1.34657359 is not 1: the backward rotation")));
+  EXPECT_THAT(inspect(test::gpt_oss(RampEnds::exact), {}).warnings,
+              Contains(StartsWith("m = 1.34657359 is not 1: the backward rotation")));
   EXPECT_THAT(inspect(test::deepseek_v3(), {}).warnings, Not(Contains(StartsWith("m = "))));
 }
 
 TEST(InspectRemarks, RatesThatChangeWithTheLengthAreAWarningPastTheOriginalContext) {
   for (const models::ModelRope& model : {test::longrope(), test::dynamic()}) {
     const eigen_rope::Index original = *original_context(model.layers[0].scaling);
-    EXPECT_THAT(inspect(model, {original, ""}).warnings, Not(Contains(HasSubstr("must be rerotated"))));
-    EXPECT_THAT(inspect(model, {original, ""}).notes, Contains(StartsWith("the rates change when a sequence passes")));
-    EXPECT_THAT(inspect(model, {original + 1, ""}).warnings, Contains(HasSubstr("must be rerotated")));
+    EXPECT_THAT(inspect(model, {original, ""}).warnings,
+                Not(Contains(HasSubstr("must be rerotated"))));
+    EXPECT_THAT(inspect(model, {original, ""}).notes,
+                Contains(StartsWith("the rates change when a sequence passes")));
+    EXPECT_THAT(inspect(model, {original + 1, ""}).warnings,
+                Contains(HasSubstr("must be rerotated")));
   }
 }
 
 TEST(InspectRemarks, MoreThanTheScalingStretchesToIsAWarning) {
   EXPECT_THAT(inspect(test::gpt_oss(RampEnds::exact), {131073, ""}).warnings,
-              Contains("131073 tokens are more than the scaling stretches to: factor times original context is 131072"));
+              Contains("131073 tokens are more than the scaling stretches to: factor times "
+                       "original context is 131072"));
 }
 
 TEST(InspectRemarks, ARampTurnedRoundIsAWarningAndOnePastTheEndANote) {
   Yarn<> yarn;
   yarn.factor = 4;
   yarn.original_context = 131072;
-  EXPECT_THAT(inspect(test::model_of("x", 1000, test::layer_of(64, 1e4, yarn)), {}).notes,
-              Contains("no pair is interpolated fully: the ramp ends at 35, behind the last pair 31"));
+  EXPECT_THAT(
+      inspect(test::model_of("x", 1000, test::layer_of(64, 1e4, yarn)), {}).notes,
+      Contains("no pair is interpolated fully: the ramp ends at 35, behind the last pair 31"));
   std::swap(yarn.beta_fast, yarn.beta_slow);
   EXPECT_THAT(inspect(test::model_of("x", 1000, test::layer_of(64, 1e4, yarn)), {}).warnings,
               Contains(StartsWith("the ramp is turned round")));
@@ -335,8 +375,12 @@ TEST(Inspect, UnknownLayersAndContextsAreRefused) {
   EXPECT_EQ(inspect(test::two_kinds(), {0, "sliding_attention"}).layers.size(), 1U);
   models::ModelRope unsaid = test::llama2();
   unsaid.context = 0;
-  EXPECT_EQ(error_of([&] { inspect(unsaid, {}); }), "[rope] the model does not say for how many tokens it is: give --context");
-  EXPECT_EQ(error_of([&] { inspect(unsaid, {-1, ""}); }), "[rope] --context must be at least 1, got -1");
+  EXPECT_EQ(error_of([&] { inspect(unsaid, {}); }),
+            "[rope] the model does not say for how many tokens it is: give --context");
+  EXPECT_EQ(error_of([&] {
+              inspect(unsaid, {-1, ""});
+            }),
+            "[rope] --context must be at least 1, got -1");
   EXPECT_EQ(inspect(unsaid, {77, ""}).length, 77);
   unsaid.layers[0].scaling = Llama3<>{8.0, 1.0, 4.0, 8192};
   EXPECT_EQ(inspect(unsaid, {}).length, 65536);
@@ -345,7 +389,8 @@ TEST(Inspect, UnknownLayersAndContextsAreRefused) {
 // Text and JSON.
 
 TEST(InspectText, TablesFitEightyColumnsAndAreShortened) {
-  for (const models::ModelRope& model : {test::llama31(), test::proportional(), test::gpt_oss(RampEnds::exact), test::two_kinds()}) {
+  for (const models::ModelRope& model :
+       {test::llama31(), test::proportional(), test::gpt_oss(RampEnds::exact), test::two_kinds()}) {
     const Inspection inspection = inspect(model, {});
     for (const Rows rows : {Rows::shortened, Rows::all}) {
       std::istringstream lines(text_of(inspection, rows, {80, Colour::none}));
@@ -362,11 +407,15 @@ TEST(InspectText, TablesFitEightyColumnsAndAreShortened) {
 
 TEST(InspectText, ShowsTheEndsOfTheRampAndAllRowsIfAsked) {
   const Inspection inspection = inspect(test::llama31(), {});
-  EXPECT_THAT(shown_pairs(inspection.layers[0]),
-              testing::IsSupersetOf({0U, 1U, 2U, 27U, 28U, 29U, 30U, 33U, 34U, 35U, 36U, 61U, 62U, 63U}));
-  const std::string brief = text_of(inspection, Rows::shortened, {}), whole = text_of(inspection, Rows::all, {});
+  EXPECT_THAT(
+      shown_pairs(inspection.layers[0]),
+      testing::IsSupersetOf({0U, 1U, 2U, 27U, 28U, 29U, 30U, 33U, 34U, 35U, 36U, 61U, 62U, 63U}));
+  const std::string brief = text_of(inspection, Rows::shortened, {}),
+                    whole = text_of(inspection, Rows::all, {});
   EXPECT_THAT(brief, HasSubstr("  ...\n"));
-  EXPECT_THAT(brief, HasSubstr("   29  29 93     0.0026161 2401.7     0.0021666 0.82817   blended      45.196\n"));
+  EXPECT_THAT(
+      brief,
+      HasSubstr("   29  29 93     0.0026161 2401.7     0.0021666 0.82817   blended      45.196\n"));
   EXPECT_THAT(whole, Not(HasSubstr("  ...\n")));
   EXPECT_THAT(whole, HasSubstr("\n   15  15 79 "));
   EXPECT_THAT(brief, Not(HasSubstr("\033")));
@@ -374,7 +423,8 @@ TEST(InspectText, ShowsTheEndsOfTheRampAndAllRowsIfAsked) {
 }
 
 TEST(InspectJson, NumbersRoundTrip) {
-  for (const models::ModelRope& model : {test::llama31(), test::longrope(), test::two_kinds(), test::proportional()}) {
+  for (const models::ModelRope& model :
+       {test::llama31(), test::longrope(), test::two_kinds(), test::proportional()}) {
     const Inspection inspection = inspect(model, {});
     const Json json = Json::parse(json_of(inspection).dump());
     EXPECT_EQ(json["architecture"], model.architecture);
@@ -421,7 +471,8 @@ TEST(InspectPlot, ACellIsTheMeanOfItsCosines) {
     for (const auto& [first, last] : {std::pair{1.0, 1.5}, std::pair{100.0, 130.0}}) {
       constexpr int steps = 20000;
       double sum = 0;
-      for (int i = 0; i < steps; ++i) sum += std::cos(rate * (first + (last - first) * (i + 0.5) / steps));
+      for (int i = 0; i < steps; ++i)
+        sum += std::cos(rate * (first + (last - first) * (i + 0.5) / steps));
       EXPECT_NEAR(mean_cosine(rate, first, last), sum / steps, 1e-6);
     }
   }
@@ -439,13 +490,16 @@ TEST(InspectPlot, DrawsWholePictures) {
     draw(inspect(model, {}), folder / "one.png");
     EXPECT_THAT(file_bytes(folder / "one.png"), EndsWith("IEND\xae\x42\x60\x82"));
   }
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 2);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()),
+                          std::filesystem::directory_iterator()),
+            2);
 }
 
 // Files of published models and of other people's software.
 
 std::vector<std::filesystem::path> files_in(const char* folder) {
-  const std::filesystem::path root = std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / folder;
+  const std::filesystem::path root =
+      std::filesystem::path(EIGEN_ROPE_TEST_DATA) / "models" / folder;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(root)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
@@ -483,8 +537,10 @@ TEST(InspectFiles, TheFormatIsToldByTheContentAndAFolderHoldsAConfiguration) {
   const models::ModelRope of_folder = read_model(folder.path(), models::Strictness::strict);
   EXPECT_EQ(of_folder.architecture, "llama");
   EXPECT_TRUE(std::holds_alternative<Llama3<>>(of_folder.layers.at(0).scaling));
-  EXPECT_EQ(of_folder.context, read_model(folder / "config.json", models::Strictness::strict).context);
-  EXPECT_TRUE(std::holds_alternative<GgmlYarn<>>(read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
+  EXPECT_EQ(of_folder.context,
+            read_model(folder / "config.json", models::Strictness::strict).context);
+  EXPECT_TRUE(std::holds_alternative<GgmlYarn<>>(
+      read_model(folder / "model.json", models::Strictness::strict).layers.at(0).scaling));
 }
 
 // The program.
@@ -493,8 +549,9 @@ constexpr const char* yarn_words = "yarn:dims=64,base=150000,factor=32,original=
 
 TEST(InspectProgram, PrintsWritesAndDraws) {
   const TemporaryFolder folder;
-  const test::Outcome outcome = run_tool(std::string("inspect ") + yarn_words + " --json '" + (folder / "all.json").string() +
-                                         "' --plot '" + (folder / "all.svg").string() + "'");
+  const test::Outcome outcome =
+      run_tool(std::string("inspect ") + yarn_words + " --json '" + (folder / "all.json").string() +
+               "' --plot '" + (folder / "all.svg").string() + "'");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, HasSubstr("  ramp_low                  8.092779116 pairs\n"));
@@ -514,14 +571,21 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   const std::pair<std::string, std::string> cases[] = {
       {json + "yarn:dims=64", "[rope] yarn: factor must be given\n"},
       {json + "/nowhere/config.json",
-       "[rope] /nowhere/config.json: must be a config.json, a folder with one, a GGUF file, or a scaling such as "
+       "[rope] /nowhere/config.json: must be a config.json, a folder with one, a GGUF file, or a "
+       "scaling such as "
        "yarn:dims=128,factor=4,original=4096\n"},
-      {json + "default:dims=8", "[rope] the model does not say for how many tokens it is: give --context\n"},
-      {json + "--layer x default:dims=8,context=9", "[rope] --layer needs a model that names kinds of layers, got x\n"},
-      {json + "--plot picture.jpg default:dims=8,context=9", "[rope] picture.jpg: a picture's name must end in .svg or .png\n"},
-      {"--json /nowhere/all.json default:dims=8,context=9", "[rope] /nowhere/all.json: cannot be written: there is no folder /nowhere\n"},
-      {"--plot /nowhere/all.png default:dims=8,context=9", "[rope] /nowhere/all.png: cannot be written: there is no folder /nowhere\n"},
-      {"--plot '" + pipe.string() + "' default:dims=8,context=9", "[rope] " + pipe.string() + ": a picture must be a file\n"},
+      {json + "default:dims=8",
+       "[rope] the model does not say for how many tokens it is: give --context\n"},
+      {json + "--layer x default:dims=8,context=9",
+       "[rope] --layer needs a model that names kinds of layers, got x\n"},
+      {json + "--plot picture.jpg default:dims=8,context=9",
+       "[rope] picture.jpg: a picture's name must end in .svg or .png\n"},
+      {"--json /nowhere/all.json default:dims=8,context=9",
+       "[rope] /nowhere/all.json: cannot be written: there is no folder /nowhere\n"},
+      {"--plot /nowhere/all.png default:dims=8,context=9",
+       "[rope] /nowhere/all.png: cannot be written: there is no folder /nowhere\n"},
+      {"--plot '" + pipe.string() + "' default:dims=8,context=9",
+       "[rope] " + pipe.string() + ": a picture must be a file\n"},
       {"--json '" + folder.path().string() + "' default:dims=8,context=9",
        "[rope] " + folder.path().string() + ": cannot be written: it is a folder\n"}};
   for (const auto& [words, sentence] : cases) {
@@ -534,10 +598,11 @@ TEST(InspectProgram, UnusableIsTwoAndNothingIsWritten) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   EXPECT_EQ(run_tool("inspect").code, 2);
   for (const char* context : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
-    const test::Outcome outcome = run_tool(std::string("inspect default:dims=8 --context=") + context);
+    const test::Outcome outcome =
+        run_tool(std::string("inspect default:dims=8 --context=") + context);
     EXPECT_EQ(outcome.code, 2) << context;
-    EXPECT_EQ(outcome.err,
-              std::string("[rope] --context must be a whole number from 1, got ") + context + "; see eigen-rope inspect --help\n");
+    EXPECT_EQ(outcome.err, std::string("[rope] --context must be a whole number from 1, got ") +
+                               context + "; see eigen-rope inspect --help\n");
   }
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library to be preloaded (LD_PRELOAD) that makes a program meet one fault, at a place of the test's choosing.
+// A library to be preloaded (LD_PRELOAD) that makes a program meet one fault, at a place of the
+// test's choosing.
 //
-// It counts the calls that change files below EIGEN_ROPE_FAULT_FOLDER (open, write, fsync, close, rename, link, unlink, mkdir) and appends
-// each to the file EIGEN_ROPE_FAULT_LOG, as "name path [other path]". At call number EIGEN_ROPE_FAULT_AT, counted from 1, EIGEN_ROPE_FAULT
-// happens:
+// It counts the calls that change files below EIGEN_ROPE_FAULT_FOLDER (open, write, fsync, close,
+// rename, link, unlink, mkdir) and appends each to the file EIGEN_ROPE_FAULT_LOG, as "name path
+// [other path]". At call number EIGEN_ROPE_FAULT_AT, counted from 1, EIGEN_ROPE_FAULT happens:
 //
 //   kill    the process is killed before the call
 //   torn    a write writes the first half, then the process is killed; other calls as kill
 //   power   as kill, and every file written but not flushed loses its content, as in a power cut
-//   fail    the call fails: a write with ENOSPC, one that flushes or closes with EIO, the others with EACCES
+//   fail    the call fails: a write with ENOSPC, one that flushes or closes with EIO, the others
+//           with EACCES
 //
-// With EIGEN_ROPE_FAULT_LINKS=none every link fails, as on file systems without hard links. One thread only. What libraries call inside
-// themselves (fopen, fwrite) is not seen.
+// With EIGEN_ROPE_FAULT_LINKS=none every link fails, as on file systems without hard links. One
+// thread only. What libraries call inside themselves (fopen, fwrite) is not seen.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -41,17 +43,25 @@ struct Shim {
   const char* folder = std::getenv("EIGEN_ROPE_FAULT_FOLDER");
   const char* log = std::getenv("EIGEN_ROPE_FAULT_LOG");
   const char* fault = std::getenv("EIGEN_ROPE_FAULT");
-  long at = std::getenv("EIGEN_ROPE_FAULT_AT") == nullptr ? 0 : std::atol(std::getenv("EIGEN_ROPE_FAULT_AT"));
+  long at = std::getenv("EIGEN_ROPE_FAULT_AT") == nullptr
+                ? 0
+                : std::atol(std::getenv("EIGEN_ROPE_FAULT_AT"));
   long calls = 0;
   std::array<bool, most_files> watched{};
   std::array<WrittenFile, most_files> written{};
   std::size_t written_count = 0;
 
   bool is(const char* name) const { return fault != nullptr && std::strcmp(fault, name) == 0; }
-  bool below(const char* path) const { return folder != nullptr && std::strncmp(path, folder, std::strlen(folder)) == 0; }
-  bool watches(int descriptor) const { return descriptor >= 0 && descriptor < most_files && watched[static_cast<std::size_t>(descriptor)]; }
+  bool below(const char* path) const {
+    return folder != nullptr && std::strncmp(path, folder, std::strlen(folder)) == 0;
+  }
+  bool watches(int descriptor) const {
+    return descriptor >= 0 && descriptor < most_files &&
+           watched[static_cast<std::size_t>(descriptor)];
+  }
   void watch(int descriptor, bool on) {
-    if (descriptor >= 0 && descriptor < most_files) watched[static_cast<std::size_t>(descriptor)] = on;
+    if (descriptor >= 0 && descriptor < most_files)
+      watched[static_cast<std::size_t>(descriptor)] = on;
   }
 };
 
@@ -74,10 +84,12 @@ WrittenFile* file_of(int descriptor) {
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
   Shim& s = shim();
   for (std::size_t i = 0; i < s.written_count; ++i) {
-    if (s.written[i].device == status.st_dev && s.written[i].inode == status.st_ino) return &s.written[i];
+    if (s.written[i].device == status.st_dev && s.written[i].inode == status.st_ino)
+      return &s.written[i];
   }
   if (s.written_count == s.written.size()) std::abort();
-  // /proc/self/fd reopens the file whatever its name is now; a descriptor that is duplicated would share its locks.
+  // /proc/self/fd reopens the file whatever its name is now; a descriptor that is duplicated would
+  // share its locks.
   char name[64];
   std::snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
   WrittenFile& file = s.written[s.written_count++];
@@ -136,7 +148,9 @@ int open_watched(const char* symbol, const char* path, int flags, mode_t mode) {
   return descriptor;
 }
 
-mode_t mode_of(int flags, va_list words) { return (flags & O_CREAT) != 0 ? static_cast<mode_t>(va_arg(words, unsigned)) : mode_t{0}; }
+mode_t mode_of(int flags, va_list words) {
+  return (flags & O_CREAT) != 0 ? static_cast<mode_t>(va_arg(words, unsigned)) : mode_t{0};
+}
 
 }  // namespace
 

@@ -18,10 +18,12 @@ using testing::HasSubstr;
 using testing::Optional;
 
 TEST(LayerKinds, AreThoseOfTheLists) {
-  EXPECT_THAT(kinds_of_layers(test::two_kinds()), Optional(ElementsAre(1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0)));
+  EXPECT_THAT(kinds_of_layers(test::two_kinds()),
+              Optional(ElementsAre(1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0)));
   models::ModelRope model = test::two_kinds();
   model.layer_count = 14;
-  EXPECT_THAT(kinds_of_layers(model), Optional(ElementsAre(1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, -1, -1)));
+  EXPECT_THAT(kinds_of_layers(model),
+              Optional(ElementsAre(1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, -1, -1)));
 }
 
 TEST(LayerKinds, AreOneForAllWithoutAList) {
@@ -54,14 +56,16 @@ TEST(LayerKinds, InspectSaysWhichLayersDoNotRotate) {
   models::ModelRope model = test::llama2();
   model.layer_count = 8;
   model.layers[0].layers = {0, 1, 2, 4, 5, 6};
-  EXPECT_THAT(text_of(inspect(model, {}), Rows::all, {}), HasSubstr("\n  not rotated               2 of them: 3, 7\n"));
+  EXPECT_THAT(text_of(inspect(model, {}), Rows::all, {}),
+              HasSubstr("\n  not rotated               2 of them: 3, 7\n"));
   EXPECT_EQ(json_of(inspect(model, {}))["not_rotated"], Json({3, 7}));
   model.layers.clear();
   const std::string still = text_of(inspect(model, {}), Rows::all, {});
   EXPECT_THAT(still, HasSubstr("\nno layer of this model rotates\n"));
   EXPECT_THAT(still, testing::Not(HasSubstr("turns within")));
   EXPECT_THAT([&] { draw(inspect(model, {}), "still.svg"); },
-              testing::ThrowsMessage<FileError>("[rope] still.svg: there is nothing to draw: no layer rotates"));
+              testing::ThrowsMessage<FileError>(
+                  "[rope] still.svg: there is nothing to draw: no layer rotates"));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What README and docs/tool.md show of the program's output is what it prints: each block that begins with `$ eigen-rope ...` is run, in a
-// folder with the files its commands name. A line of dots stands for lines left out; a comment behind the command says that lines may be
-// left out everywhere.
+// What README and docs/tool.md show of the program's output is what it prints: each block that
+// begins with `$ eigen-rope ...` is run, in a folder with the files its commands name. A line of
+// dots stands for lines left out; a comment behind the command says that lines may be left out
+// everywhere.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -35,7 +36,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-bool is_gap(const std::string& line) { return line.find_first_not_of(" .") == std::string::npos && line.find("...") != std::string::npos; }
+bool is_gap(const std::string& line) {
+  return line.find_first_not_of(" .") == std::string::npos && line.find("...") != std::string::npos;
+}
 
 std::vector<Shown> shown_in(const std::string& page) {
   const std::string indent = "    ", prefix = "eigen-rope ";
@@ -48,7 +51,8 @@ std::vector<Shown> shown_in(const std::string& page) {
       const std::size_t program = command.find(prefix);
       if (program == std::string::npos) continue;
       const bool excerpt = comment != std::string::npos;
-      command = command.substr(program + prefix.size(), excerpt ? comment - program - prefix.size() : std::string::npos);
+      command = command.substr(program + prefix.size(),
+                               excerpt ? comment - program - prefix.size() : std::string::npos);
       command = command.substr(0, command.find(" --plot"));
       blocks.push_back({command, {}, excerpt});
       inside = true;
@@ -74,7 +78,8 @@ std::string first_missing(const Shown& shown, const std::vector<std::string>& pr
       continue;
     }
     while (gap && next < printed.size() && printed[next] != line) ++next;
-    if (next == printed.size() || printed[next] != line) return line.empty() ? "(an empty line)" : line;
+    if (next == printed.size() || printed[next] != line)
+      return line.empty() ? "(an empty line)" : line;
     gap = shown.excerpt;
     ++next;
   }
@@ -86,12 +91,15 @@ TestModel small_model() {
   std::mt19937 random(1);
   TestModel model;
   for (int layer = 0; layer < 2; ++layer) {
-    for (const auto& [name, rows] : {std::pair<const char*, int>{"q_proj", 64}, {"k_proj", 16}, {"v_proj", 16}}) {
+    for (const auto& [name, rows] :
+         {std::pair<const char*, int>{"q_proj", 64}, {"k_proj", 16}, {"v_proj", 16}}) {
       std::vector<float> values(static_cast<std::size_t>(rows) * 64);
-      for (float& value : values) value = static_cast<float>(static_cast<double>(random()) * 0x1p-32 - 0.5);
+      for (float& value : values)
+        value = static_cast<float>(static_cast<double>(random()) * 0x1p-32 - 0.5);
       TestTensor tensor{"F32", {rows, 64}, std::string(values.size() * sizeof(float), '\0')};
       std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-      model.push_back({"model.layers." + std::to_string(layer) + ".self_attn." + name + ".weight", tensor});
+      model.push_back(
+          {"model.layers." + std::to_string(layer) + ".self_attn." + name + ".weight", tensor});
     }
   }
   return model;
@@ -104,7 +112,8 @@ TEST_P(PageOutput, IsWhatTheProgramPrints) {
   const fs::path before = fs::current_path();
   fs::create_symlink(fs::path(EIGEN_ROPE_SOURCE_DIR) / "tests", folder / "tests");
   fs::create_directory(folder / "Llama-3.1-8B");
-  fs::copy(fs::path(EIGEN_ROPE_SOURCE_DIR) / "tests/data/models/hugging_face/llama_3_1.json", folder / "Llama-3.1-8B/config.json");
+  fs::copy(fs::path(EIGEN_ROPE_SOURCE_DIR) / "tests/data/models/hugging_face/llama_3_1.json",
+           folder / "Llama-3.1-8B/config.json");
   write_bytes(folder / "model.safetensors", file_of(small_model()));
   const std::vector<Shown> blocks = shown_in(GetParam());
   EXPECT_GE(blocks.size(), 2U);
@@ -112,7 +121,8 @@ TEST_P(PageOutput, IsWhatTheProgramPrints) {
   for (const Shown& block : blocks) {
     ASSERT_FALSE(block.lines.empty()) << block.words;
     const std::string printed = run_tool(block.words).out;
-    EXPECT_EQ(first_missing(block, lines_of(printed)), "") << "eigen-rope " << block.words << "\n" << printed;
+    EXPECT_EQ(first_missing(block, lines_of(printed)), "") << "eigen-rope " << block.words << "\n"
+                                                           << printed;
   }
   fs::current_path(before);
 }

@@ -19,8 +19,10 @@ TEST(Suggestion, IsTheWordWithTheFewestEdits) {
 }
 
 TEST(Suggestion, MayBeALongerWord) {
-  EXPECT_EQ(did_you_mean("interl", {"split_half", "interleaved", "quarter"}), " (did you mean interleaved?)");
-  EXPECT_EQ(did_you_mean("interl", {"interleaved", "interleaved_to_split_half"}), "") << "either could be meant";
+  EXPECT_EQ(did_you_mean("interl", {"split_half", "interleaved", "quarter"}),
+            " (did you mean interleaved?)");
+  EXPECT_EQ(did_you_mean("interl", {"interleaved", "interleaved_to_split_half"}), "")
+      << "either could be meant";
   EXPECT_EQ(did_you_mean("in", {"interleaved"}), "");
 }
 

@@ -24,7 +24,8 @@ TEST(Wrapped, LinesFitAndLongWordsAreBroken) {
   EXPECT_EQ(wrapped("a abcdefghijk", 6, ""), "a\nabcdef\nghijk\n");
   EXPECT_EQ(wrapped("", 6, "! "), "! \n");
   // Two bytes each and one column; no character is cut.
-  EXPECT_EQ(wrapped("\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4", 5, ""), "\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4\n");
+  EXPECT_EQ(wrapped("\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4", 5, ""),
+            "\xc3\xa4\xc3\xb6\xc3\xbc \xc3\xa4\n");
   EXPECT_EQ(wrapped("\xc3\xa4\xc3\xb6\xc3\xbc", 2, ""), "\xc3\xa4\xc3\xb6\n\xc3\xbc\n");
 }
 
@@ -42,7 +43,8 @@ std::string printed_on_terminal(const std::string& environment, const std::strin
   const std::string name = ::ptsname(terminal);
   // Held open so that the terminal keeps what was printed until it is read.
   const int other_end = ::open(name.c_str(), O_RDWR | O_NOCTTY);
-  const std::string command = "env -u NO_COLOR -u TERM " + environment + " '" EIGEN_ROPE_TOOL "' " + words + " >'" + name + "' 2>&1";
+  const std::string command = "env -u NO_COLOR -u TERM " + environment + " '" EIGEN_ROPE_TOOL "' " +
+                              words + " >'" + name + "' 2>&1";
   // The reader runs beside the command: a terminal holds a few KiB.
   const std::string reader = "(" + command + "; echo END >'" + name + "') &";
   EXPECT_EQ(std::system(reader.c_str()), 0);
@@ -60,7 +62,8 @@ std::string printed_on_terminal(const std::string& environment, const std::strin
 
 TEST(Terminal, HasColoursUnlessItIsDumbOrNoneAreWanted) {
   const std::string words = "inspect yarn:dims=8,factor=4,original=4096";
-  if (printed_on_terminal("TERM=xterm", words) == "no terminal") GTEST_SKIP() << "this system gives no terminals to programs";
+  if (printed_on_terminal("TERM=xterm", words) == "no terminal")
+    GTEST_SKIP() << "this system gives no terminals to programs";
   EXPECT_THAT(printed_on_terminal("TERM=xterm", words), HasSubstr("\033[1m"));
   EXPECT_THAT(printed_on_terminal("TERM=xterm NO_COLOR=", words), HasSubstr("\033[1m"));
   for (const char* environment : {"TERM=dumb", "TERM=", "", "TERM=xterm NO_COLOR=1"}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No line of what the program prints to a pipe is wider than 120 columns, whatever it reports on. Scripts for shells are not for reading.
+// No line of what the program prints to a pipe is wider than 120 columns, whatever it reports on.
+// Scripts for shells are not for reading.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ class Width : public testing::Test {
 
 TEST_F(Width, OfEveryHelp) {
   expect_narrow("--help");
-  for (const char* command : {"inspect", "compare", "convert", "verify", "gradcheck", "bench", "completion", "man", "help"}) {
+  for (const char* command : {"inspect", "compare", "convert", "verify", "gradcheck", "bench",
+                              "completion", "man", "help"}) {
     expect_narrow(std::string("help ") + command);
     expect_narrow(std::string(command) + " --help");
   }
@@ -54,7 +56,8 @@ TEST_F(Width, OfWhatIsSaidOfEveryModel) {
   std::string before = "default:dims=64,context=4096";
   for (const char* folder : {"models/hugging_face", "models/gguf"}) {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() != ".gguf" && entry.path().parent_path().filename() == "gguf") continue;
+      if (entry.path().extension() != ".gguf" && entry.path().parent_path().filename() == "gguf")
+        continue;
       const std::string file = entry.path().string();
       expect_narrow("inspect --lenient --all " + file);
       expect_narrow("inspect --lenient --context 1e6 " + file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoints: they hold everything, a resumed run is the unbroken one bit for bit, and nothing damages an existing one.
+// Checkpoints: they hold everything, a resumed run is the unbroken one bit for bit, and nothing
+// damages an existing one.
 #include "checkpoint.hpp"
 
 #include <fcntl.h>
@@ -28,7 +29,8 @@ constexpr int threads = 2;
 
 std::string repeated_text() {
   std::string text;
-  for (int i = 0; i < 40; ++i) text += "the quick brown fox jumps over the lazy dog, again and again. ";
+  for (int i = 0; i < 40; ++i)
+    text += "the quick brown fox jumps over the lazy dog, again and again. ";
   return text;
 }
 
@@ -71,7 +73,9 @@ class CheckpointTest : public TemporaryFolderTest {
 
 void expect_same(const Parameters<float>& a, const Parameters<float>& b) {
   ASSERT_EQ(a.flat().size(), b.flat().size());
-  EXPECT_EQ(std::memcmp(a.flat().data(), b.flat().data(), sizeof(float) * static_cast<std::size_t>(a.flat().size())), 0);
+  EXPECT_EQ(std::memcmp(a.flat().data(), b.flat().data(),
+                        sizeof(float) * static_cast<std::size_t>(a.flat().size())),
+            0);
 }
 
 TEST_F(CheckpointTest, RoundTrip) {
@@ -99,7 +103,8 @@ TEST_F(CheckpointTest, ResumedRunIsTheUnbrokenRun) {
     const char* rope;
     Rates rates;
   };
-  for (const Kind& kind : {Kind{"default", Rates::fixed}, Kind{"none", Rates::fixed}, Kind{"yarn", Rates::learned}}) {
+  for (const Kind& kind :
+       {Kind{"default", Rates::fixed}, Kind{"none", Rates::fixed}, Kind{"yarn", Rates::learned}}) {
     config_.rope.kind = kind.rope;
     config_.model.rates = kind.rates;
     config_.adam.rates_factor = 2.5;
@@ -121,18 +126,22 @@ TEST_F(CheckpointTest, ResumedRunIsTheUnbrokenRun) {
 TEST_F(CheckpointTest, HoldsLearnedRates) {
   config_.model.rates = Rates::learned;
   config_.adam.rates_factor = 2.5;
-  const std::vector<double> first = training_rope(config_.rope, config_.model.head_dim(), config_.context).rates();
+  const std::vector<double> first =
+      training_rope(config_.rope, config_.model.head_dim(), config_.context).rates();
   const RunState state = saved_state();
   const Checkpoint loaded = load_checkpoint(path());
   EXPECT_EQ(difference(config_, loaded.config), "");
   const std::vector<double> rates = loaded.state.weights.rates(0);
   ASSERT_EQ(rates.size(), first.size());
   EXPECT_EQ(rates, state.weights.rates(0));
-  for (std::size_t k = 0; k < rates.size(); ++k) EXPECT_NE(rates[k], first[k]) << "pair " << k << " was not trained";
-  EXPECT_EQ(decode(read("run.safetensors")).tensor("model.layers.0.attention.log_rates").shape, (std::vector<std::ptrdiff_t>{4}));
+  for (std::size_t k = 0; k < rates.size(); ++k)
+    EXPECT_NE(rates[k], first[k]) << "pair " << k << " was not trained";
+  EXPECT_EQ(decode(read("run.safetensors")).tensor("model.layers.0.attention.log_rates").shape,
+            (std::vector<std::ptrdiff_t>{4}));
 }
 
-// A step of rates_factor 0 leaves the rates where they started, to the rounding of their logarithms, and the run is that with fixed ones.
+// A step of rates_factor 0 leaves the rates where they started, to the rounding of their
+// logarithms, and the run is that with fixed ones.
 TEST_F(CheckpointTest, LearnedRatesStartAsTheFixedOnes) {
   const RunState fixed(config_);
   config_.model.rates = Rates::learned;
@@ -140,16 +149,19 @@ TEST_F(CheckpointTest, LearnedRatesStartAsTheFixedOnes) {
   RunState learned(config_);
   for (std::size_t i = 0; i < fixed.weights.layout().slots.size(); ++i) {
     ASSERT_EQ(fixed.weights.slot(i).name, learned.weights.slot(i).name);
-    EXPECT_EQ(
-        std::memcmp(fixed.weights.data(i), learned.weights.data(i), sizeof(float) * static_cast<std::size_t>(fixed.weights.slot(i).size())),
-        0);
+    EXPECT_EQ(std::memcmp(fixed.weights.data(i), learned.weights.data(i),
+                          sizeof(float) * static_cast<std::size_t>(fixed.weights.slot(i).size())),
+              0);
   }
   advance(learned, 3);
-  const std::vector<double> first = training_rope(config_.rope, config_.model.head_dim(), config_.context).rates();
+  const std::vector<double> first =
+      training_rope(config_.rope, config_.model.head_dim(), config_.context).rates();
   const std::vector<double> rates = learned.weights.rates(0);
   // log r is held to half an ulp: |log r| 2^-24.
   for (std::size_t k = 0; k < first.size(); ++k) {
-    EXPECT_NEAR(rates[k], first[k], first[k] * (std::abs(std::log(first[k])) + 1) * std::numeric_limits<float>::epsilon());
+    EXPECT_NEAR(
+        rates[k], first[k],
+        first[k] * (std::abs(std::log(first[k])) + 1) * std::numeric_limits<float>::epsilon());
   }
 }
 
@@ -200,7 +212,8 @@ TEST_F(CheckpointTest, IsSafetensors) {
   const RunState state = saved_state();
   const std::string file = read("run.safetensors");
   std::size_t length = 0;
-  for (int i = 7; i >= 0; --i) length = length * 256 + static_cast<unsigned char>(file[static_cast<std::size_t>(i)]);
+  for (int i = 7; i >= 0; --i)
+    length = length * 256 + static_cast<unsigned char>(file[static_cast<std::size_t>(i)]);
   EXPECT_EQ(length % 8, 0U);
   const nlohmann::json header = nlohmann::json::parse(file.substr(8, length));
   const nlohmann::json& up = header.at("model.layers.0.mlp.up.weight");
@@ -215,7 +228,8 @@ TEST_F(CheckpointTest, IsSafetensors) {
   std::size_t covered = 0;
   for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__")
-      covered += entry.at("data_offsets").at(1).get<std::size_t>() - entry.at("data_offsets").at(0).get<std::size_t>();
+      covered += entry.at("data_offsets").at(1).get<std::size_t>() -
+                 entry.at("data_offsets").at(0).get<std::size_t>();
   }
   EXPECT_EQ(8 + length + covered, file.size());
 }
@@ -247,7 +261,8 @@ class DamagedCheckpointTest : public TemporaryFolderTest {
     try {
       load_checkpoint(path());
     } catch (const Error& e) {
-      const std::string words = e.what(), start = "cannot use the checkpoint " + path().string() + ": ";
+      const std::string words = e.what(),
+                        start = "cannot use the checkpoint " + path().string() + ": ";
       EXPECT_EQ(words.substr(0, start.size()), start);
       EXPECT_EQ(words.find('\n'), std::string::npos) << words;
       return words.substr(start.size());
@@ -304,7 +319,8 @@ TEST_F(DamagedCheckpointTest, TheOneBeforeIsKeptAndUsed) {
   const StoredCheckpoint older = load_newest_checkpoint(path());
   EXPECT_EQ(older.checkpoint.state.step, 2);
   EXPECT_EQ(older.path, folder() / "run.before.safetensors");
-  EXPECT_EQ(older.damage, "cannot use the checkpoint " + path().string() + ": it is too short for a safetensors file");
+  EXPECT_EQ(older.damage, "cannot use the checkpoint " + path().string() +
+                              ": it is too short for a safetensors file");
 
   std::filesystem::remove(path());
   EXPECT_TRUE(checkpoint_exists(path()));
@@ -324,8 +340,10 @@ TEST_F(DamagedCheckpointTest, BothDamagedIsASentenceOfBoth) {
     FAIL() << "loaded";
   } catch (const Error& e) {
     EXPECT_EQ(e.what(), "cannot use the checkpoint " + path().string() +
-                            ": it is too short for a safetensors file; the one before it: " + "cannot use the checkpoint " +
-                            (folder() / "run.before.safetensors").string() + ": it is cut short, or no safetensors file");
+                            ": it is too short for a safetensors file; the one before it: " +
+                            "cannot use the checkpoint " +
+                            (folder() / "run.before.safetensors").string() +
+                            ": it is cut short, or no safetensors file");
   }
 }
 
@@ -364,7 +382,8 @@ TEST_F(CheckpointTest, RefusesCutsAndNothing) {
   EXPECT_THROW(load_checkpoint(folder() / "missing"), Error);
 }
 
-// A limit on the size of files stands in for a full disk: write() fails half-way in the same manner.
+// A limit on the size of files stands in for a full disk: write() fails half-way in the same
+// manner.
 TEST_F(CheckpointTest, FullDiskLeavesTheOldCheckpoint) {
   RunState state = saved_state();
   const std::string good = read("run.safetensors");

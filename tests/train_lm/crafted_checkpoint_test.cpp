@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoints that were made by somebody else: their checksum is right, what they say is not. Each is one sentence, or a run that can go
-// on.
+// Checkpoints that were made by somebody else: their checksum is right, what they say is not. Each
+// is one sentence, or a run that can go on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,8 @@ class CraftedCheckpointTest : public TemporaryFolderTest {
     const std::size_t at = header.find(words);
     if (at == std::string::npos) throw std::runtime_error("no " + words + " in " + header);
     header.replace(at, words.size(), others);
-    return resealed(eigen_rope::test::safetensors_bytes(header, good_.substr(sizeof length + length)));
+    return resealed(
+        eigen_rope::test::safetensors_bytes(header, good_.substr(sizeof length + length)));
   }
 
   std::string said_of(const std::string& file) const {
@@ -81,19 +82,24 @@ TEST_F(CraftedCheckpointTest, TheGoodOneIsTaken) {
 TEST_F(CraftedCheckpointTest, NumbersOutsideTheirLimitsAreNamed) {
   const std::vector<Words> cases{
       {R"(\"batch\":4)", R"(\"batch\":-5)", "its batch must be from 1 to 65536, got -5"},
-      {R"(\"batch\":4)", R"(\"batch\":1099511627776)", "its batch must be from 1 to 65536, got 1099511627776"},
+      {R"(\"batch\":4)", R"(\"batch\":1099511627776)",
+       "its batch must be from 1 to 65536, got 1099511627776"},
       {R"(\"context\":24)", R"(\"context\":0)", "its context must be from 2 to 65536, got 0"},
       {R"(\"steps\":12)", R"(\"steps\":-1)", "its steps must be from 1 to 10000000, got -1"},
       {R"(\"layers\":1)", R"(\"layers\":65)", "its layers must be from 1 to 64, got 65"},
-      {R"(\"vocabulary\":2)", R"(\"vocabulary\":257)", "its vocabulary must be from 1 to 256, got 257"},
+      {R"(\"vocabulary\":2)", R"(\"vocabulary\":257)",
+       "its vocabulary must be from 1 to 256, got 257"},
       {R"(\"heads\":1)", R"(\"heads\":0)", "its heads must be from 1 to 4096, got 0"},
       {R"(\"heads\":1)", R"(\"heads\":3)", "its config describes no model"},
       {R"(\"dim\":4)", R"(\"dim\":4096)", "its config describes a larger model"},
-      {R"(\"base\":10000.0)", R"(\"base\":-1)", "its base must be from 1.0001 to 1000000000000, got -1"},
+      {R"(\"base\":10000.0)", R"(\"base\":-1)",
+       "its base must be from 1.0001 to 1000000000000, got -1"},
       {R"(\"factor\":2.0)", R"(\"factor\":0.5)", "its factor must be from 1 to 1000000, got 0.5"},
       {R"(\"peak_rate\":0.003)", R"(\"peak_rate\":2)", "its peak_rate must be from 0 to 1, got 2"},
-      {R"(\"rates_factor\":5.0)", R"(\"rates_factor\":-5)", "its rates_factor must be from 0 to 1000000, got -5"},
-      {R"("threads":"2")", R"("threads":"1000000000")", "its threads must be from 0 to 1024, got 1000000000"},
+      {R"(\"rates_factor\":5.0)", R"(\"rates_factor\":-5)",
+       "its rates_factor must be from 0 to 1000000, got -5"},
+      {R"("threads":"2")", R"("threads":"1000000000")",
+       "its threads must be from 0 to 1024, got 1000000000"},
       {R"("threads":"2")", R"("threads":"-3")", "its threads must be from 0 to 1024, got -3"},
       {R"("step":"3")", R"("step":"13")", "its step must be from 0 to 12, got 13"},
       {R"("step":"3")", R"("step":"-1")", "its step must be from 0 to 12, got -1"},
@@ -101,21 +107,29 @@ TEST_F(CraftedCheckpointTest, NumbersOutsideTheirLimitsAreNamed) {
       {R"("step":"3")", R"("step":"1")", "tensor curve.train is F64 [3], expected F64 [1]"},
   };
   for (const Words& words : cases)
-    EXPECT_THAT(said_of(with(words.from, words.to)), EndsWith(std::string(": ") + words.refusal)) << words.to;
+    EXPECT_THAT(said_of(with(words.from, words.to)), EndsWith(std::string(": ") + words.refusal))
+        << words.to;
 }
 
 TEST_F(CraftedCheckpointTest, NumbersThatAreNoIntegers) {
   const std::string rule = ": a number must be an integer up to ";
   const std::string most = std::to_string(std::numeric_limits<std::int64_t>::max());
-  EXPECT_THAT(said_of(with(R"(\"dim\":4)", R"(\"dim\":1e300)")), EndsWith(rule + most + ", got 1e+300"));
+  EXPECT_THAT(said_of(with(R"(\"dim\":4)", R"(\"dim\":1e300)")),
+              EndsWith(rule + most + ", got 1e+300"));
   EXPECT_THAT(said_of(with(R"(\"dim\":4)", R"(\"dim\":4.5)")), EndsWith(rule + most + ", got 4.5"));
-  EXPECT_THAT(said_of(with(R"(\"dim\":4)", R"(\"dim\":[4])")), EndsWith(rule + most + ", got array"));
-  EXPECT_THAT(said_of(with(R"(\"seed\":7)", R"(\"seed\":-7)")), EndsWith(rule + "18446744073709551615, got -7"));
-  EXPECT_THAT(said_of(with(R"("threads":"2")", R"("threads":"1e300")")), EndsWith(rule + most + ", got 1e+300"));
-  EXPECT_THAT(said_of(with(R"("shape":[3])", R"("shape":[1e300])")), EndsWith(" must have counts in its shape, got 1e300"));
-  EXPECT_THAT(said_of(with(R"("data_offsets":[0,)", R"("data_offsets":[-8,)")), EndsWith(" must have counts in its data_offsets, got -8"));
+  EXPECT_THAT(said_of(with(R"(\"dim\":4)", R"(\"dim\":[4])")),
+              EndsWith(rule + most + ", got array"));
+  EXPECT_THAT(said_of(with(R"(\"seed\":7)", R"(\"seed\":-7)")),
+              EndsWith(rule + "18446744073709551615, got -7"));
+  EXPECT_THAT(said_of(with(R"("threads":"2")", R"("threads":"1e300")")),
+              EndsWith(rule + most + ", got 1e+300"));
+  EXPECT_THAT(said_of(with(R"("shape":[3])", R"("shape":[1e300])")),
+              EndsWith(" must have counts in its shape, got 1e300"));
+  EXPECT_THAT(said_of(with(R"("data_offsets":[0,)", R"("data_offsets":[-8,)")),
+              EndsWith(" must have counts in its data_offsets, got -8"));
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
-  EXPECT_THAT(said_of(with(R"("shape":[3])", "\"shape\":[" + deep + "]")), EndsWith(" must have counts in its shape, got a list"));
+  EXPECT_THAT(said_of(with(R"("shape":[3])", "\"shape\":[" + deep + "]")),
+              EndsWith(" must have counts in its shape, got a list"));
 }
 
 TEST_F(CraftedCheckpointTest, ValidationsOfStepsThatWereNotDone) {
@@ -129,14 +143,16 @@ TEST_F(CraftedCheckpointTest, ValidationsOfStepsThatWereNotDone) {
     const std::size_t at = file.find(std::string_view(before, sizeof before));
     ASSERT_NE(at, std::string::npos);
     file.replace(at, sizeof after, after, sizeof after);
-    EXPECT_THAT(said_of(resealed(file)), EndsWith(fmt::format(": its validation curve has a step {} of 3", step)));
+    EXPECT_THAT(said_of(resealed(file)),
+                EndsWith(fmt::format(": its validation curve has a step {} of 3", step)));
   }
 }
 
 TEST(OneLine, KeepsWordsOfFilesFromTheTerminal) {
   EXPECT_EQ(one_line("type F\x1b[31m\r\n\t\x7f;"), R"(type F\x1b[31m\x0d\x0a\x09\x7f;)");
   EXPECT_EQ(one_line(std::string(1000, 'x')), std::string(1000, 'x'));
-  EXPECT_EQ(one_line(std::string(1001, 'x') + ": why"), std::string(498, 'x') + "..." + std::string(493, 'x') + ": why");
+  EXPECT_EQ(one_line(std::string(1001, 'x') + ": why"),
+            std::string(498, 'x') + "..." + std::string(493, 'x') + ": why");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Learned rates stretched to longer windows: each by the ratio the scaling gives the rate it started from.
+// Learned rates stretched to longer windows: each by the ratio the scaling gives the rate it
+// started from.
 #include "frequencies.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,8 @@ TEST(RunFrequencies, UntrainedRatesStretchAsTheFixedOnes) {
       ASSERT_EQ(layers.size(), 2U);
       ASSERT_EQ(shared.size(), 1U);
       for (const eigen_rope::Frequencies& layer : layers) {
-        EXPECT_DOUBLE_EQ(static_cast<double>(layer.attention_factor()), static_cast<double>(shared[0].attention_factor()));
+        EXPECT_DOUBLE_EQ(static_cast<double>(layer.attention_factor()),
+                         static_cast<double>(shared[0].attention_factor()));
         for (std::size_t k = 0; k < shared[0].rates().size(); ++k) {
           const auto expected = static_cast<double>(shared[0].rates()[k]);
           EXPECT_NEAR(static_cast<double>(layer.rates()[k]), expected, expected * rounding)
@@ -59,7 +61,8 @@ TEST(RunFrequencies, LinearDividesWhatEachLayerLearned) {
   EXPECT_NEAR(static_cast<double>(trained[0].rates()[0]), 1.0, rounding);
   for (std::size_t layer = 0; layer < 2; ++layer) {
     for (std::size_t k = 0; k < 8; ++k) {
-      EXPECT_DOUBLE_EQ(static_cast<double>(half[layer].rates()[k]), static_cast<double>(trained[layer].rates()[k]) / 2);
+      EXPECT_DOUBLE_EQ(static_cast<double>(half[layer].rates()[k]),
+                       static_cast<double>(trained[layer].rates()[k]) / 2);
     }
   }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of the whole model, every element of every tensor, learned rates included, against central differences in double.
+// The gradient of the whole model, every element of every tensor, learned rates included, against
+// central differences in double.
 //
 //   |dL/dw - (L(w + h) - L(w - h)) / 2h| <= 1e-7 + 1e-6 |dL/dw|,   h = 1e-5
 //
-// Truncation error is of the order h^2 |L'''| and rounding error of the order 1e-16 / h = 1e-11, so the bound is generous by two orders
-// of magnitude and a wrong factor still stands out by four. relu(x)^2 has a continuous derivative.
+// Truncation error is of the order h^2 |L'''| and rounding error of the order 1e-16 / h = 1e-11, so
+// the bound is generous by two orders of magnitude and a wrong factor still stands out by four.
+// relu(x)^2 has a continuous derivative.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +31,9 @@ struct Case {
   Rates rates = Rates::fixed;
 };
 
-std::string case_name(const Case& c) { return c.rates == Rates::learned ? "learned_" + c.rope : c.rope; }
+std::string case_name(const Case& c) {
+  return c.rates == Rates::learned ? "learned_" + c.rope : c.rope;
+}
 
 void PrintTo(const Case& c, std::ostream* out) { *out << case_name(c); }
 
@@ -56,16 +60,20 @@ class GradientTest : public testing::TestWithParam<Case> {
     // Gains away from 1, where a forgotten gain would show.
     for (std::size_t i = 0; i < weights_.layout().slots.size(); ++i) {
       if (weights_.slot(i).kind != SlotKind::gain) continue;
-      for (Index j = 0; j < weights_.slot(i).size(); ++j) weights_.data(i)[j] = 0.7 + 0.1 * static_cast<double>(j);
+      for (Index j = 0; j < weights_.slot(i).size(); ++j)
+        weights_.data(i)[j] = 0.7 + 0.1 * static_cast<double>(j);
     }
     std::vector<int> text;
-    for (int i = 0; i < 200; ++i) text.push_back(static_cast<int>(random_bits(5, Stream::windows, static_cast<std::uint64_t>(i)) % 7));
+    for (int i = 0; i < 200; ++i)
+      text.push_back(
+          static_cast<int>(random_bits(5, Stream::windows, static_cast<std::uint64_t>(i)) % 7));
     batch_ = random_batch(text, context, 3, 11, 0);
     RopeChoice choice;
     choice.kind = GetParam().rope;
     choice.factor = 4.0;
     choice.base = 100.0;
-    if (choice.rotates()) frequencies_ = {training_rope(choice, config_.head_dim(), context).frequencies()};
+    if (choice.rotates())
+      frequencies_ = {training_rope(choice, config_.head_dim(), context).frequencies()};
     if (GetParam().rates == Rates::learned) {
       // Another for each layer, so that none can take another's.
       const std::vector<double> first = training_rope(choice, config_.head_dim(), context).rates();
@@ -127,7 +135,8 @@ TEST_P(GradientTest, MatchesCentralDifferences) {
       const double expected = (above - below) / (2 * h);
       const double actual = gradient_.data(i)[j];
       largest = std::max(largest, std::abs(actual));
-      ASSERT_NEAR(actual, expected, 1e-7 + 1e-6 * std::abs(expected)) << weights_.slot(i).name << " element " << j;
+      ASSERT_NEAR(actual, expected, 1e-7 + 1e-6 * std::abs(expected))
+          << weights_.slot(i).name << " element " << j;
     }
     EXPECT_GT(largest, 1e-5) << weights_.slot(i).name << " has no gradient to speak of";
   }
@@ -144,7 +153,8 @@ TEST_P(GradientTest, DoesNotDependOnWhatTheBuffersHeld) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ropes, GradientTest,
-                         testing::Values(Case{"none"}, Case{"default"}, Case{"ntk"}, Case{"yarn"}, Case{"default", Rates::learned},
+                         testing::Values(Case{"none"}, Case{"default"}, Case{"ntk"}, Case{"yarn"},
+                                         Case{"default", Rates::learned},
                                          Case{"yarn", Rates::learned}),
                          [](const auto& rope) { return case_name(rope.param); });
 
@@ -166,7 +176,8 @@ TEST(Rotation, SeesOnlyDistances) {
   Transformer<double> model(config, device);
   const std::vector<int> text{0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1, 3};
   const Batch batch = make_batch(text, {0, 2}, 10);
-  const eigen_rope::Frequencies frequencies = training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
+  const eigen_rope::Frequencies frequencies =
+      training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
   const Rotations<double> here({frequencies}, eigen_rope::Positions::range(0, 10));
   const Rotations<double> later({frequencies}, eigen_rope::Positions::range(1000, 10));
   model.forward(weights, batch, here);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program train_lm, killed, without power, with a full disk, where it may not write: what it reported as saved is there, nothing half
-// is taken for whole, and the resumed run ends with the files of an unbroken one, byte for byte.
+// The program train_lm, killed, without power, with a full disk, where it may not write: what it
+// reported as saved is there, nothing half is taken for whole, and the resumed run ends with the
+// files of an unbroken one, byte for byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,14 +25,16 @@ class TrainerKill : public testing::Test {
  protected:
   TrainerKill() {
     std::string text;
-    for (int i = 0; i < 12; ++i) text += "the quick brown fox jumps over the lazy dog, again and again. ";
+    for (int i = 0; i < 12; ++i)
+      text += "the quick brown fox jumps over the lazy dog, again and again. ";
     write_bytes(folder_ / "text", text);
   }
 
   std::vector<std::string> words(const fs::path& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> all{TRAIN_LM_PROGRAM, "--text", (folder_ / "text").string(), "--out", out.string()};
-    for (const char* word : {"--layers=1", "--heads=1", "--dim=4", "--context=4", "--batch=1", "--threads=1", "--sample=4",
-                             "--save-every=1", "--validate-every=2"}) {
+    std::vector<std::string> all{TRAIN_LM_PROGRAM, "--text", (folder_ / "text").string(), "--out",
+                                 out.string()};
+    for (const char* word : {"--layers=1", "--heads=1", "--dim=4", "--context=4", "--batch=1",
+                             "--threads=1", "--sample=4", "--save-every=1", "--validate-every=2"}) {
       all.emplace_back(word);
     }
     all.insert(all.end(), more.begin(), more.end());
@@ -44,10 +47,12 @@ class TrainerKill : public testing::Test {
     return run(words, circumstances);
   }
 
-  // What is the same in every run that ends; what it wrote, if the checkpoint in `out` is of a run with these words.
+  // What is the same in every run that ends; what it wrote, if the checkpoint in `out` is of a run
+  // with these words.
   static std::vector<std::string> results(const fs::path& out) {
     std::vector<std::string> all;
-    for (const char* name : {"default.safetensors", "none.safetensors", "losses.csv", "positions.csv", "sample.txt", "report.txt"}) {
+    for (const char* name : {"default.safetensors", "none.safetensors", "losses.csv",
+                             "positions.csv", "sample.txt", "report.txt"}) {
       all.push_back(content(out / name));
     }
     return all;
@@ -71,12 +76,14 @@ class TrainerKill : public testing::Test {
     EXPECT_GE(stored.checkpoint.state.step, step) << name;
   }
 
-  // After a fault: what was reported is there, and every file that has the name of a checkpoint is one.
+  // After a fault: what was reported is there, and every file that has the name of a checkpoint is
+  // one.
   static void expect_nothing_lost(const fs::path& out, const Ended& ended) {
     expect_saved(out, "default", reported(ended.out, "RoPE default"));
     expect_saved(out, "none", reported(ended.out, "no RoPE"));
     if (!fs::exists(out)) return;
-    for (const std::string& name : names_ending(out, ".safetensors")) EXPECT_NO_THROW(load_checkpoint(out / name)) << name;
+    for (const std::string& name : names_ending(out, ".safetensors"))
+      EXPECT_NO_THROW(load_checkpoint(out / name)) << name;
   }
 
   // The words that go on from what is in `out`.
@@ -85,7 +92,8 @@ class TrainerKill : public testing::Test {
     return words;
   }
 
-  static void expect_resumes_to(const std::vector<std::string>& expected, const fs::path& out, const std::vector<std::string>& words) {
+  static void expect_resumes_to(const std::vector<std::string>& expected, const fs::path& out,
+                                const std::vector<std::string>& words) {
     const Ended ended = train(resuming(out, words));
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_TRUE(results(out) == expected);
@@ -93,7 +101,9 @@ class TrainerKill : public testing::Test {
   }
 
   // A close after reading or flushing, and the removal of what is not there, may fail.
-  static bool must_be_told(const Call& call) { return call.name == "write" || call.name == "fsync" || call.name == "rename"; }
+  static bool must_be_told(const Call& call) {
+    return call.name == "write" || call.name == "fsync" || call.name == "rename";
+  }
 
   static void expect_one_sentence(const Ended& ended) {
     EXPECT_EQ(ended.code, 1) << ended.out;
@@ -148,7 +158,9 @@ TEST_F(TrainerKill, KilledAtThirtyMomentsItGoesOn) {
 }
 
 TEST_F(TrainerKill, AFaultAtEveryCallThatChangesAFile) {
-  const auto words_for = [&](const fs::path& out) { return words(out, {"--steps=2", "--no-comparison"}); };
+  const auto words_for = [&](const fs::path& out) {
+    return words(out, {"--steps=2", "--no-comparison"});
+  };
   const fs::path unbroken = folder() / "unbroken", log = folder() / "calls";
   const Ended whole = train(words_for(unbroken), fault("none", 0, unbroken, log));
   ASSERT_EQ(whole.code, 0) << whole.err;
@@ -156,7 +168,8 @@ TEST_F(TrainerKill, AFaultAtEveryCallThatChangesAFile) {
   const std::vector<Call> all = calls(log);
   EXPECT_EQ(durability_fault(all), "");
   const auto count = [&](const char* name) {
-    return std::count_if(all.begin(), all.end(), [&](const Call& call) { return call.name == name; });
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Call& call) { return call.name == name; });
   };
   ASSERT_EQ(count("rename"), 2 + 5);  // two checkpoints, four tables, a script of gnuplot's
   ASSERT_EQ(count("link"), 1);
@@ -191,15 +204,16 @@ TEST_F(TrainerKill, AFullDiskIsASentenceAndTheLastCheckpointStays) {
   full.largest_file = 1000;  // the checkpoint is larger, what is printed is not
   const Ended none = train(words(out, {"--steps=4"}), full);
   expect_one_sentence(none);
-  EXPECT_EQ(none.err,
-            "train_lm: cannot write " + (out / "default.safetensors.tmp").string() + ": File too large; nothing of this run is saved\n");
+  EXPECT_EQ(none.err, "train_lm: cannot write " + (out / "default.safetensors.tmp").string() +
+                          ": File too large; nothing of this run is saved\n");
   EXPECT_THAT(names_ending(out, ""), IsEmpty());
 
   ASSERT_EQ(train(words(out, {"--steps=4", "--stop-at=2"})).code, 0);
   const std::string saved = content(out / "default.safetensors");
   const Ended more = train(words(out, {"--steps=4", "--resume"}), full);
   expect_one_sentence(more);
-  EXPECT_THAT(more.err, HasSubstr("File too large; step 2 is saved and --resume continues from it\n"));
+  EXPECT_THAT(more.err,
+              HasSubstr("File too large; step 2 is saved and --resume continues from it\n"));
   EXPECT_EQ(content(out / "default.safetensors"), saved);
   EXPECT_THAT(names_ending(out, ".tmp"), IsEmpty());
   EXPECT_EQ(train(words(out, {"--steps=4", "--resume"})).code, 0);
@@ -222,23 +236,28 @@ TEST_F(TrainerKill, AFolderThatCannotBeWrittenIsRefusedBeforeTraining) {
   fs::permissions(out, fs::perms::owner_read | fs::perms::owner_exec);
   Circumstances ordinary;
   ordinary.obeys_permissions = true;
-  for (const std::vector<std::string>& more : {std::vector<std::string>{"--steps=3"}, {"--resume"}}) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--steps=3"}, {"--resume"}}) {
     const Ended ended = train(words(out, more), ordinary);
     expect_one_sentence(ended);
-    EXPECT_EQ(ended.err, "train_lm: cannot write to the folder " + out.string() + ": Permission denied\n");
+    EXPECT_EQ(ended.err,
+              "train_lm: cannot write to the folder " + out.string() + ": Permission denied\n");
     EXPECT_EQ(ended.out, "");
   }
   const Ended below = train(words(out / "below", {"--steps=3"}), ordinary);
   expect_one_sentence(below);
-  EXPECT_EQ(below.err, "train_lm: cannot make the folder " + (out / "below").string() + ": Permission denied\n");
+  EXPECT_EQ(below.err, "train_lm: cannot make the folder " + (out / "below").string() +
+                           ": Permission denied\n");
   fs::permissions(out, fs::perms::owner_all);
   EXPECT_TRUE(results(out) == before);
 
   // Nobody may write there.
-  for (const fs::path& nowhere : {folder() / "text" / "below", fs::path("/proc/train_lm"), fs::path("/dev/null")}) {
+  for (const fs::path& nowhere :
+       {folder() / "text" / "below", fs::path("/proc/train_lm"), fs::path("/dev/null")}) {
     const Ended ended = train(words(nowhere, {"--steps=3"}));
     expect_one_sentence(ended);
-    EXPECT_THAT(ended.err, StartsWith("train_lm: cannot make the folder " + nowhere.string() + ": "));
+    EXPECT_THAT(ended.err,
+                StartsWith("train_lm: cannot make the folder " + nowhere.string() + ": "));
   }
 }
 
@@ -250,12 +269,15 @@ TEST_F(TrainerKill, AnUnreadableCheckpointIsNotReplacedByTheOneBefore) {
   ordinary.obeys_permissions = true;
   const Ended ended = train(words(out, {"--resume"}), ordinary);
   expect_one_sentence(ended);
-  EXPECT_EQ(ended.err, "train_lm: cannot open the checkpoint " + (out / "default.safetensors").string() + ": Permission denied\n");
+  EXPECT_EQ(ended.err, "train_lm: cannot open the checkpoint " +
+                           (out / "default.safetensors").string() + ": Permission denied\n");
 }
 
 TEST_F(TrainerKill, ADamagedCheckpointCostsTheStepsSinceTheOneBefore) {
   const fs::path out = folder() / "out", newest = out / "default.safetensors";
-  const auto words_for = [&](const fs::path& place) { return words(place, {"--steps=6", "--no-comparison"}); };
+  const auto words_for = [&](const fs::path& place) {
+    return words(place, {"--steps=6", "--no-comparison"});
+  };
   ASSERT_EQ(train(words_for(folder() / "unbroken")).code, 0);
   const std::vector<std::string> expected = results(folder() / "unbroken");
   std::vector<std::string> beginning = words_for(out);
@@ -277,7 +299,9 @@ TEST_F(TrainerKill, ADamagedCheckpointCostsTheStepsSinceTheOneBefore) {
 
   // Killed at any call until the first new checkpoint has its name, the good one outlives that too.
   const std::vector<Call> all = calls(log);
-  const auto saved = std::find_if(all.begin(), all.end(), [&](const Call& call) { return call.name == "rename" && call.other == newest; });
+  const auto saved = std::find_if(all.begin(), all.end(), [&](const Call& call) {
+    return call.name == "rename" && call.other == newest;
+  });
   ASSERT_NE(saved, all.end());
   for (long n = 1; n <= saved - all.begin() + 2; ++n) {
     SCOPED_TRACE(n);
@@ -291,7 +315,9 @@ TEST_F(TrainerKill, ADamagedCheckpointCostsTheStepsSinceTheOneBefore) {
 
 // The newest is renamed before the next one gets its name.
 TEST_F(TrainerKill, WithoutHardLinks) {
-  const auto words_for = [&](const fs::path& out) { return words(out, {"--steps=2", "--no-comparison"}); };
+  const auto words_for = [&](const fs::path& out) {
+    return words(out, {"--steps=2", "--no-comparison"});
+  };
   const fs::path unbroken = folder() / "unbroken", log = folder() / "calls";
   Circumstances circumstances = fault("none", 0, unbroken, log);
   circumstances.environment.emplace_back("EIGEN_ROPE_FAULT_LINKS=none");
@@ -299,7 +325,8 @@ TEST_F(TrainerKill, WithoutHardLinks) {
   const std::vector<std::string> expected = results(unbroken);
   EXPECT_EQ(load_checkpoint(unbroken / "default.before.safetensors").state.step, 1);
   const std::vector<Call> all = calls(log);
-  const auto link = std::find_if(all.begin(), all.end(), [](const Call& call) { return call.name == "link"; });
+  const auto link =
+      std::find_if(all.begin(), all.end(), [](const Call& call) { return call.name == "link"; });
   ASSERT_NE(link, all.end());
   for (long n = link - all.begin(); n < link - all.begin() + 6; ++n) {
     const fs::path out = folder() / ("out" + std::to_string(n));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoints that were changed on purpose, with the checksum of what they hold now: what a stranger can make, and no damage does.
+// Checkpoints that were changed on purpose, with the checksum of what they hold now: what a
+// stranger can make, and no damage does.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +27,9 @@ inline std::string resealed(std::string file) {
   if (at == std::string_view::npos || at + key.size() + zeros.size() > header) return file;
   const std::size_t digits = sizeof length + at + key.size();
   file.replace(digits, zeros.size(), zeros);
-  return file.replace(digits, zeros.size(), fmt::format("{:016x}", fnv1a(file.data() + sizeof length, file.size() - sizeof length)));
+  return file.replace(
+      digits, zeros.size(),
+      fmt::format("{:016x}", fnv1a(file.data() + sizeof length, file.size() - sizeof length)));
 }
 
 }  // namespace train_lm

@@ -43,7 +43,8 @@ class SessionTest : public TemporaryFolderTest {
     }
   }
 
-  /// What --resume alone continues: the names of its runs, those that stand at their first step marked.
+  /// What --resume alone continues: the names of its runs, those that stand at their first step
+  /// marked.
   std::vector<std::string> resumed() const {
     Options o;
     o.out = folder().string();
@@ -102,7 +103,8 @@ TEST_F(SessionTest, ADamagedCheckpointGivesWayToTheOneBefore) {
   EXPECT_EQ(read("default.damaged.safetensors"), "damaged");
   EXPECT_FALSE(std::filesystem::exists(folder() / "default.safetensors"));
   EXPECT_FALSE(std::filesystem::exists(folder() / "default.safetensors.tmp"));
-  EXPECT_THAT(make_runs(complete_options(o), corpus_)[0].damage, testing::StartsWith("there is no "));
+  EXPECT_THAT(make_runs(complete_options(o), corpus_)[0].damage,
+              testing::StartsWith("there is no "));
 }
 
 TEST_F(SessionTest, BothCheckpointsOfAnEarlierSessionAreSetAside) {

@@ -22,7 +22,9 @@ class TemporaryFolderTest : public testing::Test {
     eigen_rope::test::write_bytes(folder_ / name, bytes);
   }
 
-  std::string read(const std::string& name) const { return eigen_rope::test::file_bytes(folder_ / name); }
+  std::string read(const std::string& name) const {
+    return eigen_rope::test::file_bytes(folder_ / name);
+  }
 
  private:
   eigen_rope::test::TemporaryFolder folder_;

@@ -2,16 +2,19 @@
 //
 // Is this gradient right? For any function of Eigen tensors, ours or not.
 //
-//   auto f   = [&](const auto& x, const auto& bias) { ... };                   tensors to a tensor, or to a number
-//   auto vjp = [&](const Tensor& x, const Tensor& bias, const Tensor& g) {     J^T g: one gradient for each argument
+//   auto f   = [&](const auto& x, const auto& bias) { ... };
+//                       tensors to a tensor, or to a number
+//   auto vjp = [&](const Tensor& x, const Tensor& bias, const Tensor& g) {
+//                       J^T g: one gradient for each argument
 //     return std::make_tuple(dx, dbias); };
 //   eigen_rope::GradientReport report = eigen_rope::check_gradient(f, vjp, std::tie(x, bias));
 //   if (!report) std::cerr << report;
 //
-// The claimed J^T w is compared with numeric derivatives of f. There is no tolerance to choose: rounding in f, and in the claim, is
-// measured at the point itself, and truncation follows from a second step, so the bound is as tight as f allows (about 1e-15 of the
-// derivative by the complex step, 1e-9 by central differences). Not automatic differentiation: the numeric side costs evaluations of f, 4
-// for each element of x.
+// The claimed J^T w is compared with numeric derivatives of f. There is no tolerance to choose:
+// rounding in f, and in the claim, is measured at the point itself, and truncation follows from a
+// second step, so the bound is as tight as f allows (about 1e-15 of the derivative by the complex
+// step, 1e-9 by central differences). Not automatic differentiation: the numeric side costs
+// evaluations of f, 4 for each element of x.
 #pragma once
 
 #include <algorithm>
@@ -41,20 +44,26 @@ template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 template <class T>
-inline constexpr bool is_float_or_double = std::is_same_v<FlatScalar<T>, float> || std::is_same_v<FlatScalar<T>, double>;
+inline constexpr bool is_float_or_double =
+    std::is_same_v<FlatScalar<T>, float> || std::is_same_v<FlatScalar<T>, double>;
 
 template <class T>
-inline constexpr double epsilon_of = static_cast<double>(std::numeric_limits<FlatScalar<T>>::epsilon());
+inline constexpr double epsilon_of =
+    static_cast<double>(std::numeric_limits<FlatScalar<T>>::epsilon());
 
-/// Calls F with arguments X and takes its result, or the claimed gradients, apart. Refers to f and x.
+/// Calls F with arguments X and takes its result, or the claimed gradients, apart. Refers to f and
+/// x.
 template <class F, class... X>
 class FlatCall {
  public:
   using Result = Evaluated<std::invoke_result_t<const F&, const X&...>>;
-  static_assert((is_float_or_double<X> && ...), "[rope] check_gradient takes tensors of float or double, and numbers");
-  static_assert(is_float_or_double<Result>, "[rope] check_gradient needs f to return a tensor of float or double, or a number");
+  static_assert((is_float_or_double<X> && ...),
+                "[rope] check_gradient takes tensors of float or double, and numbers");
+  static_assert(is_float_or_double<Result>,
+                "[rope] check_gradient needs f to return a tensor of float or double, or a number");
 
-  FlatCall(const F& f, const GradientCheckOptions& options, const X&... x) : f_(f), arguments_{Flat<X>::array(x)...} {
+  FlatCall(const F& f, const GradientCheckOptions& options, const X&... x)
+      : f_(f), arguments_{Flat<X>::array(x)...} {
     const std::vector<std::string> names = argument_names(options.names, sizeof...(X));
     (append_to(x_, x), ...);
     Index offset = 0;
@@ -71,10 +80,12 @@ class FlatCall {
   const FlatArray& output() const { return output_; }
   const FlatValues& x() const { return x_; }
 
-  /// f of tensors of types Y at entry(j), j counting through all of them; part() of each element of the result.
+  /// f of tensors of types Y at entry(j), j counting through all of them; part() of each element of
+  /// the result.
   template <class... Y, class Entry, class Part>
   FlatValues value(const Entry& entry, const Part& part) const {
-    const auto result = with_arguments<Y...>(entry, [&](const Y&... y) { return evaluated(std::invoke(f_, y...)); });
+    const auto result = with_arguments<Y...>(
+        entry, [&](const Y&... y) { return evaluated(std::invoke(f_, y...)); });
     using R = Plain<decltype(result)>;
     require_extents("every result of f", output_.extents, Flat<R>::array(result).extents);
     FlatValues values;
@@ -88,15 +99,20 @@ class FlatCall {
     const auto entry = [&](Index j) { return x[static_cast<std::size_t>(j)]; };
     if constexpr (is_function_of_cotangent<Claim>) {
       using S = FlatScalar<Result>;
-      const Result g = Flat<Result>::template filled<S>(output_, [&](Index i) { return static_cast<S>(w[static_cast<std::size_t>(i)]); });
-      return with_arguments<X...>(entry, [&](const X&... at) { return flattened(std::invoke(claim, at..., g)); });
+      const Result g = Flat<Result>::template filled<S>(
+          output_, [&](Index i) { return static_cast<S>(w[static_cast<std::size_t>(i)]); });
+      return with_arguments<X...>(
+          entry, [&](const X&... at) { return flattened(std::invoke(claim, at..., g)); });
     } else {
-      if (w.size() != 1) fail("a gradient without a cotangent g needs f to return one value", static_cast<std::int64_t>(w.size()));
+      if (w.size() != 1)
+        fail("a gradient without a cotangent g needs f to return one value",
+             static_cast<std::int64_t>(w.size()));
       FlatValues gradient;
       if constexpr (is_value<Claim>) {
         gradient = flattened(claim);
       } else {
-        gradient = with_arguments<X...>(entry, [&](const X&... at) { return flattened(std::invoke(claim, at...)); });
+        gradient = with_arguments<X...>(
+            entry, [&](const X&... at) { return flattened(std::invoke(claim, at...)); });
       }
       for (double& value : gradient) value *= w[0];
       return gradient;
@@ -106,9 +122,11 @@ class FlatCall {
  private:
   // Tensors have an operator() of their own.
   template <class Claim>
-  static constexpr bool is_value = IsTensorExpression<Claim>::value || is_tuple<Claim> || std::is_arithmetic_v<Claim>;
+  static constexpr bool is_value =
+      IsTensorExpression<Claim>::value || is_tuple<Claim> || std::is_arithmetic_v<Claim>;
   template <class Claim>
-  static constexpr bool is_function_of_cotangent = !is_value<Claim> && std::is_invocable_v<const Claim&, const X&..., const Result&>;
+  static constexpr bool is_function_of_cotangent =
+      !is_value<Claim> && std::is_invocable_v<const Claim&, const X&..., const Result&>;
 
   template <class... Y, class Entry, class Use>
   auto with_arguments(const Entry& entry, const Use& use) const {
@@ -116,18 +134,21 @@ class FlatCall {
   }
   template <class... Y, class Entry, class Use, std::size_t... k>
   auto with_arguments(const Entry& entry, const Use& use, std::index_sequence<k...>) const {
-    return use(Flat<Y>::template filled<FlatScalar<Y>>(arguments_[k],
-                                                       [&](Index j) { return static_cast<FlatScalar<Y>>(entry(offsets_[k] + j)); })...);
+    return use(Flat<Y>::template filled<FlatScalar<Y>>(arguments_[k], [&](Index j) {
+      return static_cast<FlatScalar<Y>>(entry(offsets_[k] + j));
+    })...);
   }
 
   template <class Gradients>
   FlatValues flattened(const Gradients& gradients) const {
     FlatValues values;
     if constexpr (is_tuple<Gradients>) {
-      static_assert(std::tuple_size_v<Gradients> == sizeof...(X), "[rope] the claim must have one gradient for each argument");
+      static_assert(std::tuple_size_v<Gradients> == sizeof...(X),
+                    "[rope] the claim must have one gradient for each argument");
       append_all(values, gradients, std::index_sequence_for<X...>());
     } else {
-      static_assert(sizeof...(X) == 1, "[rope] the gradients of several arguments are a std::tuple");
+      static_assert(sizeof...(X) == 1,
+                    "[rope] the gradients of several arguments are a std::tuple");
       append_gradient<0>(values, gradients);
     }
     return values;
@@ -143,7 +164,8 @@ class FlatCall {
     using G = Plain<decltype(gradient)>;
     static_assert(std::is_same_v<FlatWith<G, double>, FlatWith<Argument, double>>,
                   "[rope] a gradient must have its argument's rank, layout and index type");
-    require_extents("the gradient of " + arguments_[k].name, arguments_[k].extents, Flat<G>::array(gradient).extents);
+    require_extents("the gradient of " + arguments_[k].name, arguments_[k].extents,
+                    Flat<G>::array(gradient).extents);
     append_to(values, gradient);
   }
 
@@ -154,51 +176,64 @@ class FlatCall {
   FlatValues x_;
 };
 
-/// Functions with one signature, not a template or several: asking whether those can be called with another scalar is no use, as a tensor
-/// claims to convert to every other.
+/// Functions with one signature, not a template or several: asking whether those can be called with
+/// another scalar is no use, as a tensor claims to convert to every other.
 template <class F, class = void>
 inline constexpr bool has_one_signature = std::is_function_v<std::remove_pointer_t<F>>;
 template <class F>
 inline constexpr bool has_one_signature<F, std::void_t<decltype(&F::operator())>> = true;
 
 template <class F, class... Y>
-inline constexpr bool also_takes = !has_one_signature<F> && std::is_invocable_v<const F&, const Y&...>;
+inline constexpr bool also_takes =
+    !has_one_signature<F> && std::is_invocable_v<const F&, const Y&...>;
 
 /// Whether f takes complex tensors and returns them.
 template <class F, class... X>
 constexpr bool takes_complex() {
   if constexpr (also_takes<F, FlatWith<X, std::complex<double>>...>) {
-    return is_complex<FlatScalar<Evaluated<std::invoke_result_t<const F&, const FlatWith<X, std::complex<double>>&...>>>>;
+    return is_complex<FlatScalar<
+        Evaluated<std::invoke_result_t<const F&, const FlatWith<X, std::complex<double>>&...>>>>;
   } else {
     return false;
   }
 }
 
 template <class F, class Claim, class... X>
-GradientReport check_typed_gradient(const F& f, const Claim& claim, const GradientCheckOptions& options, const X&... x) {
+GradientReport check_typed_gradient(const F& f, const Claim& claim,
+                                    const GradientCheckOptions& options, const X&... x) {
   using Call = FlatCall<F, X...>;
   const Call call(f, options, x...);
   GradientProblem problem{call.arguments(), call.output(), call.x(), {}, 0, {}, {}, 0};
   problem.claimed_epsilon = std::max({epsilon_of<X>..., epsilon_of<typename Call::Result>});
-  problem.claimed = [&](const FlatValues& at, const FlatValues& w) { return call.claimed(claim, at, w); };
+  problem.claimed = [&](const FlatValues& at, const FlatValues& w) {
+    return call.claimed(claim, at, w);
+  };
 
   const auto as_double = [](const auto& element) { return static_cast<double>(element); };
   problem.value_epsilon = problem.claimed_epsilon;
   problem.value = [&](const FlatValues& at) {
-    return call.template value<X...>([&](Index j) { return at[static_cast<std::size_t>(j)]; }, as_double);
+    return call.template value<X...>([&](Index j) { return at[static_cast<std::size_t>(j)]; },
+                                     as_double);
   };
-  if (options.precision == Precision::own) return run_gradient_check(problem, options, ProblemKind::differentiable);
-  if constexpr ((!std::is_same_v<FlatScalar<X>, double> || ...) && also_takes<F, FlatWith<X, double>...>) {
+  if (options.precision == Precision::own)
+    return run_gradient_check(problem, options, ProblemKind::differentiable);
+  if constexpr ((!std::is_same_v<FlatScalar<X>, double> || ...) &&
+                also_takes<F, FlatWith<X, double>...>) {
     problem.value_epsilon = std::numeric_limits<double>::epsilon();
     problem.value = [&](const FlatValues& at) {
-      return call.template value<FlatWith<X, double>...>([&](Index j) { return at[static_cast<std::size_t>(j)]; }, as_double);
+      return call.template value<FlatWith<X, double>...>(
+          [&](Index j) { return at[static_cast<std::size_t>(j)]; }, as_double);
     };
   }
   if constexpr (takes_complex<F, X...>()) {
     problem.directional = [&](const FlatValues& at, const FlatValues& v) {
-      constexpr double step = 0x1p-100;  // its square is nothing beside 1, and itself far from underflow
+      constexpr double step =
+          0x1p-100;  // its square is nothing beside 1, and itself far from underflow
       return call.template value<FlatWith<X, std::complex<double>>...>(
-          [&](Index j) { return std::complex<double>(at[static_cast<std::size_t>(j)], step * v[static_cast<std::size_t>(j)]); },
+          [&](Index j) {
+            return std::complex<double>(at[static_cast<std::size_t>(j)],
+                                        step * v[static_cast<std::size_t>(j)]);
+          },
           [](const auto& element) { return static_cast<double>(element.imag()) / step; });
     };
   }
@@ -242,14 +277,20 @@ GradientReport check_typed_gradient(const F& f, const Claim& claim, const Gradie
 ///             (complex step n) of f, m of the claim and n m memory, or for k projections of each
 ///             argument 4 k (k) and k. One entry behind a wrong projection is sought by halving.
 template <class F, class Claim, class X>
-GradientReport check_gradient(const F& f, const Claim& claim, const X& x, const GradientCheckOptions& options = {}) {
+GradientReport check_gradient(const F& f, const Claim& claim, const X& x,
+                              const GradientCheckOptions& options = {}) {
   return detail::check_typed_gradient(f, claim, options, x);
 }
 
 /// The same for several arguments.
 template <class F, class Claim, class... X>
-GradientReport check_gradient(const F& f, const Claim& claim, const std::tuple<X...>& x, const GradientCheckOptions& options = {}) {
-  return std::apply([&](const detail::Plain<X>&... each) { return detail::check_typed_gradient(f, claim, options, each...); }, x);
+GradientReport check_gradient(const F& f, const Claim& claim, const std::tuple<X...>& x,
+                              const GradientCheckOptions& options = {}) {
+  return std::apply(
+      [&](const detail::Plain<X>&... each) {
+        return detail::check_typed_gradient(f, claim, options, each...);
+      },
+      x);
 }
 
 /// Whether `transpose` is the transpose of the linear map `forward`: <A v, w> = <v, A^T w>, without
@@ -268,18 +309,24 @@ GradientReport check_gradient(const F& f, const Claim& claim, const std::tuple<X
 /// - Errors:   eigen_rope::Error as check_gradient().
 /// - Cost:     n + m applications, or 2 for each projection.
 template <class Forward, class Transpose, class X>
-GradientReport check_adjoint(const Forward& forward, const Transpose& transpose, const X& x, const GradientCheckOptions& options = {}) {
+GradientReport check_adjoint(const Forward& forward, const Transpose& transpose, const X& x,
+                             const GradientCheckOptions& options = {}) {
   using Call = detail::FlatCall<Forward, X>;
-  const auto ignoring_x = [&](const X&, const typename Call::Result& g) { return detail::evaluated(std::invoke(transpose, g)); };
+  const auto ignoring_x = [&](const X&, const typename Call::Result& g) {
+    return detail::evaluated(std::invoke(transpose, g));
+  };
   const Call call(forward, options, x);
   detail::GradientProblem problem{call.arguments(), call.output(), call.x(), {}, 0, {}, {}, 0};
-  problem.claimed_epsilon = std::max(detail::epsilon_of<X>, detail::epsilon_of<typename Call::Result>);
+  problem.claimed_epsilon =
+      std::max(detail::epsilon_of<X>, detail::epsilon_of<typename Call::Result>);
   problem.value_epsilon = problem.claimed_epsilon;
   problem.directional = [&](const detail::FlatValues&, const detail::FlatValues& v) {
     return call.template value<X>([&](Index j) { return v[static_cast<std::size_t>(j)]; },
                                   [](const auto& element) { return static_cast<double>(element); });
   };
-  problem.claimed = [&](const detail::FlatValues& at, const detail::FlatValues& w) { return call.claimed(ignoring_x, at, w); };
+  problem.claimed = [&](const detail::FlatValues& at, const detail::FlatValues& w) {
+    return call.claimed(ignoring_x, at, w);
+  };
   return detail::run_gradient_check(problem, options, detail::ProblemKind::linear);
 }
 

@@ -25,7 +25,8 @@ namespace eigen_rope {
 enum class CachedKeys {
   /// The frequencies are those of the last update.
   keep,
-  /// They changed: keys of the same sequence must be moved to the new ones (rerotate.hpp), or be made again.
+  /// They changed: keys of the same sequence must be moved to the new ones (rerotate.hpp), or be
+  /// made again.
   rerotate,
 };
 

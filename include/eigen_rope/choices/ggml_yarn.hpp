@@ -2,12 +2,15 @@
 //
 // YaRN as ggml defines it, on top of the powers f_k of powers.hpp:
 //
-//   rate_k = f_k (linear_scale (1 - x_k) + x_k)            m = attention_factor (1 - ln(linear_scale) / 10)
+//   rate_k = f_k (linear_scale (1 - x_k) + x_k)            m = attention_factor (1 -
+//                                                          ln(linear_scale) / 10)
 //   x_k    = ext_factor (1 - clamp((k - low) / max(0.001, high - low), 0, 1))
-//   low    = max(0, c(beta_fast)), high = min(exponent_dims - 1, c(beta_slow)), rounded outwards or not (RampEnds)
+//   low    = max(0, c(beta_fast)), high = min(exponent_dims - 1, c(beta_slow)), rounded outwards or
+//          not (RampEnds)
 //   c(beta) = exponent_dims ln(original_context / (2 pi beta)) / (2 ln base)
 //
-// Source: Peng et al. 2023 (arXiv 2309.00071); ggml_rope_yarn_corr_dims. Hugging Face's YaRN (yarn.hpp) shares the ramp's ends.
+// Source: Peng et al. 2023 (arXiv 2309.00071); ggml_rope_yarn_corr_dims. Hugging Face's YaRN
+// (yarn.hpp) shares the ramp's ends.
 #pragma once
 
 #include <algorithm>
@@ -26,32 +29,42 @@ namespace eigen_rope {
 
 /// Whether the ends of YaRN's ramp are whole pairs.
 enum class RampEnds {
-  /// floor(c(beta_fast)) and ceil(c(beta_slow)): ggml, and Hugging Face's truncate = true. Derivatives do not pass through the ends.
+  /// floor(c(beta_fast)) and ceil(c(beta_slow)): ggml, and Hugging Face's truncate = true.
+  /// Derivatives do not pass through the ends.
   rounded,
-  /// As the formula gives them, Hugging Face's truncate = false: the ramp depends smoothly on the base and the betas.
+  /// As the formula gives them, Hugging Face's truncate = false: the ramp depends smoothly on the
+  /// base and the betas.
   exact,
 };
 /// The enumerator as text: `rounded`.
 EIGEN_ROPE_API const char* name_of(RampEnds ends);
 
-/// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With ext_factor 0 it changes nothing, m included.
+/// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With
+/// ext_factor 0 it changes nothing, m included.
 template <class S = double>
 struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
   static constexpr const char* name = "ggml_yarn";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;        ///< Whether rates change with the length of the sequence.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"linear_scale", "original_context"};
   GgmlYarn() = default;
   /// In the order of the members, real numbers written as such: {1.0, 4096, 32.0, 1.0}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  GgmlYarn(const detail::RealArgument<S>& ext, detail::Count context = 0, const detail::RealArgument<S>& fast = S(32.0),
+  GgmlYarn(const detail::RealArgument<S>& ext, detail::Count context = 0,
+           const detail::RealArgument<S>& fast = S(32.0),
            const detail::RealArgument<S>& slow = S(1.0), RampEnds ramp_ends = RampEnds::rounded)
-      : ext_factor(ext.value()), original_context(context.value()), beta_fast(fast.value()), beta_slow(slow.value()), ends(ramp_ends) {}
+      : ext_factor(ext.value()),
+        original_context(context.value()),
+        beta_fast(fast.value()),
+        beta_slow(slow.value()),
+        ends(ramp_ends) {}
 
   S ext_factor = S(1.0);  ///< Weight of the unscaled rates; 0 switches YaRN off.
   /// n_ctx_orig, in tokens. 0 is valid: both correction dims are then -infinity before clamping.
   Index original_context = 0;
-  /// Turns within the original context above which a pair keeps its rate; >= 0. 0 is valid: +infinity before clamping.
+  /// Turns within the original context above which a pair keeps its rate; >= 0. 0 is valid:
+  /// +infinity before clamping.
   S beta_fast = S(32.0);
   /// Turns below which a pair is interpolated fully; >= 0.
   S beta_slow = S(1.0);
@@ -81,7 +94,8 @@ struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
   }
 };
 
-/// First and last pair of YaRN's ramp, clamped as ggml does. high may be -infinity and low +infinity.
+/// First and last pair of YaRN's ramp, clamped as ggml does. high may be -infinity and low
+/// +infinity.
 template <class S = double>
 struct CorrectionDims {
   S low;   ///< First pair of the ramp.
@@ -92,13 +106,15 @@ struct CorrectionDims {
 /// {20, 46}, {20.94..., 45.03...} where they are not rounded. Source: ggml_rope_yarn_corr_dims.
 ///
 /// - Errors:   as GgmlYarn::rates.
-EIGEN_ROPE_API CorrectionDims<> yarn_correction_dims(Index dims, double base, const GgmlYarn<>& yarn);
+EIGEN_ROPE_API CorrectionDims<> yarn_correction_dims(Index dims, double base,
+                                                     const GgmlYarn<>& yarn);
 
 namespace detail {
 
 EIGEN_ROPE_API void require_valid(Index dims, double base, const GgmlYarn<>& yarn);
 
-/// YaRN's c(beta), neither rounded nor clamped. A context of 0 wins over a beta of 0, so that 0/0 cannot arise.
+/// YaRN's c(beta), neither rounded nor clamped. A context of 0 wins over a beta of 0, so that 0/0
+/// cannot arise.
 template <class S>
 S yarn_correction(Index dims, const S& base, Index original_context, const S& beta) {
   using std::log;
@@ -117,11 +133,13 @@ S yarn_correction(Index dims, const S& base, Index original_context, const S& be
   return correction;
 }
 
-/// Rounded ends come from the values in double-double, so that every scalar rounds to the same pair.
+/// Rounded ends come from the values in double-double, so that every scalar rounds to the same
+/// pair.
 template <class S>
 CorrectionDims<S> correction_dims(Index dims, const S& base, const GgmlYarn<S>& yarn) {
   if (yarn.ends == RampEnds::rounded) {
-    const CorrectionDims<> rounded = yarn_correction_dims(dims, passive(base), yarn.template cast<double>());
+    const CorrectionDims<> rounded =
+        yarn_correction_dims(dims, passive(base), yarn.template cast<double>());
     return {S(rounded.low), S(rounded.high)};
   }
   S low = yarn_correction(dims, base, yarn.original_context, yarn.beta_fast);

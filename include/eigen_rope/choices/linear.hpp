@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Position interpolation, and scalings of the first pairs alone, on top of the powers f_k of powers.hpp:
+// Position interpolation, and scalings of the first pairs alone, on top of the powers f_k of
+// powers.hpp:
 //
 //   default       rate_k = f_k linear_scale
 //   linear        rate_k = f_k linear_scale / factor
 //   proportional  rate_k = f_k linear_scale / factor for k < rotated_pairs, 0 behind (p-RoPE)
 //
-// Sources: Chen et al. 2023 (arXiv 2306.15595); Barbero et al. 2024 (arXiv 2410.06205); Hugging Face's modeling_rope_utils.py.
+// Sources: Chen et al. 2023 (arXiv 2306.15595); Barbero et al. 2024 (arXiv 2410.06205); Hugging
+// Face's modeling_rope_utils.py.
 #pragma once
 
 #include <array>
@@ -24,7 +26,8 @@ namespace eigen_rope {
 template <class S = double>
 struct Unscaled : detail::Parameters<Unscaled<S>> {
   static constexpr const char* name = "default";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;      ///< Whether rates change with the length of the sequence.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array<const char*, 0> required{};
   /// powers.rates().
@@ -39,7 +42,8 @@ struct Unscaled : detail::Parameters<Unscaled<S>> {
 template <class S = double>
 struct Linear : detail::Parameters<Linear<S>> {
   static constexpr const char* name = "linear";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;     ///< Whether rates change with the length of the sequence.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"factor"};
   Linear() = default;
@@ -49,7 +53,9 @@ struct Linear : detail::Parameters<Linear<S>> {
 
   /// > 0.
   S factor = S(1.0);
-  static_assert(!detail::is_whole<S>, "[rope] the factor must be a floating-point or differentiable number: write 4.0 instead of 4");
+  static_assert(!detail::is_whole<S>,
+                "[rope] the factor must be a floating-point or differentiable number: write 4.0 "
+                "instead of 4");
 
   /// f_k linear_scale / factor.
   ///
@@ -67,18 +73,22 @@ struct Linear : detail::Parameters<Linear<S>> {
 /// Dividing the rates of the first pairs and stopping the rest, or dividing all.
 template <class S = double>
 struct Proportional : detail::Parameters<Proportional<S>> {
-  static constexpr const char* name = "proportional";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;           ///< Whether rates change with the length of the sequence.
+  static constexpr const char* name =
+      "proportional";  ///< Its name in files and on the command line.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"rotated_pairs"};
   Proportional() = default;
   /// In the order of the members, the factor written as a real number: {8.0, 32}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  Proportional(const detail::RealArgument<S>& divisor, detail::Count pairs = 0) : factor(divisor.value()), rotated_pairs(pairs.value()) {}
+  Proportional(const detail::RealArgument<S>& divisor, detail::Count pairs = 0)
+      : factor(divisor.value()), rotated_pairs(pairs.value()) {}
 
   /// > 0.
   S factor = S(1.0);
-  /// Pairs that turn, from the first; 0 to rotary_dims / 2. The others have rate 0, cos = m and sin = 0: m applies to them too.
+  /// Pairs that turn, from the first; 0 to rotary_dims / 2. The others have rate 0, cos = m and sin
+  /// = 0: m applies to them too.
   Index rotated_pairs = 0;
 
   /// f_k linear_scale / factor for the first pairs, 0 behind them.
@@ -103,8 +113,8 @@ struct Proportional : detail::Parameters<Proportional<S>> {
 ///             rate than it has pairs.
 EIGEN_ROPE_API Index partial_rotary_dims(Index head_dims, double fraction);
 
-/// floor(floor(head_dims fraction) / 2), the pairs that turn in a proportional scaling; the powers' dims are all head_dims. fraction in
-/// [0, 1], head_dims > 0, else eigen_rope::Error.
+/// floor(floor(head_dims fraction) / 2), the pairs that turn in a proportional scaling; the powers'
+/// dims are all head_dims. fraction in [0, 1], head_dims > 0, else eigen_rope::Error.
 EIGEN_ROPE_API Index proportional_pairs(Index head_dims, double fraction);
 
 namespace detail {

@@ -3,7 +3,8 @@
 // Llama 3.1's scaling as Hugging Face defines it, on top of the powers f_k of powers.hpp:
 //
 //   rate_k = linear_scale (f_k (1 - s_k) / factor + f_k s_k)      m = attention_factor
-//   s_k    = clamp((n_k - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1),  n_k = original_context |f_k| / (2 pi)
+//   s_k    = clamp((n_k - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1),
+//                       n_k = original_context |f_k| / (2 pi)
 #pragma once
 
 #include <array>
@@ -17,22 +18,28 @@
 
 namespace eigen_rope {
 
-/// What Llama 3.1's scaling adds to the powers, as Hugging Face defines it. Both boundaries belong to the smooth band, which meets its
-/// neighbours there. Equal low and high leave a step: pairs with fewer or as many turns are divided, those with more are kept.
+/// What Llama 3.1's scaling adds to the powers, as Hugging Face defines it. Both boundaries belong
+/// to the smooth band, which meets its neighbours there. Equal low and high leave a step: pairs
+/// with fewer or as many turns are divided, those with more are kept.
 template <class S = double>
 struct Llama3 : detail::Parameters<Llama3<S>> {
   static constexpr const char* name = "llama3";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;     ///< Whether rates change with the length of the sequence.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"factor", "original_context"};
   Llama3() = default;
   /// In the order of the members, real numbers written as such: {8.0, 1.0, 4.0, 8192}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  Llama3(const detail::RealArgument<S>& divisor, const detail::RealArgument<S>& low = S(1.0), const detail::RealArgument<S>& high = S(4.0),
-         detail::Count context = 8192)
-      : factor(divisor.value()), low_freq_factor(low.value()), high_freq_factor(high.value()), original_context(context.value()) {}
+  Llama3(const detail::RealArgument<S>& divisor, const detail::RealArgument<S>& low = S(1.0),
+         const detail::RealArgument<S>& high = S(4.0), detail::Count context = 8192)
+      : factor(divisor.value()),
+        low_freq_factor(low.value()),
+        high_freq_factor(high.value()),
+        original_context(context.value()) {}
 
-  /// Divides the rates of slow pairs; > 0. linear_scale comes on top: leave it 1 to follow Hugging Face.
+  /// Divides the rates of slow pairs; > 0. linear_scale comes on top: leave it 1 to follow Hugging
+  /// Face.
   S factor = S(8.0);
   /// Turns within the original context below which a pair is divided fully; >= 0.
   S low_freq_factor = S(1.0);

@@ -2,7 +2,8 @@
 //
 // LongRoPE, on top of the powers f_k of powers.hpp:
 //
-//   rate_k = f_k linear_scale / long_factor_k if length > original_context, else f_k linear_scale / short_factor_k
+//   rate_k = f_k linear_scale / long_factor_k if length > original_context, else f_k linear_scale /
+//       short_factor_k
 //   m      = attention_factor sqrt(1 + ln factor / ln original_context), or as given
 //
 // Source: Ding et al. 2024 (arXiv 2402.13753); Hugging Face's modeling_rope_utils.py.
@@ -22,7 +23,8 @@ namespace eigen_rope {
 
 /// What makes LongRoPE's m.
 enum class LongRopeMagnitude {
-  /// attention_factor sqrt(1 + ln factor / ln original_context), or attention_factor alone if factor <= 1.
+  /// attention_factor sqrt(1 + ln factor / ln original_context), or attention_factor alone if
+  /// factor <= 1.
   from_factor,
   /// attention_factor.
   given,
@@ -30,18 +32,20 @@ enum class LongRopeMagnitude {
 /// The enumerator as text: `from_factor`.
 EIGEN_ROPE_API const char* name_of(LongRopeMagnitude magnitude);
 
-/// LongRoPE: one divisor per pair, from one of two lists. m does not depend on the list. Cached keys must be rerotated where a sequence
-/// passes original_context (rerotate.hpp); Hugging Face drops or keeps them as they are.
+/// LongRoPE: one divisor per pair, from one of two lists. m does not depend on the list. Cached
+/// keys must be rerotated where a sequence passes original_context (rerotate.hpp); Hugging Face
+/// drops or keeps them as they are.
 template <class S = double>
 struct LongRope : detail::Parameters<LongRope<S>> {
   static constexpr const char* name = "longrope";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = true;        ///< Rates change with the length of the sequence.
+  static constexpr bool uses_length = true;  ///< Rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"short_factor", "long_factor", "original_context"};
   LongRope() = default;
   /// In the order of the members, the factor written as a real number: {short, long, 4096, 32.0}.
-  LongRope(std::vector<S> short_divisors, std::vector<S> long_divisors, detail::Count context = 4096,
-           const detail::RealArgument<S>& stretch = S(1.0), LongRopeMagnitude rule = LongRopeMagnitude::from_factor)
+  LongRope(std::vector<S> short_divisors, std::vector<S> long_divisors,
+           detail::Count context = 4096, const detail::RealArgument<S>& stretch = S(1.0),
+           LongRopeMagnitude rule = LongRopeMagnitude::from_factor)
       : short_factor(std::move(short_divisors)),
         long_factor(std::move(long_divisors)),
         original_context(context.value()),
@@ -51,9 +55,11 @@ struct LongRope : detail::Parameters<LongRope<S>> {
   /// Exactly one per pair in each; finite and not 0.
   std::vector<S> short_factor{};
   std::vector<S> long_factor{};  ///< For sequences longer than original_context.
-  /// Tokens up to and including which the short list holds; > 0, and > 1 where m comes from factor > 1.
+  /// Tokens up to and including which the short list holds; > 0, and > 1 where m comes from factor
+  /// > 1.
   Index original_context = 4096;
-  /// > 0; only m depends on it. A missing one (context over original context) is the reader's to fill in.
+  /// > 0; only m depends on it. A missing one (context over original context) is the reader's to
+  /// fill in.
   S factor = S(1.0);
   LongRopeMagnitude magnitude = LongRopeMagnitude::from_factor;  ///< The rule for m.
 

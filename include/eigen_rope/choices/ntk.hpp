@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NTK-aware scalings, which change the base or each rate by a power of the factor, on top of the powers f_k of powers.hpp
-// (d = exponent_dims, e_k = k):
+// NTK-aware scalings, which change the base or each rate by a power of the factor, on top of the
+// powers f_k of powers.hpp (d = exponent_dims, e_k = k):
 //
-//   base          base factor^(d / (d - 2))                            ntk_base: stretches the slowest pair by factor, leaves the fastest
-//   dynamic NTK   base' = base (1 + factor (L / original_context - 1))^(d / (d - 2)),  L = max(length, original_context)
-//   NTK           rate_k = f_k factor^(-(2 (e_k + 1) / d)^mixed_b)     mixed_b = 1, the fixed rule: base factor, over factor^(2/d)
+//   base          base factor^(d / (d - 2))
+//                       ntk_base: stretches the slowest pair by factor, leaves the fastest
+//   dynamic NTK   base' = base (1 + factor (L / original_context - 1))^(d / (d - 2)),
+//                       L = max(length, original_context)
+//   NTK           rate_k = f_k factor^(-(2 (e_k + 1) / d)^mixed_b)
+//                       mixed_b = 1, the fixed rule: base factor, over factor^(2/d)
 //
-// Published code (Hugging Face's modeling_rope_utils.py, vLLM) computes in float; these are the real-number formulas, edge cases included.
-// Not here: the state of a growing sequence (dynamic_ntk.hpp).
+// Published code (Hugging Face's modeling_rope_utils.py, vLLM) computes in float; these are the
+// real-number formulas, edge cases included. Not here: the state of a growing sequence
+// (dynamic_ntk.hpp).
 #pragma once
 
 #include <array>
@@ -24,7 +28,8 @@
 
 namespace eigen_rope {
 
-/// Dynamic NTK: the base depends on the length of the sequence. As Hugging Face; vLLM's older static rule is length = factor * context.
+/// Dynamic NTK: the base depends on the length of the sequence. As Hugging Face; vLLM's older
+/// static rule is length = factor * context.
 template <class S = double>
 struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
   static constexpr const char* name = "dynamic";  ///< Its name in files and on the command line.
@@ -61,7 +66,8 @@ struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
 template <class S = double>
 struct NtkScaling : detail::Parameters<NtkScaling<S>> {
   static constexpr const char* name = "ntk";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;  ///< Whether rates change with the length of the sequence.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"factor"};
   NtkScaling() = default;
@@ -71,9 +77,12 @@ struct NtkScaling : detail::Parameters<NtkScaling<S>> {
 
   /// > 0.
   S factor = S(1.0);
-  /// b of exp(-ln(factor) (m / (d / 2))^b), m = e_k + 1; finite and not negative. 1 is the fixed rule.
+  /// b of exp(-ln(factor) (m / (d / 2))^b), m = e_k + 1; finite and not negative. 1 is the fixed
+  /// rule.
   S mixed_b = S(1.0);
-  static_assert(!detail::is_whole<S>, "[rope] the factor must be a floating-point or differentiable number: write 4.0 instead of 4");
+  static_assert(!detail::is_whole<S>,
+                "[rope] the factor must be a floating-point or differentiable number: write 4.0 "
+                "instead of 4");
 
   /// vLLM's rule for all lengths.
   ///
@@ -106,7 +115,8 @@ EIGEN_ROPE_API void require_valid_ntk(Index dims, double base, double factor);
 EIGEN_ROPE_API double ntk_base(Index dims, double base, double factor);
 
 /// The same for differentiable and other scalars, in their own arithmetic.
-template <class S, std::enable_if_t<!std::is_arithmetic_v<S> || std::is_same_v<S, long double>, int> = 0>
+template <class S,
+          std::enable_if_t<!std::is_arithmetic_v<S> || std::is_same_v<S, long double>, int> = 0>
 S ntk_base(Index dims, const S& base, const S& factor) {
   using std::exp;
   using std::log;
@@ -163,7 +173,8 @@ Rates<S> NtkScaling<S>::rates(const Powers<S>& powers, Index /*length*/) const {
   const S log_factor = log(factor);
   const S dims = S(static_cast<double>(detail::exponent_dims(powers)));
   for (std::size_t k = 0; k < result.rates.size(); ++k) {
-    const auto exponent = static_cast<double>(powers.exponents.empty() ? static_cast<Index>(k) : powers.exponents[k]);
+    const auto exponent =
+        static_cast<double>(powers.exponents.empty() ? static_cast<Index>(k) : powers.exponents[k]);
     const S place = S(2 * (exponent + 1)) / dims;
     const S log_place = log(place);
     const S log_share = mixed_b * log_place;

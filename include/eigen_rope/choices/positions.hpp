@@ -2,13 +2,16 @@
 //
 // Where each token stands.
 //
-//   range        start, start + 1, ...                     a prompt, or a step of decoding behind a KV cache
-//   ids          one position per token                    packed sequences, gathered tokens, gaps, repeats
+//   range        start, start + 1, ...                     a prompt, or a step of decoding behind a
+//                                                          KV cache
+//   ids          one position per token                    packed sequences, gathered tokens, gaps,
+//                                                          repeats
 //   per_batch    one per batch and token, [batch][token]
-//   multi_axis   one per axis, batch and token, [axis][batch][token], with the Sections that give each pair its axis
+//   multi_axis   one per axis, batch and token, [axis][batch][token], with the Sections that give
+//                each pair its axis
 //
-// Positions are integers (any int64, kept exactly) or doubles (fractional positions); both may be negative. Not the layout of a tensor:
-// which axis is the token axis is the cache's Layout.
+// Positions are integers (any int64, kept exactly) or doubles (fractional positions); both may be
+// negative. Not the layout of a tensor: which axis is the token axis is the cache's Layout.
 #pragma once
 
 #include <cstdint>
@@ -54,14 +57,18 @@ class EIGEN_ROPE_API Positions {
     return Positions(exact(ids), batches.count, std::nullopt);
   }
 
-  /// On axis a, token s of batch b stands at ids[(a * batches + b) * tokens + s]. The list must divide into axes and batches.
+  /// On axis a, token s of batch b stands at ids[(a * batches + b) * tokens + s]. The list must
+  /// divide into axes and batches.
   template <class Number>
-  static Positions multi_axis(const std::vector<Number>& ids, Sections sections, Batches batches = {}) {
+  static Positions multi_axis(const std::vector<Number>& ids, Sections sections,
+                              Batches batches = {}) {
     return Positions(exact(ids), batches.count, std::move(sections));
   }
 
-  Index tokens() const { return tokens_; }                        ///< In each sequence.
-  Index batches() const { return batches_; }                      ///< Sequences with positions of their own; 1 where all share them.
+  Index tokens() const { return tokens_; }  ///< In each sequence.
+  Index batches() const {
+    return batches_;
+  }  ///< Sequences with positions of their own; 1 where all share them.
   int axes() const { return sections_ ? sections_->axes() : 1; }  ///< Positions of each token.
   /// The axis whose position turns `pair`; 0 without sections.
   int axis(Index pair) const { return sections_ ? sections_->axis(pair) : 0; }
@@ -85,7 +92,8 @@ class EIGEN_ROPE_API Positions {
   template <class Number>
   static std::vector<DoubleDouble> exact(const std::vector<Number>& ids) {
     static_assert(std::is_arithmetic_v<Number>, "positions are integers or floating-point numbers");
-    static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) && !std::is_same_v<Number, long double>,
+    static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) &&
+                      !std::is_same_v<Number, long double>,
                   "positions are held as int64 or double");
     std::vector<DoubleDouble> values;
     values.reserve(ids.size());

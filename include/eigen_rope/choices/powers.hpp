@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rates that every scaling begins with: powers of a base, for any scalar. Derivatives flow from parameters to rates through any
-// differentiable one.
+// The rates that every scaling begins with: powers of a base, for any scalar. Derivatives flow from
+// parameters to rates through any differentiable one.
 //
-//   f_k    = base^(-2 e_k / exponent_dims) / factor_k             radians per token; e_k = k unless told otherwise
-//   rate_k = f_k linear_scale                                     m = attention_factor
+//   f_k    = base^(-2 e_k / exponent_dims) / factor_k   radians per token; e_k = k unless told
+//                                                       otherwise
+//   rate_k = f_k linear_scale                           m = attention_factor
 //
-// What a scaling makes of them stands in a header of its own (scaling.hpp lists them). Not here: what is done with rates (Frequencies,
-// Cache::from_rates). Nothing here needs Eigen.
+// What a scaling makes of them stands in a header of its own (scaling.hpp lists them). Not here:
+// what is done with rates (Frequencies, Cache::from_rates). Nothing here needs Eigen.
 #pragma once
 
 #include <cmath>
@@ -35,23 +36,29 @@ struct Rates {
 
 namespace detail {
 
-/// Powers of whole numbers have no such class. (Asserted in Powers itself, Clang would take its base away and complain of that, too.)
+/// Powers of whole numbers have no such class. (Asserted in Powers itself, Clang would take its
+/// base away and complain of that, too.)
 template <class S>
 struct PowersScalar {
-  static_assert(!is_whole<S>, "[rope] the parameters of rates must be floating-point or differentiable numbers, not integers");
+  static_assert(!is_whole<S>,
+                "[rope] the parameters of rates must be floating-point or differentiable numbers, "
+                "not integers");
 };
 
 }  // namespace detail
 
-/// What every scaling begins with: powers of a base. S is any scalar with + - * / exp and log, made from a double.
+/// What every scaling begins with: powers of a base. S is any scalar with + - * / exp and log, made
+/// from a double.
 template <class S = double>
 struct Powers : detail::Parameters<Powers<S>> {
   static constexpr const char* name = "powers";  ///< Its name in files and on the command line.
   Powers() = default;
-  /// In the order of the members. Dims are an integer and the base a real number, so that neither can stand for the other: {128, 10000.0}.
+  /// In the order of the members. Dims are an integer and the base a real number, so that neither
+  /// can stand for the other: {128, 10000.0}.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
-  Powers(detail::Count dims, const detail::RealArgument<S>& theta = S(10000.0), const S& scale = S(1.0), const S& m = S(1.0),
-         std::vector<S> divisors = {}, std::vector<Index> powers = {}, Index dims_of_exponents = 0)
+  Powers(detail::Count dims, const detail::RealArgument<S>& theta = S(10000.0),
+         const S& scale = S(1.0), const S& m = S(1.0), std::vector<S> divisors = {},
+         std::vector<Index> powers = {}, Index dims_of_exponents = 0)
       : rotary_dims(dims.value()),
         base(theta.value()),
         linear_scale(scale),
@@ -68,9 +75,11 @@ struct Powers : detail::Parameters<Powers<S>> {
   S linear_scale = S(1.0);
   /// m; finite. Negative and zero are allowed (zero has no inverse).
   S attention_factor = S(1.0);
-  /// Divides the rate of each pair; finite and not 0. Empty for none, otherwise at least one per pair; more are ignored.
+  /// Divides the rate of each pair; finite and not 0. Empty for none, otherwise at least one per
+  /// pair; more are ignored.
   std::vector<S> factors{};
-  /// The power of each pair (Sections::exponents); empty for 0, 1, 2, ...; otherwise exactly one per pair.
+  /// The power of each pair (Sections::exponents); empty for 0, 1, 2, ...; otherwise exactly one
+  /// per pair.
   std::vector<Index> exponents{};
   /// d of base^(-2e/d); 0 for rotary_dims. ggml's vision mode has d = rotary_dims / 2.
   Index exponent_dims = 0;
@@ -118,8 +127,8 @@ S constant(DoubleDouble value) {
   return S(value.high) + S(value.low);
 }
 
-// Below and in the scalings, one operation a statement, each stored as S: the operators of differentiable scalars may return expressions
-// that refer to their operands.
+// Below and in the scalings, one operation a statement, each stored as S: the operators of
+// differentiable scalars may return expressions that refer to their operands.
 
 /// base^(-2 e_k / d) / factor_k
 template <class S>
@@ -133,7 +142,8 @@ std::vector<S> unscaled_rates(const Powers<S>& powers) {
   checked_product("the number of bytes of all rates", static_cast<Index>(pairs), sizeof(S));
   rates.reserve(pairs);
   for (std::size_t k = 0; k < pairs; ++k) {
-    const auto power = powers.exponents.empty() ? static_cast<double>(k) : static_cast<double>(powers.exponents[k]);
+    const auto power = powers.exponents.empty() ? static_cast<double>(k)
+                                                : static_cast<double>(powers.exponents[k]);
     const S logarithms = log_base * S(-2 * power);
     const S logarithm = logarithms / dims;
     S rate = exp(logarithm);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every scaling, and any of them as one value: what a program holds that learns only at run time which one a model has.
+// Every scaling, and any of them as one value: what a program holds that learns only at run time
+// which one a model has.
 //
 //   const eigen_rope::Scaling scaling = eigen_rope::Llama3{8.0, 1.0, 4.0, 8192};
 //   eigen_rope::Frequencies f({128, 5e5}, scaling);
 //
-// Powers say how fast pairs turn before, the scaling what becomes of it. Each scaling is one class in a header of its own:
+// Powers say how fast pairs turn before, the scaling what becomes of it. Each scaling is one class
+// in a header of its own:
 //
-//   name, required                            its word in files and on the command line, and what must be given there
-//   uses_length                               whether rates change with the length of the sequence
-//   members, for_each_parameter               the parameters, for any scalar
-//   rates(powers, length)                     the formula, for any scalar; refuses what has no meaning
+//   name, required                its word in files and on the command line, and what must be given
+//                                 there
+//   uses_length                   whether rates change with the length of the sequence
+//   members, for_each_parameter   the parameters, for any scalar
+//   rates(powers, length)         the formula, for any scalar; refuses what has no meaning
 //
-// The list below is the only other place: frequencies, gradients, printing, reading and comparing go over it.
+// The list below is the only other place: frequencies, gradients, printing, reading and comparing
+// go over it.
 #pragma once
 
 #include <optional>
@@ -31,10 +35,11 @@
 namespace eigen_rope {
 
 /// Any of them; Unscaled is the powers alone.
-using Scaling =
-    std::variant<Unscaled<>, Linear<>, Proportional<>, DynamicNtkScaling<>, NtkScaling<>, Yarn<>, GgmlYarn<>, Llama3<>, LongRope<>>;
+using Scaling = std::variant<Unscaled<>, Linear<>, Proportional<>, DynamicNtkScaling<>,
+                             NtkScaling<>, Yarn<>, GgmlYarn<>, Llama3<>, LongRope<>>;
 
-/// default, linear, proportional, dynamic, ntk, yarn (both), llama3 or longrope: the names of published configurations.
+/// default, linear, proportional, dynamic, ntk, yarn (both), llama3 or longrope: the names of
+/// published configurations.
 EIGEN_ROPE_API const char* scaling_name(const Scaling& scaling);
 
 /// Tokens the model was trained with before it was scaled, where the scaling says; at least 0.

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which position axis (time, height, width, extra) turns each pair, for models whose tokens have several positions.
+// Which position axis (time, height, width, extra) turns each pair, for models whose tokens have
+// several positions.
 //
 // With lengths L_0..L_(n-1) counted in pairs, pair p and q = p mod (L_0 + ... + L_(n-1)):
 //
-//   contiguous            the section q falls into (multi-axis RoPE of Qwen2-VL; ggml's mrope)
-//   vision                the same, and the exponent of the rate restarts in each section: exponent(p) = q - start of the section
-//   interleaved_ggml      ggml's imrope: h if q%3==1 and q < 3 L_h; w if q%3==2 and q < 3 L_w; t if q%3==0 and q < 3 L_t; else e
-//   interleaved_hf        Hugging Face's (Qwen3-VL): h if p%3==1 and p < 3 L_h; w if p%3==2 and p < 3 L_w; else t
+//   contiguous         the section q falls into (multi-axis RoPE of Qwen2-VL; ggml's mrope)
+//   vision             the same, and the exponent of the rate restarts in each section: exponent(p)
+//                      = q - start of the section
+//   interleaved_ggml   ggml's imrope: h if q%3==1 and q < 3 L_h; w if q%3==2 and q < 3 L_w; t if
+//                      q%3==0 and q < 3 L_t; else e
+//   interleaved_hf     Hugging Face's (Qwen3-VL): h if p%3==1 and p < 3 L_h; w if p%3==2 and p < 3
+//                      L_w; else t
 //
-// The two interleaved patterns differ in the last pairs: for [24, 20, 20] in pairs 60 to 63, ggml takes t e e t and Hugging Face
-// t t t t. Not the rates themselves: exponent() only says which power of the base a pair takes.
+// The two interleaved patterns differ in the last pairs: for [24, 20, 20] in pairs 60 to 63, ggml
+// takes t e e t and Hugging Face t t t t. Not the rates themselves: exponent() only says which
+// power of the base a pair takes.
 #pragma once
 
 #include <iosfwd>
@@ -62,7 +67,9 @@ class EIGEN_ROPE_API Sections {
   std::string text() const;
 
   /// The same rule and lengths.
-  friend bool operator==(const Sections& a, const Sections& b) { return a.pattern_ == b.pattern_ && a.lengths_ == b.lengths_; }
+  friend bool operator==(const Sections& a, const Sections& b) {
+    return a.pattern_ == b.pattern_ && a.lengths_ == b.lengths_;
+  }
   friend bool operator!=(const Sections& a, const Sections& b) { return !(a == b); }
   /// Writes text().
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Sections& sections);

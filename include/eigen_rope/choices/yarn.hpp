@@ -2,11 +2,13 @@
 //
 // YaRN as Hugging Face and DeepSeek have it, on top of the powers f_k of powers.hpp:
 //
-//   rate_k = f_k linear_scale ((1 - x_k) / factor + x_k),  x_k = (1 - clamp((k - low) / (high - low), 0, 1)) extrapolation
+//   rate_k = f_k linear_scale ((1 - x_k) / factor + x_k),  x_k = (1 - clamp((k - low) / (high -
+//                                                          low), 0, 1)) extrapolation
 //   m      = attention_factor times what YarnMagnitude says; low and high as in ggml_yarn.hpp
 //
-// Source: Peng et al. 2023 (arXiv 2309.00071); Hugging Face's modeling_rope_utils.py, DeepSeek's and vLLM's own code. Published code
-// computes in float; these are the real-number formulas, edge cases included.
+// Source: Peng et al. 2023 (arXiv 2309.00071); Hugging Face's modeling_rope_utils.py, DeepSeek's
+// and vLLM's own code. Published code computes in float; these are the real-number formulas, edge
+// cases included.
 #pragma once
 
 #include <array>
@@ -23,9 +25,11 @@
 
 namespace eigen_rope {
 
-/// Whose rule makes YaRN's m from factor and the mscales: g(s, t) = 1 if s <= 1, else 1 + t ln(s) / 10.
+/// Whose rule makes YaRN's m from factor and the mscales: g(s, t) = 1 if s <= 1, else 1 + t ln(s)
+/// / 10.
 enum class YarnMagnitude {
-  /// m = attention_factor g(factor, mscale) / g(factor, mscale_all_dim) if both are there and not 0, else attention_factor g(factor, 1).
+  /// m = attention_factor g(factor, mscale) / g(factor, mscale_all_dim) if both are there and not
+  /// 0, else attention_factor g(factor, 1).
   hugging_face,
   /// The ratio always, with mscale 1 if it is not there: DeepSeek's own code, vLLM, Megatron.
   deepseek,
@@ -35,20 +39,24 @@ enum class YarnMagnitude {
 /// The enumerator as text: `hugging_face`.
 EIGEN_ROPE_API const char* name_of(YarnMagnitude magnitude);
 
-/// YaRN as Hugging Face defines it. It differs from ggml's (GgmlYarn) in m and where the ramp has no width or a negative one.
+/// YaRN as Hugging Face defines it. It differs from ggml's (GgmlYarn) in m and where the ramp has
+/// no width or a negative one.
 ///
-/// Of Hugging Face's edge cases these are kept: high is clamped at d - 1 and not at 0, so that nothing is scaled where it is negative (a
-/// context below 2 pi beta_slow); ends that are equal are put 0.001 apart; ends in the wrong order (beta_fast < beta_slow) turn the ramp
-/// round. Refused: betas of 0, which it reads as 32 and 1; a context of 0. A missing factor (context over original context) is the reader's
-/// to fill in.
+/// Of Hugging Face's edge cases these are kept: high is clamped at d - 1 and not at 0, so that
+/// nothing is scaled where it is negative (a context below 2 pi beta_slow); ends that are equal are
+/// put 0.001 apart; ends in the wrong order (beta_fast < beta_slow) turn the ramp round. Refused:
+/// betas of 0, which it reads as 32 and 1; a context of 0. A missing factor (context over original
+/// context) is the reader's to fill in.
 template <class S = double>
 struct Yarn : detail::Parameters<Yarn<S>> {
   static constexpr const char* name = "yarn";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = false;   ///< Whether rates change with the length of the sequence.
+  static constexpr bool uses_length =
+      false;  ///< Whether rates change with the length of the sequence.
   /// Parameters without a usual value.
   static constexpr std::array required{"factor", "original_context"};
   /// Set by name, as below: ggml's YaRN takes other numbers in other places.
-  Yarn() {}  // NOLINT(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
+  Yarn() {
+  }  // NOLINT(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
 
   /// Must be set; > 0. With hugging_face and deepseek m has a kink at 1.
   S factor = S(0.0);
@@ -65,7 +73,8 @@ struct Yarn : detail::Parameters<Yarn<S>> {
   std::optional<S> mscale{};
   /// Finite; 0 for none.
   S mscale_all_dim = S(0.0);
-  /// Multiplies the kept part of the rate, vLLM's extrapolation_factor as the published formula has it; finite.
+  /// Multiplies the kept part of the rate, vLLM's extrapolation_factor as the published formula has
+  /// it; finite.
   S extrapolation = S(1.0);
 
   /// The blend.
@@ -134,7 +143,8 @@ template <class S>
 S yarn_magnitude(const Yarn<S>& yarn) {
   const bool both = yarn.mscale && passive(*yarn.mscale) != 0 && passive(yarn.mscale_all_dim) != 0;
   if (yarn.magnitude == YarnMagnitude::given) return S(1.0);
-  if (yarn.magnitude == YarnMagnitude::hugging_face && !both) return yarn_mscale(yarn.factor, S(1.0));
+  if (yarn.magnitude == YarnMagnitude::hugging_face && !both)
+    return yarn_mscale(yarn.factor, S(1.0));
   const S scale = yarn.mscale.value_or(S(1.0));
   const S numerator = yarn_mscale(yarn.factor, scale);
   const S denominator = yarn_mscale(yarn.factor, yarn.mscale_all_dim);

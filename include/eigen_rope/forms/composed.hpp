@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation in stock Eigen Tensor operations only: the definition as tensor algebra, and what a user would write without us.
+// The rotation in stock Eigen Tensor operations only: the definition as tensor algebra, and what a
+// user would write without us.
 //
-//   a, b = the members of every pair               two slices (half), two strided slices (interleaved), four slices (quarter)
-//   y    = join(c_A a - s_A b, c_B b + s_B a)      broadcasts, products, concatenation
+//   a, b = the members of every pair            two slices (half), two strided slices
+//                                               (interleaved), four slices (quarter)
+//   y    = join(c_A a - s_A b, c_B b + s_B a)   broadcasts, products, concatenation
 //
-// x has shape [D, ...], a and b [R/2, ...], the result x's. Eigen evaluates slices and concatenations coefficient by coefficient, so
-// this is 40 to 1000 times slower than memory allows. Operations for split-half pairs: 2 casts, 2 slices, 4 broadcasts, 4 products, 2 sums
-// and 1 concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's extents. For interleaved pairs of
-// float and double there is a stock form at loop speed, the product of complex numbers: composed_complex.hpp. The tables in the same style:
+// x has shape [D, ...], a and b [R/2, ...], the result x's. Eigen evaluates slices and
+// concatenations coefficient by coefficient, so this is 40 to 1000 times slower than memory allows.
+// Operations for split-half pairs: 2 casts, 2 slices, 4 broadcasts, 4 products, 2 sums and 1
+// concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's
+// extents. For interleaved pairs of float and double there is a stock form at loop speed, the
+// product of complex numbers: composed_complex.hpp. The tables in the same style:
 // composed_table.hpp. Here to compare with and to read, not to use.
 #pragma once
 
@@ -45,13 +49,15 @@ Sizes<rank> with_features(Sizes<rank> sizes, Index count) {
 /// Features first .. first+count-1 of every row.
 template <int layout, int rank, class Expression>
 auto features(const Expression& e, const Sizes<rank>& sizes, Index first, Index count) {
-  return e.slice(with_features<layout>(filled<rank>(0), first), with_features<layout>(sizes, count));
+  return e.slice(with_features<layout>(filled<rank>(0), first),
+                 with_features<layout>(sizes, count));
 }
 
 /// Every other feature from `first` on.
 template <int layout, int rank, class Expression>
 auto every_other(const Expression& e, const Sizes<rank>& sizes, Index first) {
-  return e.stridedSlice(with_features<layout>(filled<rank>(0), first), sizes, with_features<layout>(filled<rank>(1), 2));
+  return e.stridedSlice(with_features<layout>(filled<rank>(0), first), sizes,
+                        with_features<layout>(filled<rank>(1), 2));
 }
 
 /// Takes the pairs of a window of these sizes apart, and puts them together.
@@ -110,12 +116,14 @@ struct Members<PairKind::quarter, layout, rank> {
 
   template <class E>
   auto first(const E& e) const {
-    return features<layout>(e, sizes, 0, pairs / 2).concatenate(features<layout>(e, sizes, pairs, pairs / 2), feature_axis<rank, layout>);
+    return features<layout>(e, sizes, 0, pairs / 2)
+        .concatenate(features<layout>(e, sizes, pairs, pairs / 2), feature_axis<rank, layout>);
   }
   template <class E>
   auto second(const E& e) const {
     return features<layout>(e, sizes, pairs / 2, pairs / 2)
-        .concatenate(features<layout>(e, sizes, pairs + pairs / 2, pairs / 2), feature_axis<rank, layout>);
+        .concatenate(features<layout>(e, sizes, pairs + pairs / 2, pairs / 2),
+                     feature_axis<rank, layout>);
   }
   template <class A, class B>
   auto join(const A& a, const B& b) const {
@@ -128,8 +136,9 @@ struct Members<PairKind::quarter, layout, rank> {
   }
 };
 
-/// One member's coefficients, [pairs, ...]: half of a full-width table, all of a half-width one. Cast before they are sliced: evaluated
-/// together, Eigen 3.4 puts the slice's 16-bit values where the cast's floats belong.
+/// One member's coefficients, [pairs, ...]: half of a full-width table, all of a half-width one.
+/// Cast before they are sliced: evaluated together, Eigen 3.4 puts the slice's 16-bit values where
+/// the cast's floats belong.
 template <class Compute, class Split, class Table>
 auto coefficients(const Split& split, const Table& table, bool full_width, bool second) {
   constexpr int rank = Table::NumDimensions;
@@ -140,10 +149,12 @@ auto coefficients(const Split& split, const Table& table, bool full_width, bool 
   return second ? Result(split.second(entries)) : Result(split.first(entries));
 }
 
-/// y's window = the rotation of x's: pairs taken apart by `in`, joined by `out`; the coefficients still broadcast by `repeats`.
+/// y's window = the rotation of x's: pairs taken apart by `in`, joined by `out`; the coefficients
+/// still broadcast by `repeats`.
 template <class Y, class X, class Coefficients, class In, class Out, int rank, class Device>
-void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficients& c_B, const Coefficients& s_A, const Coefficients& s_B,
-                    const Sizes<rank>& repeats, const In& in, const Out& out, Direction direction, const Device& device) {
+void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficients& c_B,
+                    const Coefficients& s_A, const Coefficients& s_B, const Sizes<rank>& repeats,
+                    const In& in, const Out& out, Direction direction, const Device& device) {
   using Compute = typename Coefficients::Scalar;
   using YScalar = typename std::decay_t<Y>::Scalar;
   const auto a = in.first(x).template cast<Compute>();
@@ -153,21 +164,26 @@ void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficien
   const auto sin_A = s_A.broadcast(repeats);
   const auto sin_B = s_B.broadcast(repeats);
   if (direction == Direction::forward) {
-    y.device(device) = out.join(cos_A * a - sin_A * b, cos_B * b + sin_B * a).template cast<YScalar>();
+    y.device(device) =
+        out.join(cos_A * a - sin_A * b, cos_B * b + sin_B * a).template cast<YScalar>();
   } else if (direction == Direction::backward) {
-    y.device(device) = out.join(cos_A * a + sin_B * b, cos_B * b - sin_A * a).template cast<YScalar>();
+    y.device(device) =
+        out.join(cos_A * a + sin_B * b, cos_B * b - sin_A * a).template cast<YScalar>();
   } else {
     const auto determinant = cos_A * cos_B + sin_A * sin_B;
-    y.device(device) = out.join(cos_B / determinant * a + sin_A / determinant * b, cos_A / determinant * b - sin_B / determinant * a)
+    y.device(device) = out.join(cos_B / determinant * a + sin_A / determinant * b,
+                                cos_A / determinant * b - sin_B / determinant * a)
                            .template cast<YScalar>();
   }
 }
 
 }  // namespace detail
 
-/// The rotation of x, evaluated. Arguments, errors and arithmetic as eigen_rope::rotate; x must be a Tensor or TensorMap.
+/// The rotation of x, evaluated. Arguments, errors and arithmetic as eigen_rope::rotate; x must be
+/// a Tensor or TensorMap.
 template <class X, class Table, class Device = Eigen::DefaultDevice>
-auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction = Direction::forward, const Device& device = Device()) {
+auto rotate(const X& x, const Table& table, Pairing pairing,
+            Direction direction = Direction::forward, const Device& device = Device()) {
   constexpr int rank = X::NumDimensions;
   constexpr int layout = static_cast<int>(X::Layout);
   const auto& entries = eigen_rope::detail::view_of(table);
@@ -178,7 +194,8 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
   using Sizes = detail::Sizes<rank>;
 
   const Shape shape = eigen_rope::detail::shape_of<layout>(x.dimensions());
-  const eigen_rope::detail::RowPlan plan = eigen_rope::detail::make_row_plan(shape[0], entries.width, pairing, direction);
+  const eigen_rope::detail::RowPlan plan =
+      eigen_rope::detail::make_row_plan(shape[0], entries.width, pairing, direction);
   eigen_rope::detail::check_table_broadcasts(shape.outer(), entries.outer);
   (void)eigen_rope::detail::checked_table_size(entries);
   if (direction == Direction::inverse) eigen_rope::detail::require_invertible(plan, entries);
@@ -186,7 +203,8 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
   Sizes table_sizes;
   Sizes repeats;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const int axis = layout == static_cast<int>(Eigen::ColMajor) ? static_cast<int>(i) : rank - 1 - static_cast<int>(i);
+    const int axis = layout == static_cast<int>(Eigen::ColMajor) ? static_cast<int>(i)
+                                                                 : rank - 1 - static_cast<int>(i);
     sizes[i] = shape[axis];
     table_sizes[i] = axis == 0 ? entries.width : entries.outer[axis - 1];
     repeats[i] = axis == 0 || table_sizes[i] == sizes[i] ? 1 : sizes[i];
@@ -212,7 +230,8 @@ auto rotate(const X& x, const Table& table, Pairing pairing, Direction direction
     const auto cos_B = detail::coefficients<Compute>(split, cos, plan.full_width, true);
     const auto sin_A = detail::coefficients<Compute>(split, sin, plan.full_width, false);
     const auto sin_B = detail::coefficients<Compute>(split, sin, plan.full_width, true);
-    detail::assign_rotated(y_window, x_window, cos_A, cos_B, sin_A, sin_B, repeats, in, out, direction, device);
+    detail::assign_rotated(y_window, x_window, cos_A, cos_B, sin_A, sin_B, repeats, in, out,
+                           direction, device);
   };
   constexpr std::integral_constant<PairKind, PairKind::split_half> by_halves{};
   constexpr std::integral_constant<PairKind, PairKind::interleaved> by_neighbours{};

@@ -5,8 +5,9 @@
 //   for every row, every pair k of the window, with input slots (a, b) and output slots (A, B):
 //       y_A = c_A x_a - s_A x_b        y_B = c_B x_b + s_B x_a        everything else is copied
 //
-// On raw arrays whose feature axis is fastest; x and y dense and of the same shape, not overlapping. One loop per axis would hide that
-// rows are all alike, so the outer axes are counted through by one index. Readable first: it is the baseline, not the product.
+// On raw arrays whose feature axis is fastest; x and y dense and of the same shape, not
+// overlapping. One loop per axis would hide that rows are all alike, so the outer axes are counted
+// through by one index. Readable first: it is the baseline, not the product.
 #pragma once
 
 #include "eigen_rope/choices/direction.hpp"
@@ -45,8 +46,8 @@ namespace reference {
 ///
 /// - Errors:   eigen_rope::Error as eigen_rope::rotate does, and for null pointers.
 template <class XScalar, class TableScalar, class YScalar>
-void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table, Pairing pairing,
-            Direction direction = Direction::forward) {
+void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table,
+            Pairing pairing, Direction direction = Direction::forward) {
   using C = detail::ComputeScalar<XScalar, TableScalar>;
   const Index D = shape[0];
   const detail::RowPlan plan = detail::make_row_plan(D, table.width, pairing, direction);
@@ -54,7 +55,8 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
   detail::check_table_broadcasts(shape.outer(), table.outer);
   (void)detail::checked_table_size(table);
   if (direction == Direction::inverse) detail::require_invertible(plan, table);
-  if (shape.size() != 0 && (x == nullptr || y == nullptr)) detail::fail("x and y must have data, got a null pointer");
+  if (shape.size() != 0 && (x == nullptr || y == nullptr))
+    detail::fail("x and y must have data, got a null pointer");
   const bool full_width = table.width == dims;
 
   const Index rows = shape.size() / (D == 0 ? 1 : D);
@@ -63,8 +65,10 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
     YScalar* out = y + row * D;
     for (Index d = 0; d < D; ++d) out[d] = detail::converted<YScalar>(in[d]);
 
-    const TableScalar* cos = table.cos + detail::row_of_table(row, shape, table.outer) * table.width;
-    const TableScalar* sin = table.sin + detail::row_of_table(row, shape, table.outer) * table.width;
+    const TableScalar* cos =
+        table.cos + detail::row_of_table(row, shape, table.outer) * table.width;
+    const TableScalar* sin =
+        table.sin + detail::row_of_table(row, shape, table.outer) * table.width;
     for (Index k = 0; k < dims / 2; ++k) {
       const PairSlots slot = pair_slots(pairing.kind(), k, dims);
       const C cos_A = detail::converted<C>(cos[full_width ? slot.A : k]);
@@ -76,19 +80,25 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
       if (direction == Direction::forward) {
         const C a = detail::converted<C>(window[slot.a]);
         const C b = detail::converted<C>(window[slot.b]);
-        result[slot.A] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, a, -sin_A, b));
-        result[slot.B] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, b, sin_B, a));
+        result[slot.A] =
+            static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, a, -sin_A, b));
+        result[slot.B] =
+            static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, b, sin_B, a));
         continue;
       }
       const C A = detail::converted<C>(window[slot.A]);
       const C B = detail::converted<C>(window[slot.B]);
       if (direction == Direction::backward) {
-        result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, A, sin_B, B));
-        result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, B, -sin_A, A));
+        result[slot.a] =
+            static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A, A, sin_B, B));
+        result[slot.b] =
+            static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B, B, -sin_A, A));
       } else {
         const C determinant = detail::rounded_sum_of_products(cos_A, cos_B, sin_A, sin_B);
-        result[slot.a] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_B / determinant, A, sin_A / determinant, B));
-        result[slot.b] = static_cast<YScalar>(detail::sum_of_products<XScalar, C>(cos_A / determinant, B, -sin_B / determinant, A));
+        result[slot.a] = static_cast<YScalar>(
+            detail::sum_of_products<XScalar, C>(cos_B / determinant, A, sin_A / determinant, B));
+        result[slot.b] = static_cast<YScalar>(
+            detail::sum_of_products<XScalar, C>(cos_A / determinant, B, -sin_B / determinant, A));
       }
     }
   }

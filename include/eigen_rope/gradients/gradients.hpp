@@ -2,21 +2,26 @@
 //
 // The backward pass of a rotation: every gradient in one pass over memory.
 //
-//   eigen_rope::rotate_inplace(q, cache, eigen_rope::split_half);                     the forward pass keeps q's output only
-//   auto d = eigen_rope::gradients_inplace(q, dq, cache, eigen_rope::split_half);     dq becomes dL/dx, and d.angle has the sums
+//   eigen_rope::rotate_inplace(q, cache, eigen_rope::split_half);
+//                       the forward pass keeps q's output only
+//   auto d = eigen_rope::gradients_inplace(q, dq, cache, eigen_rope::split_half);
+//                       dq becomes dL/dx, and d.angle has the sums
 //
 // With y = rotate(x), g = dL/dy, pair (a, b) -> (A, B) and angle t:
 //
-//   dx          the transposed rotation of g                       as eigen_rope::rotate_backward
-//   d angle     y_A g_B - y_B g_A                                  one per pair and table row
-//   d log m     y_A g_A + y_B g_B                                  m times the gradient of the attention factor, likewise
-//   d cos       g_A x_a + g_B x_b     d sin = g_B x_a - g_A x_b    one per table entry (table_gradient.hpp for full-width tables)
+//   dx        the transposed rotation of g                      as eigen_rope::rotate_backward
+//   d angle   y_A g_B - y_B g_A                                 one per pair and table row
+//   d log m   y_A g_A + y_B g_B
+//                       m times the gradient of the attention factor, likewise
+//   d cos     g_A x_a + g_B x_b     d sin = g_B x_a - g_A x_b
+//                       one per table entry (table_gradient.hpp for full-width tables)
 //
-// summed over every axis the table broadcasts along. Half-width tables need only y, so x may be overwritten by the rotation; full-width
-// ones, and the gradient of a table with a zero magnitude, need x. From d angle follow the gradients of positions and rates
-// (parameter_gradients.hpp), and from those the base, the factors and the scalings (scaling_gradients.hpp). Eigen's tensors can be
-// given where tensor_view.hpp is included as well. Not here: the gradient of the gradient (tangent.hpp closes it under the same
-// operations).
+// summed over every axis the table broadcasts along. Half-width tables need only y, so x may be
+// overwritten by the rotation; full-width ones, and the gradient of a table with a zero magnitude,
+// need x. From d angle follow the gradients of positions and rates (parameter_gradients.hpp), and
+// from those the base, the factors and the scalings (scaling_gradients.hpp). Eigen's tensors can be
+// given where tensor_view.hpp is included as well. Not here: the gradient of the gradient
+// (tangent.hpp closes it under the same operations).
 #pragma once
 
 #include <type_traits>
@@ -32,13 +37,15 @@
 
 namespace eigen_rope {
 
-/// What was asked for; the rest is empty. Sum: double for float, double and the 16-bit types, otherwise the scalar itself.
+/// What was asked for; the rest is empty. Sum: double for float, double and the 16-bit types,
+/// otherwise the scalar itself.
 template <class Sum>
 struct Gradients {
   /// Pairs, and the table's extents outside the feature axis, fastest first.
   Index pairs = 0;
   Shape outer{};  ///< Of the table.
-  /// pairs * outer.size() entries each, pairs fastest. With full-width tables: as if both members of a pair turned and grew together.
+  /// pairs * outer.size() entries each, pairs fastest. With full-width tables: as if both members
+  /// of a pair turned and grew together.
   std::vector<Sum> angle{};
   std::vector<Sum> log_magnitude{};  ///< As angle.
   /// width * outer.size() entries each, where the table has `width` a row.
@@ -50,7 +57,9 @@ struct Gradients {
 namespace detail {
 
 /// Whether the set has the part.
-constexpr bool wants(Wanted set, Wanted part) { return (static_cast<unsigned>(set) & static_cast<unsigned>(part)) != 0; }
+constexpr bool wants(Wanted set, Wanted part) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(part)) != 0;
+}
 
 /// One table row's share of the results.
 template <class Sum, class TableScalar>
@@ -77,17 +86,22 @@ class GradientRow {
         const Sum cos_b = converted<Sum>(cos[slots.B]);
         const Sum sin_a = converted<Sum>(sin[slots.A]);
         const Sum sin_b = converted<Sum>(sin[slots.B]);
-        const Sum turned_a = rounded_sum_of_products<Sum>(cos_a, sums.crossed(slots.A), sin_a, sums.direct(slots.A));
-        const Sum turned_b = rounded_sum_of_products<Sum>(cos_b, sums.crossed(slots.B), -sin_b, sums.direct(slots.B));
-        const Sum grown_a = rounded_sum_of_products<Sum>(cos_a, sums.direct(slots.A), -sin_a, sums.crossed(slots.A));
-        const Sum grown_b = rounded_sum_of_products<Sum>(cos_b, sums.direct(slots.B), sin_b, sums.crossed(slots.B));
+        const Sum turned_a =
+            rounded_sum_of_products<Sum>(cos_a, sums.crossed(slots.A), sin_a, sums.direct(slots.A));
+        const Sum turned_b = rounded_sum_of_products<Sum>(cos_b, sums.crossed(slots.B), -sin_b,
+                                                          sums.direct(slots.B));
+        const Sum grown_a = rounded_sum_of_products<Sum>(cos_a, sums.direct(slots.A), -sin_a,
+                                                         sums.crossed(slots.A));
+        const Sum grown_b =
+            rounded_sum_of_products<Sum>(cos_b, sums.direct(slots.B), sin_b, sums.crossed(slots.B));
         put(row, k, turned_b - turned_a, grown_a + grown_b);
       } else {
         const Sum c = converted<Sum>(cos[k]);
         const Sum s = converted<Sum>(sin[k]);
         const Sum dcos = sums.dot(slots);
         const Sum dsin = sums.cross(slots);
-        put(row, k, rounded_sum_of_products<Sum>(c, dsin, -s, dcos), rounded_sum_of_products<Sum>(c, dcos, s, dsin));
+        put(row, k, rounded_sum_of_products<Sum>(c, dsin, -s, dcos),
+            rounded_sum_of_products<Sum>(c, dcos, s, dsin));
       }
     });
   }
@@ -96,10 +110,14 @@ class GradientRow {
   template <class C>
   void from_output(Index row, const PairSums<C>& sums) const {
     if (!result_.angle.empty()) {
-      for_each_pair([&](Index k, const PairSlots& slots) { result_.angle[place(row * result_.pairs + k)] = sums.cross(slots); });
+      for_each_pair([&](Index k, const PairSlots& slots) {
+        result_.angle[place(row * result_.pairs + k)] = sums.cross(slots);
+      });
     }
     if (!result_.log_magnitude.empty()) {
-      for_each_pair([&](Index k, const PairSlots& slots) { result_.log_magnitude[place(row * result_.pairs + k)] = sums.dot(slots); });
+      for_each_pair([&](Index k, const PairSlots& slots) {
+        result_.log_magnitude[place(row * result_.pairs + k)] = sums.dot(slots);
+      });
     }
     if (result_.cos.empty()) return;
     for_each_pair([&](Index k, const PairSlots& slots) {
@@ -108,8 +126,10 @@ class GradientRow {
       const Sum c = converted<Sum>(table_.cos[row * table_.width + k]);
       const Sum s = converted<Sum>(table_.sin[row * table_.width + k]);
       const Sum m2 = rounded_sum_of_products(c, c, s, s);
-      result_.cos[place(row * table_.width + k)] = rounded_sum_of_products<Sum>(c, log_magnitude, -s, angle) / m2;
-      result_.sin[place(row * table_.width + k)] = rounded_sum_of_products(c, angle, s, log_magnitude) / m2;
+      result_.cos[place(row * table_.width + k)] =
+          rounded_sum_of_products<Sum>(c, log_magnitude, -s, angle) / m2;
+      result_.sin[place(row * table_.width + k)] =
+          rounded_sum_of_products(c, angle, s, log_magnitude) / m2;
     });
   }
 
@@ -150,10 +170,12 @@ void resize_for(std::vector<Sum>& values, bool wanted, Index width, const Shape&
 template <class U, class G>
 using SumOf = SumScalar<ComputeScalar<RowScalar<U>, RowScalar<G>>>;
 
-/// dx is a null pointer where it is not wanted. The result is not touched before everything is checked.
+/// dx is a null pointer where it is not wanted. The result is not touched before everything is
+/// checked.
 template <class Sum, class U, class G, class TableScalar>
-void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>* dx, const StridedView<U>& u, const StridedView<G>& g,
-              const TableView<TableScalar>& table, Pairing pairing, const GradientOptions& options) {
+void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>* dx,
+              const StridedView<U>& u, const StridedView<G>& g, const TableView<TableScalar>& table,
+              Pairing pairing, const GradientOptions& options) {
   using C = ComputeScalar<std::remove_const_t<U>, std::remove_const_t<G>>;
   const Wanted wanted = options.wanted;
   const bool from_output = options.from == GradientsFrom::output;
@@ -161,7 +183,8 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
   const bool sums_wanted = wanted != Wanted::nothing;
   if (from_output && pass.plan.full_width && sums_wanted) {
     fail(
-        "full-width tables need the rotation's input (options.from = eigen_rope::GradientsFrom::input) for more than dx, as y does not "
+        "full-width tables need the rotation's input (options.from = "
+        "eigen_rope::GradientsFrom::input) for more than dx, as y does not "
         "tell their members apart; table width",
         static_cast<std::int64_t>(table.width));
   }
@@ -175,11 +198,13 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
   resize_for(result.log_magnitude, wants(wanted, Wanted::log_magnitude), result.pairs, table.outer);
   resize_for(result.cos, wants(wanted, Wanted::table), result.width, table.outer);
   resize_for(result.sin, wants(wanted, Wanted::table), result.width, table.outer);
-  const Products products = from_output && wanted == Wanted::angle ? Products::difference : Products::all;
+  const Products products =
+      from_output && wanted == Wanted::angle ? Products::difference : Products::all;
   const GradientRow<Sum, TableScalar> gradient_row(pass.plan, table, result);
-  run_backward(pass, table, products, sums_wanted, options.device, [&](Index row, const PairSums<C>& sums) {
-    from_output ? gradient_row.from_output(row, sums) : gradient_row.from_input(row, sums);
-  });
+  run_backward(
+      pass, table, products, sums_wanted, options.device, [&](Index row, const PairSums<C>& sums) {
+        from_output ? gradient_row.from_output(row, sums) : gradient_row.from_input(row, sums);
+      });
 }
 
 }  // namespace detail
@@ -212,9 +237,10 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
 ///             log m from x). dx as rotate().
 /// - Cost:     one pass over y (or x), g and dx.
 template <class Y, class G, class Table>
-Gradients<detail::SumOf<const Y&, const G&>> gradients(const Y& y, const G& g, const Table& table, Pairing pairing,
-                                                       const GradientOptions& options = {},
-                                                       Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
+Gradients<detail::SumOf<const Y&, const G&>> gradients(
+    const Y& y, const G& g, const Table& table, Pairing pairing,
+    const GradientOptions& options = {},
+    Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
   const auto u_rows = detail::rows_of(y);
   const auto g_rows = detail::rows_of(g);
   detail::backward(memory, nullptr, u_rows, g_rows, detail::view_of(table), pairing, options);
@@ -227,23 +253,26 @@ Gradients<detail::SumOf<const Y&, const G&>> gradients(const Y& y, const G& g, c
 /// - Aliasing: dx's rows may be those of g or of y (y is read first), and must not overlap g, y or
 ///             the table otherwise.
 template <class Dx, class Y, class G, class Table>
-Gradients<detail::SumOf<const Y&, const G&>> gradients_to(Dx&& dx, const Y& y, const G& g, const Table& table, Pairing pairing,
-                                                          const GradientOptions& options = {},
-                                                          Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
+Gradients<detail::SumOf<const Y&, const G&>> gradients_to(
+    Dx&& dx, const Y& y, const G& g, const Table& table, Pairing pairing,
+    const GradientOptions& options = {},
+    Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
   const auto u_rows = detail::rows_of(y);
   const auto g_rows = detail::rows_of(g);
   const auto dx_rows = detail::written_rows_of(std::forward<Dx>(dx));
   constexpr bool same_scalar = std::is_same_v<detail::RowScalar<Dx>, detail::RowScalar<const G&>>;
-  static_assert(same_scalar || !detail::has_rows<Dx> || !detail::has_rows<const G&>, "[rope] dx must have g's scalar");
-  if constexpr (same_scalar) detail::backward(memory, &dx_rows, u_rows, g_rows, detail::view_of(table), pairing, options);
+  static_assert(same_scalar || !detail::has_rows<Dx> || !detail::has_rows<const G&>,
+                "[rope] dx must have g's scalar");
+  if constexpr (same_scalar)
+    detail::backward(memory, &dx_rows, u_rows, g_rows, detail::view_of(table), pairing, options);
   return std::move(memory);
 }
 
 /// The same, and g becomes dL/dx.
 template <class Y, class G, class Table>
-Gradients<detail::SumOf<const Y&, G>> gradients_inplace(const Y& y, G&& g, const Table& table, Pairing pairing,
-                                                        const GradientOptions& options = {},
-                                                        Gradients<detail::SumOf<const Y&, G>>&& memory = {}) {
+Gradients<detail::SumOf<const Y&, G>> gradients_inplace(
+    const Y& y, G&& g, const Table& table, Pairing pairing, const GradientOptions& options = {},
+    Gradients<detail::SumOf<const Y&, G>>&& memory = {}) {
   const auto u_rows = detail::rows_of(y);
   const auto g_rows = detail::written_rows_of(std::forward<G>(g));
   detail::backward(memory, &g_rows, u_rows, g_rows, detail::view_of(table), pairing, options);

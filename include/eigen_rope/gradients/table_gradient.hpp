@@ -4,11 +4,14 @@
 //
 // With y = rotate(x), g the gradient with respect to y, and pair (a, b) -> (A, B):
 //
-//   full width   dcos_A = sum g_A x_a     dsin_A = -sum g_A x_b        half width   dcos = sum (g_A x_a + g_B x_b)
-//                dcos_B = sum g_B x_b     dsin_B =  sum g_B x_a                     dsin = sum (g_B x_a - g_A x_b)
+//   full width   dcos_A = sum g_A x_a   dsin_A = -sum g_A x_b   half width
+//                       dcos = sum (g_A x_a + g_B x_b)
+//                dcos_B = sum g_B x_b   dsin_B =  sum g_B x_a
+//                       dsin = sum (g_B x_a - g_A x_b)
 //
-// summed over every axis the table broadcasts along. x and g are tensors or views of the same shape; the result has the table's shape. Not
-// the gradient with respect to x (that is rotate_backward()), and not that of the parameters the table was made from.
+// summed over every axis the table broadcasts along. x and g are tensors or views of the same
+// shape; the result has the table's shape. Not the gradient with respect to x (that is
+// rotate_backward()), and not that of the parameters the table was made from.
 #pragma once
 
 #include "eigen_rope/gradients/detail/backward.hpp"
@@ -72,30 +75,37 @@ void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Pu
 ///             the rounding of each product.
 /// - Cost:     one pass over x and g.
 template <class Scalar, class X, class G>
-void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& g, Pairing pairing, const Device& device = Device()) {
+void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& g, Pairing pairing,
+                    const Device& device = Device()) {
   const auto x_rows = detail::rows_of(x);
   const auto g_rows = detail::rows_of(g);
-  const auto pass = detail::make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr, gradient.width, gradient.outer, pairing);
-  const Index size = detail::checked_product("the number of entries in the table", gradient.width, gradient.outer.size());
+  const auto pass = detail::make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr,
+                                               gradient.width, gradient.outer, pairing);
+  const Index size = detail::checked_product("the number of entries in the table", gradient.width,
+                                             gradient.outer.size());
   if (size == 0) return;
-  if (gradient.cos == nullptr || gradient.sin == nullptr) detail::fail("the table's gradient must have data, got a null pointer");
+  if (gradient.cos == nullptr || gradient.sin == nullptr)
+    detail::fail("the table's gradient must have data, got a null pointer");
   const detail::Stretch cos_part = detail::stretch_of(gradient.cos, size);
   const detail::Stretch sin_part = detail::stretch_of(gradient.sin, size);
   for (const detail::Stretch& part : {cos_part, sin_part}) {
-    if (overlap(part, detail::stretch_of(x_rows, pass.u_strides)) || overlap(part, detail::stretch_of(g_rows, pass.g_strides))) {
+    if (overlap(part, detail::stretch_of(x_rows, pass.u_strides)) ||
+        overlap(part, detail::stretch_of(g_rows, pass.g_strides))) {
       detail::fail("the table's gradient must not overlap x or g");
     }
   }
   if (overlap(cos_part, sin_part)) detail::fail("the gradients of cos and sin must not overlap");
   const TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
-  detail::run_backward(pass, shape, detail::Products::all, true, device, [&](Index row, const auto& sums) {
-    Scalar* cos = gradient.cos + row * gradient.width;
-    Scalar* sin = gradient.sin + row * gradient.width;
-    detail::for_each_table_entry(pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
-      cos[entry] = detail::rounded_sum<Scalar>(dcos);
-      sin[entry] = detail::rounded_sum<Scalar>(dsin);
-    });
-  });
+  detail::run_backward(pass, shape, detail::Products::all, true, device,
+                       [&](Index row, const auto& sums) {
+                         Scalar* cos = gradient.cos + row * gradient.width;
+                         Scalar* sin = gradient.sin + row * gradient.width;
+                         detail::for_each_table_entry(
+                             pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
+                               cos[entry] = detail::rounded_sum<Scalar>(dcos);
+                               sin[entry] = detail::rounded_sum<Scalar>(dsin);
+                             });
+                       });
 }
 
 }  // namespace eigen_rope

@@ -4,11 +4,13 @@
 //
 //   ln M = ln m +- (position - center) / scale_base ln zeta_k          + for queries, - for keys
 //
-//   dL/dp = sum over table entries of dL/dln M  dln M/dp               p: scale base, gamma, center, and each position
+//   dL/dp = sum over table entries of dL/dln M  dln M/dp   p: scale base, gamma, center, and each
+//                                                          position
 //
-// dL/dln M is Gradients::log_magnitude, of this very table. A position also moves its angles, as everywhere: position_gradients() has that
-// share, and the sum of the two is the gradient. Rates and m know nothing of xPos: rate_gradients() and attention_factor_gradient() hold
-// as they are. Not the table (xpos.hpp).
+// dL/dln M is Gradients::log_magnitude, of this very table. A position also moves its angles, as
+// everywhere: position_gradients() has that share, and the sum of the two is the gradient. Rates
+// and m know nothing of xPos: rate_gradients() and attention_factor_gradient() hold as they are.
+// Not the table (xpos.hpp).
 #pragma once
 
 #include <vector>
@@ -38,7 +40,8 @@ struct XposGradients {
 /// - Threads:  safe to call from several threads.
 /// - Error:    the terms' own rounding, 2^-50 relative, and 2^-53 of the sum of their magnitudes.
 /// - Cost:     O(tokens * batches * pairs).
-EIGEN_ROPE_API XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions, const Xpos& xpos, XposSide side,
+EIGEN_ROPE_API XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions,
+                                            const Xpos& xpos, XposSide side,
                                             const Layout& layout = Layout::bsnd());
 
 }  // namespace eigen_rope

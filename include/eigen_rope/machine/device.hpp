@@ -2,9 +2,10 @@
 //
 // Where work runs: the calling thread, or the threads of an Eigen device.
 //
-// A Device is a reference to an Eigen::DefaultDevice or Eigen::ThreadPoolDevice that has forgotten its type, so that code compiled once
-// and headers that do not need Eigen's Tensor module can take either. It owns nothing and splits ranges, nothing more; results never
-// depend on how a range was split.
+// A Device is a reference to an Eigen::DefaultDevice or Eigen::ThreadPoolDevice that has forgotten
+// its type, so that code compiled once and headers that do not need Eigen's Tensor module can take
+// either. It owns nothing and splits ranges, nothing more; results never depend on how a range was
+// split.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +27,10 @@ inline constexpr bool has_parallel_for = false;
 
 // Braces make Eigen's cost of an item (bytes read, bytes written, cycles) without naming its type.
 template <class D>
-inline constexpr bool has_parallel_for<
-    D, std::void_t<decltype(std::declval<const D&>().parallelFor(Index{1}, {1.0, 1.0, 1.0}, std::function<void(Index, Index)>()))>> = true;
+inline constexpr bool
+    has_parallel_for<D, std::void_t<decltype(std::declval<const D&>().parallelFor(
+                            Index{1}, {1.0, 1.0, 1.0}, std::function<void(Index, Index)>()))>> =
+        true;
 
 }  // namespace detail
 
@@ -41,24 +44,27 @@ class Device {
 
   /// The threads of an Eigen device, which must outlive this object.
   template <class EigenDevice, class = std::enable_if_t<!std::is_same_v<EigenDevice, Device>>>
-  Device(const EigenDevice& device) {  // NOLINT(google-explicit-constructor): Eigen's devices are passed as they are
+  Device(const EigenDevice& device) {  // NOLINT(google-explicit-constructor): Eigen's devices are
+                                       // passed as they are
     if constexpr (detail::has_parallel_for<EigenDevice>) {
       device_ = &device;
       split_ = [](const void* threads, Index count, double bytes, const Work& work) {
-        // One range for each thread, the calling one included: rows are all alike, and with more ranges than threads Eigen leaves the
-        // caller idle and wakes all others.
+        // One range for each thread, the calling one included: rows are all alike, and with more
+        // ranges than threads Eigen leaves the caller idle and wakes all others.
         const auto& pool = *static_cast<const EigenDevice*>(threads);
         const Index share = (count + pool.numThreads() - 1) / pool.numThreads();
         pool.parallelFor(
-            count, {bytes / 2, bytes / 2, bytes / 16}, [share](Index size) { return std::max(size, share); }, work);
+            count, {bytes / 2, bytes / 2, bytes / 16},
+            [share](Index size) { return std::max(size, share); }, work);
       };
     } else {
-      static_assert(std::is_same_v<EigenDevice, Eigen::DefaultDevice>, "[rope] the device must be DefaultDevice or ThreadPoolDevice");
+      static_assert(std::is_same_v<EigenDevice, Eigen::DefaultDevice>,
+                    "[rope] the device must be DefaultDevice or ThreadPoolDevice");
     }
   }
 
-  /// Calls work(first, last) for ranges that together make up [0, count), possibly at the same time; returns when all are done.
-  /// `bytes` is what one item reads and writes together.
+  /// Calls work(first, last) for ranges that together make up [0, count), possibly at the same
+  /// time; returns when all are done. `bytes` is what one item reads and writes together.
   template <class Function>
   void for_range(Index count, double bytes, const Function& work) const {
     if (count <= 0) return;

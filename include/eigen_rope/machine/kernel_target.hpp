@@ -2,9 +2,11 @@
 //
 // Which instruction set the compiled kernels run with.
 //
-// The library holds each kernel once per instruction set and takes the best the processor has. Names, best first: AVX3 (AVX-512 with
-// BW, DQ and VL), AVX2, SSE4, NEON, SCALAR (no vectors; always there). The environment variable EIGEN_ROPE_KERNEL_TARGET forces one for
-// the whole program. Every target gives the same bits (a NaN's payload excepted), so this is for tests, for measuring, and for finding out.
+// The library holds each kernel once per instruction set and takes the best the processor has.
+// Names, best first: AVX3 (AVX-512 with BW, DQ and VL), AVX2, SSE4, NEON, SCALAR (no vectors;
+// always there). The environment variable EIGEN_ROPE_KERNEL_TARGET forces one for the whole
+// program. Every target gives the same bits (a NaN's payload excepted), so this is for tests, for
+// measuring, and for finding out.
 #pragma once
 
 #include <string>
@@ -32,8 +34,8 @@ EIGEN_ROPE_API void set_kernel_target(const std::string& name);
 
 namespace detail {
 
-/// Throws eigen_rope::Error if EIGEN_ROPE_KERNEL_TARGET is wrong: called where an expression is made, so that kernels in other threads
-/// never throw.
+/// Throws eigen_rope::Error if EIGEN_ROPE_KERNEL_TARGET is wrong: called where an expression is
+/// made, so that kernels in other threads never throw.
 EIGEN_ROPE_API void require_kernel_target();
 
 }  // namespace detail

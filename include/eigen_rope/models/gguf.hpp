@@ -5,9 +5,11 @@
 //   eigen_rope::models::ModelRope model = eigen_rope::models::read_gguf("model.gguf");
 //   eigen_rope::Cache<float> cache(model.layers.front().frequencies(tokens), positions);
 //
-// It is read as llama.cpp applies it: ggml's YaRN with the magnitude llama.cpp hands to it, frequency factors from the tensor
-// rope_freqs.weight (Llama 3.1), LongRoPE from rope_factors_long.weight and rope_factors_short.weight, pairs and sliding layers by the
-// architecture's name. Keys and table: docs/gguf.md. Not read: weights, tokenizers, vision encoders, adapters.
+// It is read as llama.cpp applies it: ggml's YaRN with the magnitude llama.cpp hands to it,
+// frequency factors from the tensor rope_freqs.weight (Llama 3.1), LongRoPE from
+// rope_factors_long.weight and rope_factors_short.weight, pairs and sliding layers by the
+// architecture's name. Keys and table: docs/gguf.md. Not read: weights, tokenizers, vision
+// encoders, adapters.
 #pragma once
 
 #include <filesystem>
@@ -40,6 +42,7 @@ namespace eigen_rope::models {
 ///             file claims is allocated before it is compared with the file's size.
 /// - Threads:  safe to call from several threads.
 /// - Cost:     O(header), at most 256 MiB of it, plus O(rotary dims): the weights are never read.
-EIGEN_ROPE_API ModelRope read_gguf(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
+EIGEN_ROPE_API ModelRope read_gguf(const std::filesystem::path& path,
+                                   Strictness strictness = Strictness::strict);
 
 }  // namespace eigen_rope::models

@@ -5,11 +5,13 @@
 //   eigen_rope::models::ModelRope model = eigen_rope::models::read_hugging_face("config.json");
 //   eigen_rope::Frequencies f = model.layers.front().frequencies(model.context);
 //
-// Read are the old form (rope_theta, rope_scaling) and the new one (rope_parameters, flat or one part per layer type), at the top of the
-// file or in its text_config; every rope type of transformers (default, linear, dynamic, yarn, llama3, longrope, proportional) with su,
-// mrope and vLLM's deepseek_yarn; partial rotation, latent attention, mrope sections, layer types. Rules and class defaults are those of
-// transformers 5.23.0 (modeling_rope_utils.py, configuration_*.py, modeling_*.py). docs/configurations.md lists which of its behaviours
-// are kept, refused and mended. Not here: weights, tokenizers, and the code some repositories bring along.
+// Read are the old form (rope_theta, rope_scaling) and the new one (rope_parameters, flat or one
+// part per layer type), at the top of the file or in its text_config; every rope type of
+// transformers (default, linear, dynamic, yarn, llama3, longrope, proportional) with su, mrope and
+// vLLM's deepseek_yarn; partial rotation, latent attention, mrope sections, layer types. Rules and
+// class defaults are those of transformers 5.23.0 (modeling_rope_utils.py, configuration_*.py,
+// modeling_*.py). docs/configurations.md lists which of its behaviours are kept, refused and
+// mended. Not here: weights, tokenizers, and the code some repositories bring along.
 #pragma once
 
 #include <filesystem>
@@ -42,13 +44,15 @@ namespace eigen_rope::models {
 ///             no rule, and parameters that make no frequencies.
 /// - Threads:  safe to call from several threads; the text may change afterwards.
 /// - Cost:     O(size of the text).
-EIGEN_ROPE_API ModelRope parse_hugging_face(std::string_view json, Strictness strictness = Strictness::strict);
+EIGEN_ROPE_API ModelRope parse_hugging_face(std::string_view json,
+                                            Strictness strictness = Strictness::strict);
 
 /// The same from a file, or from config.json in a folder. Messages begin with the file's name:
 /// `[rope] model/config.json: rope_theta ...`.
 ///
 /// - Errors:   eigen_rope::Error also for what is not there, not a file, not readable or larger
 ///             than 64 MiB.
-EIGEN_ROPE_API ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strictness = Strictness::strict);
+EIGEN_ROPE_API ModelRope read_hugging_face(const std::filesystem::path& path,
+                                           Strictness strictness = Strictness::strict);
 
 }  // namespace eigen_rope::models

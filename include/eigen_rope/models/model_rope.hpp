@@ -2,11 +2,13 @@
 //
 // What a published model's files say about its rotation, as values of this library.
 //
-//   eigen_rope::models::ModelRope model = eigen_rope::models::read_hugging_face("config.json");        hugging_face.hpp; gguf.hpp for GGUF
+//   eigen_rope::models::ModelRope model = eigen_rope::models::read_hugging_face("config.json");
+//                       hugging_face.hpp; gguf.hpp for GGUF
 //   eigen_rope::Frequencies f = model.layers.front().frequencies(model.context);
 //
-// One LayerRope for each kind of layer: models with sliding windows have two or more, most have one. Not here: reading (the headers beside
-// this one) and anything about the model that does not concern the rotation.
+// One LayerRope for each kind of layer: models with sliding windows have two or more, most have
+// one. Not here: reading (the headers beside this one) and anything about the model that does not
+// concern the rotation.
 #pragma once
 
 #include <optional>
@@ -25,26 +27,30 @@ namespace eigen_rope::models {
 enum class Strictness {
   /// An unknown type, a missing key, a value outside its range throw.
   strict,
-  /// What Hugging Face would do about it is done, with a warning, wherever that is defined; the rest throws.
+  /// What Hugging Face would do about it is done, with a warning, wherever that is defined; the
+  /// rest throws.
   lenient,
 };
 
 /// The rotation of one kind of layer. A value.
 struct LayerRope {
-  /// As the file names it (full_attention, sliding_attention), on one line; empty where all layers are alike.
+  /// As the file names it (full_attention, sliding_attention), on one line; empty where all layers
+  /// are alike.
   std::string layer_type{};
-  /// Which layers these are, from 0, ascending; empty where the file does not say or all layers are alike.
+  /// Which layers these are, from 0, ascending; empty where the file does not say or all layers are
+  /// alike.
   std::vector<Index> layers{};
   /// Width of a row, of which powers.rotary_dims are rotated; > 0.
   Index head_dims = 0;
   Powers<> powers{};  ///< Base, dims and the rest, before scaling.
   Scaling scaling{};  ///< What becomes of the powers.
-  /// How rows pair, window included; empty where it is neither in the file nor known of this architecture.
+  /// How rows pair, window included; empty where it is neither in the file nor known of this
+  /// architecture.
   std::optional<Pairing> pairing{};
   /// Several positions a token (mrope); empty for one.
   std::optional<Sections> sections{};
-  /// What the logits are multiplied by besides 1 / sqrt(d): DeepSeek's rule for YaRN (yarn_softmax_multiplier), otherwise 1. Not part of
-  /// the frequencies.
+  /// What the logits are multiplied by besides 1 / sqrt(d): DeepSeek's rule for YaRN
+  /// (yarn_softmax_multiplier), otherwise 1. Not part of the frequencies.
   double softmax_multiplier = 1.0;
 
   /// For a sequence of `length` tokens. Throws eigen_rope::Error as eigen_rope::frequencies.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the weights that make q, k and v lie in a model type of transformers: what a program that permutes them must know, and no file says.
+// How the weights that make q, k and v lie in a model type of transformers: what a program that
+// permutes them must know, and no file says.
 //
 //   eigen_rope::models::FusedQkv order = eigen_rope::models::fused_qkv("phi3");        concatenated
 //

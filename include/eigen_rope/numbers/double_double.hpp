@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number as the unevaluated sum of two doubles, high + low with |low| <= ulp(high)/2: about 106 bits.
+// A number as the unevaluated sum of two doubles, high + low with |low| <= ulp(high)/2: about 106
+// bits.
 //
-// Rates are carried in it because position * rate loses |position| * 2^-53 radians when the rate is a double: half a turn's worth of
-// digits at position 2^31. The operations are the classical error-free transformations (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) and are
-// exact up to a relative error of about 2^-102 each. Not an arbitrary-precision type, and not meant for inner loops.
+// Rates are carried in it because position * rate loses |position| * 2^-53 radians when the rate is
+// a double: half a turn's worth of digits at position 2^31. The operations are the classical
+// error-free transformations (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) and are exact up to a
+// relative error of about 2^-102 each. Not an arbitrary-precision type, and not meant for inner
+// loops.
 #pragma once
 
 #include <cmath>
@@ -26,7 +29,8 @@ struct DoubleDouble {
 
   constexpr DoubleDouble() = default;
   /// Exactly this double.
-  constexpr DoubleDouble(double value) : high(value) {}  // NOLINT(google-explicit-constructor): exact
+  constexpr DoubleDouble(double value)
+      : high(value) {}  // NOLINT(google-explicit-constructor): exact
   /// The sum of two doubles that do not overlap.
   constexpr DoubleDouble(double h, double l) : high(h), low(l) {}
 
@@ -36,10 +40,15 @@ struct DoubleDouble {
   /// The nearest double.
   explicit constexpr operator double() const { return high + low; }
 
-  /// The same digits: two sums of one number are equal where high is its nearest double, as every operation here leaves it.
-  friend constexpr bool operator==(DoubleDouble a, DoubleDouble b) { return a.high == b.high && a.low == b.low; }
+  /// The same digits: two sums of one number are equal where high is its nearest double, as every
+  /// operation here leaves it.
+  friend constexpr bool operator==(DoubleDouble a, DoubleDouble b) {
+    return a.high == b.high && a.low == b.low;
+  }
   friend constexpr bool operator!=(DoubleDouble a, DoubleDouble b) { return !(a == b); }
-  friend constexpr bool operator<(DoubleDouble a, DoubleDouble b) { return a.high < b.high || (a.high == b.high && a.low < b.low); }
+  friend constexpr bool operator<(DoubleDouble a, DoubleDouble b) {
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+  }
 
   /// `0.1 + 5.55e-18`, each with all its digits; the low part only where it is not 0.
   EIGEN_ROPE_API std::string text() const;
@@ -97,7 +106,8 @@ inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b);
 /// To about 2^-102 of the product.
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble p = detail::two_product(a.high, b.high);
-  return detail::quick_two_sum(p.high, p.low + detail::rounded_sum_of_products(a.high, b.low, a.low, b.high));
+  return detail::quick_two_sum(
+      p.high, p.low + detail::rounded_sum_of_products(a.high, b.low, a.low, b.high));
 }
 
 /// To about 2^-100 of the quotient.

@@ -2,9 +2,9 @@
 //
 // The one exception of the library.
 //
-// Every refusal reads `[rope] <argument and rule>, got <value>`, for example `[rope] rotary dims must be even, got 7`, and is thrown
-// before anything is written. The `fail` functions below build that sentence; they are compiled once, so that no public header needs a
-// formatting library.
+// Every refusal reads `[rope] <argument and rule>, got <value>`, for example `[rope] rotary dims
+// must be even, got 7`, and is thrown before anything is written. The `fail` functions below build
+// that sentence; they are compiled once, so that no public header needs a formatting library.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,9 @@
 //
 // Extents of an array, counted from the fastest-varying axis outwards.
 //
-// Axis 0 of x is always the feature axis: the last index of a RowMajor tensor, the first of a ColMajor one. Both have the same bytes in
-// memory, so everything below the Eigen expression is written once, for this order: x[D, H, S, B] has element (d, h, s, b) at
+// Axis 0 of x is always the feature axis: the last index of a RowMajor tensor, the first of a
+// ColMajor one. Both have the same bytes in memory, so everything below the Eigen expression is
+// written once, for this order: x[D, H, S, B] has element (d, h, s, b) at
 // ((b*S + s)*H + h)*D + d. Not a tensor: it owns no data and knows no strides.
 #pragma once
 
@@ -25,13 +26,18 @@ inline constexpr int max_rank = 8;
 /// A list of at most max_rank extents, fastest axis first.
 class EIGEN_ROPE_API Shape {
  public:
-  Shape() {}  // NOLINT(modernize-use-equals-default): extents beyond the rank stay unset, shapes are made for every expression
-  /// Throws eigen_rope::Error for a negative extent, more than max_rank axes, or a product that does not fit Index.
+  Shape() {}  // NOLINT(modernize-use-equals-default): extents beyond the rank stay unset, shapes
+              // are made for every expression
+  /// Throws eigen_rope::Error for a negative extent, more than max_rank axes, or a product that
+  /// does not fit Index.
   Shape(std::initializer_list<Index> extents);
 
   int rank() const { return rank_; }  ///< The number of axes.
-  /// The extent of `axis`; 1 for every axis from rank() on, so that shapes of different rank can be compared.
-  Index operator[](int axis) const { return axis < rank_ ? extents_[static_cast<std::size_t>(axis)] : 1; }
+  /// The extent of `axis`; 1 for every axis from rank() on, so that shapes of different rank can be
+  /// compared.
+  Index operator[](int axis) const {
+    return axis < rank_ ? extents_[static_cast<std::size_t>(axis)] : 1;
+  }
   /// Appends an axis outside all others.
   void push_back(Index extent) {
     constexpr Index small = Index{1} << 31;

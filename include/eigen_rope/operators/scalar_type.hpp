@@ -2,9 +2,10 @@
 //
 // A tensor's scalar as a value, for callers who learn it when the program runs.
 //
-// The operators and the tool read files and other systems' tensors, whose scalar is a field; inside the library scalars are template
-// parameters. Half and bfloat16 are recognised where Eigen/Core defines them. Not a list of all scalars the rotation takes: long double
-// and differentiable scalars have no name in any file.
+// The operators and the tool read files and other systems' tensors, whose scalar is a field; inside
+// the library scalars are template parameters. Half and bfloat16 are recognised where Eigen/Core
+// defines them. Not a list of all scalars the rotation takes: long double and differentiable
+// scalars have no name in any file.
 #pragma once
 
 #include <Eigen/Core>
@@ -30,7 +31,9 @@ constexpr const char* name_of(ScalarType type) {
 
 /// Bytes of one element.
 constexpr std::size_t size_of(ScalarType type) {
-  return type == ScalarType::f64 ? sizeof(double) : type == ScalarType::f32 ? sizeof(float) : sizeof(std::uint16_t);
+  return type == ScalarType::f64   ? sizeof(double)
+         : type == ScalarType::f32 ? sizeof(float)
+                                   : sizeof(std::uint16_t);
 }
 
 namespace detail {

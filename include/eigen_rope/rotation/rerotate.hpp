@@ -58,30 +58,41 @@ struct Placement {
 /// - Cost:     O(batches * tokens * pairs): with equal rates or equal positions in Cache's time for
 ///             such positions or less, otherwise up to 16 times that.
 template <class Scalar>
-Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to, const Layout& layout = Layout::bsnd());
+Cache<Scalar> rerotation_cache(const Placement& from, const Placement& to,
+                               const Layout& layout = Layout::bsnd());
 
-extern template EIGEN_ROPE_API Cache<float> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API Cache<double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API Cache<long double> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API Cache<Eigen::half> rerotation_cache(const Placement&, const Placement&, const Layout&);
-extern template EIGEN_ROPE_API Cache<Eigen::bfloat16> rerotation_cache(const Placement&, const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<float> rerotation_cache(const Placement&, const Placement&,
+                                                             const Layout&);
+extern template EIGEN_ROPE_API Cache<double> rerotation_cache(const Placement&, const Placement&,
+                                                              const Layout&);
+extern template EIGEN_ROPE_API Cache<long double> rerotation_cache(const Placement&,
+                                                                   const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::half> rerotation_cache(const Placement&,
+                                                                   const Placement&, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::bfloat16> rerotation_cache(const Placement&,
+                                                                       const Placement&,
+                                                                       const Layout&);
 
 namespace detail {
 
-/// Throws eigen_rope::Error unless the extents of k's token and batch axes are those of `positions`, or those are 1.
-EIGEN_ROPE_API void require_placed(const Shape& k, const Positions& positions, const Layout& layout);
+/// Throws eigen_rope::Error unless the extents of k's token and batch axes are those of
+/// `positions`, or those are 1.
+EIGEN_ROPE_API void require_placed(const Shape& k, const Positions& positions,
+                                   const Layout& layout);
 
 /// Where the members of pairs lie after a rotation.
 inline Pairing pairing_of_rotated(Pairing pairing, Index head_size) {
   if (pairing.kind() != PairKind::interleaved_to_split_half) return pairing;
   const Pairing rotated = split_half.with_offset(pairing.offset());
-  if (pairing.offset() < 0 || pairing.offset() > head_size) return rotated;  // refused where it is used
+  if (pairing.offset() < 0 || pairing.offset() > head_size)
+    return rotated;  // refused where it is used
   return rotated.with_rotary_dims(pairing.rotary_dims(head_size));
 }
 
 /// 16-bit keys read a table of floats: its rounding is then no part of the error.
 template <class Scalar>
-Cache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement& from, const Placement& to, const Layout& layout) {
+Cache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement& from,
+                                          const Placement& to, const Layout& layout) {
   require_placed(k, from.positions, layout);
   return rerotation_cache<Widened<Scalar>>(from, to, layout);
 }
@@ -115,19 +126,22 @@ Cache<Widened<Scalar>> checked_rerotation(const Shape& k, const Placement& from,
 ///             moving from the first placement mends that).
 /// - Cost:     the table, then one pass over k.
 template <class Scalar>
-void rerotate(const StridedView<Scalar>& k, const Placement& from, const Placement& to, Pairing pairing,
-              const Layout& layout = Layout::bsnd(), const Device& device = Device()) {
-  rotate_inplace(k, detail::checked_rerotation<Scalar>(k.shape, from, to, layout), detail::pairing_of_rotated(pairing, k.shape[0]),
-                 Direction::forward, device);
+void rerotate(const StridedView<Scalar>& k, const Placement& from, const Placement& to,
+              Pairing pairing, const Layout& layout = Layout::bsnd(),
+              const Device& device = Device()) {
+  rotate_inplace(k, detail::checked_rerotation<Scalar>(k.shape, from, to, layout),
+                 detail::pairing_of_rotated(pairing, k.shape[0]), Direction::forward, device);
 }
 
 /// The same for a whole Eigen::Tensor or TensorMap.
 template <class K, class Device = Eigen::DefaultDevice>
-void rerotate(Eigen::TensorBase<K, Eigen::WriteAccessors>& k, const Placement& from, const Placement& to, Pairing pairing,
-              const Layout& layout = Layout::bsnd(), const Device& device = Device()) {
-  const Shape shape = detail::shape_of<Eigen::internal::traits<K>::Layout>(static_cast<const K&>(k).dimensions());
-  rotate_inplace(k, detail::checked_rerotation<typename K::Scalar>(shape, from, to, layout), detail::pairing_of_rotated(pairing, shape[0]),
-                 Direction::forward, device);
+void rerotate(Eigen::TensorBase<K, Eigen::WriteAccessors>& k, const Placement& from,
+              const Placement& to, Pairing pairing, const Layout& layout = Layout::bsnd(),
+              const Device& device = Device()) {
+  const Shape shape =
+      detail::shape_of<Eigen::internal::traits<K>::Layout>(static_cast<const K&>(k).dimensions());
+  rotate_inplace(k, detail::checked_rerotation<typename K::Scalar>(shape, from, to, layout),
+                 detail::pairing_of_rotated(pairing, shape[0]), Direction::forward, device);
 }
 
 }  // namespace eigen_rope

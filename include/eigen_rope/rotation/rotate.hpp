@@ -52,15 +52,19 @@ namespace eigen_rope {
 ///             own, where magnitude is sqrt(a^2 + b^2) m.
 /// - Cost:     one pass over x.
 template <class X, class Table>
-auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, Direction::forward);
+auto rotate(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table,
+            Pairing pairing) {
+  return detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing,
+                           Direction::forward);
 }
 
-/// The transpose applied to `g`: the gradient of a loss with respect to x where g is its gradient with respect to rotate(x).
-/// rotate_backward(rotate(x)) = m^2 x. As rotate() otherwise.
+/// The transpose applied to `g`: the gradient of a loss with respect to x where g is its gradient
+/// with respect to rotate(x). rotate_backward(rotate(x)) = m^2 x. As rotate() otherwise.
 template <class X, class Table>
-auto rotate_backward(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table, Pairing pairing) {
-  return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing, Direction::backward);
+auto rotate_backward(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, const Table& table,
+                     Pairing pairing) {
+  return detail::make_node(static_cast<const X&>(g), detail::view_of(table), pairing,
+                           Direction::backward);
 }
 
 /// The true inverse: rotate_inverse(rotate(x)) = x for every m != 0. Divides by c_A c_B + s_A s_B
@@ -69,17 +73,20 @@ auto rotate_backward(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& g, co
 /// - Errors:   eigen_rope::Error also if that is 0 anywhere in the table.
 /// - Cost:     one pass over the table to see that.
 template <class X, class Table>
-auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table, Pairing pairing) {
+auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, const Table& table,
+                    Pairing pairing) {
   const auto& entries = detail::view_of(table);
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(detail::can_be_tested<detail::Widened<TableScalar>>(),
-                "[rope] the inverse must know the value of the table's scalar: give its namespace a function eigen_rope_passive(const S&)");
+                "[rope] the inverse must know the value of the table's scalar: give its namespace "
+                "a function eigen_rope_passive(const S&)");
   return detail::make_node(static_cast<const X&>(y), entries, pairing, Direction::inverse);
 }
 
-/// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A tensor's layout says which axis is
-/// the feature axis, as for x. Tensors of full width have one entry per rotated element, in the elements' order; those of Hugging Face's
-/// form, cat(f, f), are for Cache::from_halves(table_of(cos, sin)), which the pairing does not matter to.
+/// cos and sin given as two tensors of the same shape, read in place: they must outlive the view. A
+/// tensor's layout says which axis is the feature axis, as for x. Tensors of full width have one
+/// entry per rotated element, in the elements' order; those of Hugging Face's form, cat(f, f), are
+/// for Cache::from_halves(table_of(cos, sin)), which the pairing does not matter to.
 template <class Scalar, int rank, int options, class TensorIndex>
 TableView<Scalar> table_of(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& cos,
                            const Eigen::Tensor<Scalar, rank, options, TensorIndex>& sin) {

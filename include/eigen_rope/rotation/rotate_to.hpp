@@ -29,23 +29,29 @@ namespace eigen_rope {
 /// - Errors:   eigen_rope::Error as rotate() and inverse(), for other shapes, for a y without data,
 ///             and for aliasing that cannot work.
 template <class Y, class X, class Table, class Device = Eigen::DefaultDevice>
-void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table, Pairing pairing,
-               Direction direction = Direction::forward, const Device& device = Device()) {
-  const auto node = detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, direction);
+void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table,
+               Pairing pairing, Direction direction = Direction::forward,
+               const Device& device = Device()) {
+  const auto node =
+      detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, direction);
   using Node = std::remove_const_t<decltype(node)>;
-  const Eigen::TensorEvaluator<const Node, Eigen::DefaultDevice> evaluator(node, Eigen::DefaultDevice());
+  const Eigen::TensorEvaluator<const Node, Eigen::DefaultDevice> evaluator(node,
+                                                                           Eigen::DefaultDevice());
   constexpr int layout = Eigen::internal::traits<Node>::Layout;
   const Shape x_shape = detail::shape_of<layout>(evaluator.dimensions());
   const Shape y_shape = detail::shape_of<layout>(y.dimensions());
-  if (x_shape != y_shape) detail::fail("the destination must have x's shape " + x_shape.text(), y_shape.text());
-  if (y.data() == nullptr && y_shape.size() != 0) detail::fail("the destination must have data, got a null pointer");
+  if (x_shape != y_shape)
+    detail::fail("the destination must have x's shape " + x_shape.text(), y_shape.text());
+  if (y.data() == nullptr && y_shape.size() != 0)
+    detail::fail("the destination must have data, got a null pointer");
   y.device(device) = node;
 }
 
 /// A whole Eigen::Tensor or TensorMap where it lies.
 template <class Y, class Table, class Device = Eigen::DefaultDevice>
-void rotate_inplace(Eigen::TensorBase<Y, Eigen::WriteAccessors>& y, const Table& table, Pairing pairing,
-                    Direction direction = Direction::forward, const Device& device = Device()) {
+void rotate_inplace(Eigen::TensorBase<Y, Eigen::WriteAccessors>& y, const Table& table,
+                    Pairing pairing, Direction direction = Direction::forward,
+                    const Device& device = Device()) {
   rotate_to(static_cast<Y&>(y), static_cast<const Y&>(y), table, pairing, direction, device);
 }
 

@@ -4,10 +4,12 @@
 //
 //   eigen_rope::StridedView<float> rows = eigen_rope::strided_view(y);
 //
-// Functions that take rows anywhere, such as gradients(), take a tensor or a map itself where this header is included.
+// Functions that take rows anywhere, such as gradients(), take a tensor or a map itself where this
+// header is included.
 //
-// The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it outwards in either. The tensor must
-// outlive the view. Not for expressions, which have no memory: evaluate them first.
+// The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it
+// outwards in either. The tensor must outlive the view. Not for expressions, which have no memory:
+// evaluate them first.
 #pragma once
 
 #include <type_traits>
@@ -36,13 +38,15 @@ StridedView<Scalar> strided_view(Eigen::Tensor<Scalar, rank, options, TensorInde
 }
 /// The tensor's memory, to be read.
 template <class Scalar, int rank, int options, class TensorIndex>
-StridedView<const Scalar> strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
+StridedView<const Scalar> strided_view(
+    const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view<detail::layout_of<options>>(tensor.data(), tensor.dimensions());
 }
 /// The map's memory.
 template <class Plain, int options, template <class> class Pointer>
 auto strided_view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
-  return detail::dense_view<Eigen::TensorMap<Plain, options, Pointer>::Layout>(map.data(), map.dimensions());
+  return detail::dense_view<Eigen::TensorMap<Plain, options, Pointer>::Layout>(map.data(),
+                                                                               map.dimensions());
 }
 /// A temporary's memory is gone before the view is used.
 template <class Scalar, int rank, int options, class TensorIndex>
@@ -54,7 +58,8 @@ namespace detail {
 struct RowsOfEigen {
   template <class T>
   static auto view(T&& tensor) {
-    return strided_view(static_cast<std::conditional_t<std::is_lvalue_reference_v<T>, T, const T&>>(tensor));
+    return strided_view(
+        static_cast<std::conditional_t<std::is_lvalue_reference_v<T>, T, const T&>>(tensor));
   }
 };
 

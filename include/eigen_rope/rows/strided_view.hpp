@@ -2,9 +2,10 @@
 //
 // Rows somewhere in memory: q inside a fused QKV buffer, a permuted tensor, every other token.
 //
-// Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], strides in elements; the feature axis is always
-// dense. Eigen has no raw pointer for such a piece of a tensor (its slice is an expression), so rotate_strided.hpp takes this. Not an
-// owner, and not a general view: the feature axis has no stride of its own.
+// Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], strides
+// in elements; the feature axis is always dense. Eigen has no raw pointer for such a piece of a
+// tensor (its slice is an expression), so rotate_strided.hpp takes this. Not an owner, and not a
+// general view: the feature axis has no stride of its own.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,8 @@
 
 namespace eigen_rope {
 
-/// `shape` counts from the feature axis outwards; `strides` has one entry for each axis outside it, of any sign.
+/// `shape` counts from the feature axis outwards; `strides` has one entry for each axis outside it,
+/// of any sign.
 template <class Scalar>
 struct StridedView {
   Scalar* data = nullptr;        ///< Element (0, 0, ...).

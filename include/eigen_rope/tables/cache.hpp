@@ -2,13 +2,16 @@
 //
 // The table of a rotation, owned: cos and sin of position * rate times the attention factor m.
 //
-//   cos[k, ...] = m cos(position * rate_k)      sin[k, ...] = m sin(position * rate_k)       half width: one entry per pair
+//   cos[k, ...] = m cos(position * rate_k)   sin[k, ...] = m sin(position * rate_k)
+//                       half width: one entry per pair
 //
-// The angle is the outer product of positions and rates, formed in double-double and reduced in turns, whatever the scalar. Error of
-// every entry against the real-number formula: at most half an ulp of the stored value + |position| * 2^-63 * max(1, |m|), for every
-// kind of Frequencies and |position| <= 2^31; larger positions lose nothing but that second term's growth. Where long double has 113 bits
-// (64-bit ARM) its entries, here and in every other table, are off by 2^-83 max(1, |m|) more: they are formed in double-double. Not a
-// rotation, and not a table that grows: it is immutable, so any number of threads may read it.
+// The angle is the outer product of positions and rates, formed in double-double and reduced in
+// turns, whatever the scalar. Error of every entry against the real-number formula: at most half an
+// ulp of the stored value + |position| * 2^-63 * max(1, |m|), for every kind of Frequencies and
+// |position| <= 2^31; larger positions lose nothing but that second term's growth. Where long
+// double has 113 bits (64-bit ARM) its entries, here and in every other table, are off by 2^-83
+// max(1, |m|) more: they are formed in double-double. Not a rotation, and not a table that grows:
+// it is immutable, so any number of threads may read it.
 #pragma once
 
 #include <string>
@@ -33,13 +36,17 @@ namespace detail {
 
 /// A cache whose entries fill(cos, sin) writes.
 template <class Scalar, class Fill>
-Cache<Scalar> make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill);
+Cache<Scalar> make_cache(const Frequencies& frequencies, const Positions& positions,
+                         const Layout& layout, const Fill& fill);
 
-/// The outer extents of a table for these positions: x's extent on token and batch axes, 1 elsewhere. Checks that the layout has a
-/// batch axis if there are several batches, and that the table's size fits.
-EIGEN_ROPE_API Shape table_outer(const Frequencies& frequencies, const Positions& positions, const Layout& layout);
+/// The outer extents of a table for these positions: x's extent on token and batch axes, 1
+/// elsewhere. Checks that the layout has a batch axis if there are several batches, and that the
+/// table's size fits.
+EIGEN_ROPE_API Shape table_outer(const Frequencies& frequencies, const Positions& positions,
+                                 const Layout& layout);
 
-/// Calls visit(row, batch, token) for each row of a table with these outer extents, in memory order.
+/// Calls visit(row, batch, token) for each row of a table with these outer extents, in memory
+/// order.
 template <class Visit>
 void for_each_table_row(const Positions& positions, const Layout& layout, Visit&& visit) {
   if (positions.tokens() == 0) return;  // of however many batches
@@ -59,33 +66,39 @@ void for_each_table_row(const Positions& positions, const Layout& layout, Visit&
   }
 }
 
-/// Fills rows of cos and sin, correctly rounded but for the bound above. Compiled for float, double, long double, Eigen::half and
-/// Eigen::bfloat16.
+/// Fills rows of cos and sin, correctly rounded but for the bound above. Compiled for float,
+/// double, long double, Eigen::half and Eigen::bfloat16.
 template <class Scalar>
-EIGEN_ROPE_API void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout, Scalar* cos, Scalar* sin);
+EIGEN_ROPE_API void fill_table(const Frequencies& frequencies, const Positions& positions,
+                               const Layout& layout, Scalar* cos, Scalar* sin);
 
 /// "cos[1] and cos[5] of row 2 must be equal", with the values.
-[[noreturn]] EIGEN_ROPE_API void fail_unequal_halves(const char* part, Index row, Index k, Index pairs, double first, double second);
+[[noreturn]] EIGEN_ROPE_API void fail_unequal_halves(const char* part, Index row, Index k,
+                                                     Index pairs, double first, double second);
 
 }  // namespace detail
 
-/// Owns a half-width table. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16; other (differentiable) scalars through
-/// from_rates and from_angles. Movable and copyable; views point into it, so it must outlive them and every expression made from them.
+/// Owns a half-width table. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16; other
+/// (differentiable) scalars through from_rates and from_angles. Movable and copyable; views point
+/// into it, so it must outlive them and every expression made from them.
 template <class Scalar>
 class Cache {
  public:
   /// - Errors:   eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate
   ///             is larger than 2^40 or a position than 2^63 in size, or if the size does not fit.
   /// - Cost:     O(batches * tokens * pairs).
-  Cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout = Layout::bsnd())
-      : Cache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout), frequencies.attention_factor()) {
+  Cache(const Frequencies& frequencies, const Positions& positions,
+        const Layout& layout = Layout::bsnd())
+      : Cache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout),
+              frequencies.attention_factor()) {
     detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
   }
 
-  /// A table whose rates are of the scalar itself, so that derivatives with respect to them flow into cos and sin. Angles are formed in
-  /// Scalar's own arithmetic: the error bound above does not hold.
-  static Cache from_rates(const std::vector<Scalar>& rates, const Scalar& attention_factor, const Positions& positions,
-                          const Layout& layout = Layout::bsnd()) {
+  /// A table whose rates are of the scalar itself, so that derivatives with respect to them flow
+  /// into cos and sin. Angles are formed in Scalar's own arithmetic: the error bound above does not
+  /// hold.
+  static Cache from_rates(const std::vector<Scalar>& rates, const Scalar& attention_factor,
+                          const Positions& positions, const Layout& layout = Layout::bsnd()) {
     using std::cos;
     using std::sin;
     if (rates.empty()) detail::fail("the number of rates must be positive", std::int64_t{0});
@@ -116,14 +129,18 @@ class Cache {
   /// - Errors:   eigen_rope::Error if pairs is not positive or the number of angles is another.
   /// - Error:    in Scalar's own arithmetic, that of its cos and sin and one rounding; the angle's
   ///             own is up to the caller (a double angle t is good to |t| 2^-53).
-  static Cache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor, Index pairs, const Shape& outer) {
+  static Cache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor,
+                           Index pairs, const Shape& outer) {
     using std::cos;
     using std::sin;
-    if (pairs <= 0) detail::fail("the number of pairs must be positive", static_cast<std::int64_t>(pairs));
-    const Index size = detail::checked_product("the number of entries in the table", pairs, outer.size());
+    if (pairs <= 0)
+      detail::fail("the number of pairs must be positive", static_cast<std::int64_t>(pairs));
+    const Index size =
+        detail::checked_product("the number of entries in the table", pairs, outer.size());
     if (static_cast<Index>(angles.size()) != size) {
-      detail::fail("angles must be one per pair and row of the table (" + std::to_string(size) + ")",
-                   static_cast<std::int64_t>(angles.size()));
+      detail::fail(
+          "angles must be one per pair and row of the table (" + std::to_string(size) + ")",
+          static_cast<std::int64_t>(angles.size()));
     }
     Cache cache(pairs, outer, 0);
     for (std::size_t i = 0; i < angles.size(); ++i) {
@@ -149,10 +166,13 @@ class Cache {
   ///             row are equal, naming the first entry that is not; and if the table has no data.
   /// - Cost:     one pass over the table here, none in a rotation.
   static Cache from_halves(const TableView<Scalar>& repeated) {
-    static_assert(detail::is_plain<Scalar>, "[rope] a table of two halves must hold plain numbers: the derivatives of one would be lost");
+    static_assert(detail::is_plain<Scalar>,
+                  "[rope] a table of two halves must hold plain numbers: the derivatives of one "
+                  "would be lost");
     detail::checked_table_size(repeated);
     if (repeated.width <= 0 || repeated.width % 2 != 0) {
-      detail::fail("the width of a table of two halves must be even and positive", static_cast<std::int64_t>(repeated.width));
+      detail::fail("the width of a table of two halves must be even and positive",
+                   static_cast<std::int64_t>(repeated.width));
     }
     Cache cache(repeated.width / 2, repeated.outer, 0);
     cache.copy_first_halves("cos", repeated.cos, cache.values_.data());
@@ -163,9 +183,13 @@ class Cache {
   /// The whole table, for whatever reads one; points into this object.
   TableView<Scalar> view() const { return {cos(), sin(), pairs_, outer_, determinants_}; }
 
-  Index pairs() const { return pairs_; }                             ///< Pairs of a row.
-  const Shape& outer() const { return outer_; }                      ///< Extents outside the feature axis, fastest first.
-  const Scalar* cos() const { return values_.data(); }               ///< pairs() * outer().size() entries, pairs fastest.
+  Index pairs() const { return pairs_; }  ///< Pairs of a row.
+  const Shape& outer() const {
+    return outer_;
+  }  ///< Extents outside the feature axis, fastest first.
+  const Scalar* cos() const {
+    return values_.data();
+  }  ///< pairs() * outer().size() entries, pairs fastest.
   const Scalar* sin() const { return values_.data() + sin_begin_; }  ///< As cos().
 
  private:
@@ -175,7 +199,8 @@ class Cache {
       const Scalar* first = repeated + row * 2 * pairs_;
       for (Index k = 0; k < pairs_; ++k) {
         if (!(first[k] == first[pairs_ + k])) {
-          detail::fail_unequal_halves(part, row, k, pairs_, static_cast<double>(first[k]), static_cast<double>(first[pairs_ + k]));
+          detail::fail_unequal_halves(part, row, k, pairs_, static_cast<double>(first[k]),
+                                      static_cast<double>(first[pairs_ + k]));
         }
         to[row * pairs_ + k] = first[k];
       }
@@ -183,10 +208,13 @@ class Cache {
   }
 
   template <class S, class Fill>
-  friend Cache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&, const Fill&);
+  friend Cache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&,
+                                     const Fill&);
 
   Cache(Index pairs, const Shape& outer, DoubleDouble attention_factor)
-      : pairs_(pairs), outer_(outer), determinants_(detail::determinants_for(attention_factor.high)) {
+      : pairs_(pairs),
+        outer_(outer),
+        determinants_(detail::determinants_for(attention_factor.high)) {
     constexpr auto bytes = static_cast<std::size_t>(detail::cache_line);
     constexpr Index line = sizeof(Scalar) < bytes ? bytes / sizeof(Scalar) : 1;
     const Index size = pairs_ * outer_.size();
@@ -198,17 +226,21 @@ class Cache {
   Index pairs_ = 0;
   Shape outer_;
   detail::Determinants determinants_;
-  // cos, then sin from the next cache line on: one block, because glibc returns two freed ones of the same size to the system, and a table
-  // made of fresh pages costs several times its computation.
+  // cos, then sin from the next cache line on: one block, because glibc returns two freed ones of
+  // the same size to the system, and a table made of fresh pages costs several times its
+  // computation.
   Index sin_begin_ = 0;
   detail::UninitialisedVector<Scalar> values_;
 
-  static_assert(!detail::is_whole<Scalar>, "[rope] a cache must hold floating-point or differentiable numbers, not integers");
+  static_assert(!detail::is_whole<Scalar>,
+                "[rope] a cache must hold floating-point or differentiable numbers, not integers");
 };
 
 template <class Scalar, class Fill>
-Cache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions, const Layout& layout, const Fill& fill) {
-  Cache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout), frequencies.attention_factor());
+Cache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions,
+                                 const Layout& layout, const Fill& fill) {
+  Cache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout),
+                      frequencies.attention_factor());
   fill(cache.values_.data(), cache.values_.data() + cache.sin_begin_);
   return cache;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of the positions 0, 1, 2, ... that grows when it is asked for more: what decoding reads, one row a token.
+// A table of the positions 0, 1, 2, ... that grows when it is asked for more: what decoding reads,
+// one row a token.
 //
-//   eigen_rope::GrowingCache<float> cache(frequencies);                             one for all layers, for q and k, for all threads
+//   eigen_rope::GrowingCache<float> cache(frequencies);
+//                       one for all layers, for q and k, for all threads
 //   q = eigen_rope::rotate(q, cache.rows(position, 1), eigen_rope::split_half);
 //
-// Entries are bit for bit those of Cache. Growing copies the rows into a new block of at least twice the size and keeps the old
-// one until the cache is destroyed, so every view stays valid, any range of rows is contiguous, and reading takes no lock. The blocks
-// left behind are together smaller than the one in use. Not for positions that are fractional, negative or far apart (TokenRow,
-// Cache).
+// Entries are bit for bit those of Cache. Growing copies the rows into a new block of at least
+// twice the size and keeps the old one until the cache is destroyed, so every view stays valid, any
+// range of rows is contiguous, and reading takes no lock. The blocks left behind are together
+// smaller than the one in use. Not for positions that are fractional, negative or far apart
+// (TokenRow, Cache).
 #pragma once
 
 #include <Eigen/Core>
@@ -31,7 +34,8 @@ namespace eigen_rope {
 struct Growth {
   /// Rows formed at the first use; at least 1.
   Index first_tokens = 256;
-  /// No row at or beyond this one is ever formed: a wrong position then throws instead of taking all memory. At least first_tokens.
+  /// No row at or beyond this one is ever formed: a wrong position then throws instead of taking
+  /// all memory. At least first_tokens.
   Index max_tokens = Index{1} << 24;
 };
 
@@ -52,7 +56,8 @@ class GrowingCache {
   ///
   /// - Errors:   eigen_rope::Error if a rate is larger than 2^40 in size, first_tokens is less than
   ///             1 or max_tokens less than first_tokens.
-  explicit GrowingCache(const Frequencies& frequencies, const Layout& layout = Layout::bsnd(), const Growth& growth = {});
+  explicit GrowingCache(const Frequencies& frequencies, const Layout& layout = Layout::bsnd(),
+                        const Growth& growth = {});
   ~GrowingCache();
   GrowingCache(const GrowingCache&) = delete;
   GrowingCache& operator=(const GrowingCache&) = delete;
@@ -69,7 +74,8 @@ class GrowingCache {
   TableView<Scalar> rows(std::int64_t first, Index tokens) const {
     const Block* block = newest_.load(std::memory_order_acquire);
     if (first < 0 || tokens < 0 || first > block->tokens - tokens) block = grow(first, tokens);
-    TableView<Scalar> view{block->cos.data() + first * pairs_, block->sin.data() + first * pairs_, pairs_, Shape(), determinants_};
+    TableView<Scalar> view{block->cos.data() + first * pairs_, block->sin.data() + first * pairs_,
+                           pairs_, Shape(), determinants_};
     for (int axis = 0; axis < axes_; ++axis) view.outer.push_back(axis == token_axis_ ? tokens : 1);
     return view;
   }
@@ -107,7 +113,8 @@ class GrowingCache {
 
   const Block* grow(std::int64_t first, Index tokens, Size size = Size::doubled) const;
 
-  // Growing changes no entry anyone could have read, so it is const. The older blocks hang on the newest.
+  // Growing changes no entry anyone could have read, so it is const. The older blocks hang on the
+  // newest.
   mutable std::atomic<const Block*> newest_{nullptr};
   Index pairs_;
   int axes_;
@@ -115,7 +122,9 @@ class GrowingCache {
   detail::Determinants determinants_;
   std::unique_ptr<State> state_;
 
-  static_assert(detail::is_plain<Scalar>, "[rope] a growing cache must hold float, double, long double, Eigen::half or Eigen::bfloat16");
+  static_assert(detail::is_plain<Scalar>,
+                "[rope] a growing cache must hold float, double, long double, Eigen::half or "
+                "Eigen::bfloat16");
 };
 
 extern template class EIGEN_ROPE_API GrowingCache<float>;

@@ -43,7 +43,8 @@ class TokenRow {
   explicit TokenRow(const Frequencies& frequencies) : TokenRow(frequencies, std::nullopt) {}
 
   /// For tokens with a position on each axis.
-  TokenRow(const Frequencies& frequencies, const Sections& sections) : TokenRow(frequencies, std::optional<Sections>(sections)) {}
+  TokenRow(const Frequencies& frequencies, const Sections& sections)
+      : TokenRow(frequencies, std::optional<Sections>(sections)) {}
 
   /// Makes this the row of `position`, on every axis if there are several, and returns it. Number
   /// is any integer or floating-point type Positions takes.
@@ -69,17 +70,22 @@ class TokenRow {
   template <class Number>
   const TokenRow& at(const std::vector<Number>& positions) {
     if (static_cast<int>(positions.size()) != axes_) {
-      detail::fail("positions must be one per axis (" + std::to_string(axes_) + ")", static_cast<std::int64_t>(positions.size()));
+      detail::fail("positions must be one per axis (" + std::to_string(axes_) + ")",
+                   static_cast<std::int64_t>(positions.size()));
     }
     for (const Number position : positions) exactly(position);
-    for (std::size_t k = 0; k < axis_.size(); ++k) mixed_positions_[k] = exactly(positions[static_cast<std::size_t>(axis_[k])]);
+    for (std::size_t k = 0; k < axis_.size(); ++k)
+      mixed_positions_[k] = exactly(positions[static_cast<std::size_t>(axis_[k])]);
     filler_->fill_mixed(mixed_positions_.data(), cos_.data(), sin_.data());
     mixed_ = true;
     return *this;
   }
 
-  /// Points into this object, which must outlive it; holds the row of whatever position it stands at when it is read.
-  TableView<Scalar> view() const { return {cos_.data(), sin_.data(), pairs(), Shape(), determinants_}; }
+  /// Points into this object, which must outlive it; holds the row of whatever position it stands
+  /// at when it is read.
+  TableView<Scalar> view() const {
+    return {cos_.data(), sin_.data(), pairs(), Shape(), determinants_};
+  }
 
   Index pairs() const { return static_cast<Index>(cos_.size()); }  ///< Entries of the row.
   const Scalar* cos() const { return cos_.data(); }                ///< pairs() entries.
@@ -94,7 +100,8 @@ class TokenRow {
     cos_.resize(pairs);
     sin_.resize(pairs);
     mixed_positions_.resize(pairs);
-    for (Index k = 0; k < frequencies.pairs(); ++k) axis_.push_back(sections ? sections->axis(k) : 0);
+    for (Index k = 0; k < frequencies.pairs(); ++k)
+      axis_.push_back(sections ? sections->axis(k) : 0);
     filler_->fill_one(position_, cos_.data(), sin_.data());
   }
 
@@ -103,7 +110,8 @@ class TokenRow {
   template <class Number>
   static DoubleDouble exactly(Number position) {
     static_assert(std::is_arithmetic_v<Number>, "positions are integers or floating-point numbers");
-    static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) && !std::is_same_v<Number, long double>,
+    static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) &&
+                      !std::is_same_v<Number, long double>,
                   "positions are held as int64 or double");
     if constexpr (std::is_integral_v<Number>) {
       return DoubleDouble::from_integer(static_cast<std::int64_t>(position));
@@ -125,7 +133,9 @@ class TokenRow {
   detail::AlignedVector<Scalar> cos_;
   detail::AlignedVector<Scalar> sin_;
 
-  static_assert(detail::is_plain<Scalar>, "[rope] a token row must hold float, double, long double, Eigen::half or Eigen::bfloat16");
+  static_assert(
+      detail::is_plain<Scalar>,
+      "[rope] a token row must hold float, double, long double, Eigen::half or Eigen::bfloat16");
 };
 
 }  // namespace eigen_rope

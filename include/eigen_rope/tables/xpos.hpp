@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// xPos (Sun et al. 2022, arXiv 2212.10554): besides turning, queries shrink and keys grow with their position, pair by pair.
+// xPos (Sun et al. 2022, arXiv 2212.10554): besides turning, queries shrink and keys grow with
+// their position, pair by pair.
 //
-//   zeta_k = (2k / d + gamma) / (1 + gamma),  d = 2 pairs          power = (position - center) / scale_base
-//   query: m zeta_k^power cos(t), m zeta_k^power sin(t)            key: with zeta_k^-power instead
+//   zeta_k = (2k / d + gamma) / (1 + gamma),  d = 2 pairs   power = (position - center) /
+//                                                           scale_base
+//   query: m zeta_k^power cos(t), m zeta_k^power sin(t)     key: with zeta_k^-power instead
 //
-//   eigen_rope::Cache<float> of_q = eigen_rope::xpos_cache<float>(f, positions, {512}, eigen_rope::XposSide::query);
-//   eigen_rope::Cache<float> of_k = eigen_rope::xpos_cache<float>(f, positions, {512}, eigen_rope::XposSide::key);
+//   eigen_rope::Cache<float> of_q = eigen_rope::xpos_cache<float>(f, positions, {512},
+//       eigen_rope::XposSide::query);
+//   eigen_rope::Cache<float> of_k = eigen_rope::xpos_cache<float>(f, positions, {512},
+//       eigen_rope::XposSide::key);
 //
-// q.k gets zeta_k^((p_q - p_k) / scale_base) times each pair's share: it depends on the distance alone, whatever the center, and fades with
-// it. Only the table is special: rotate, inverse, gradients() take it like any other, entry by entry. Not a kind of Frequencies, which have
-// one m for all tokens; and q and k need a table each, so not for calls that rotate both by one. xpos_gradients.hpp has the parameters.
+// q.k gets zeta_k^((p_q - p_k) / scale_base) times each pair's share: it depends on the distance
+// alone, whatever the center, and fades with it. Only the table is special: rotate, inverse,
+// gradients() take it like any other, entry by entry. Not a kind of Frequencies, which have one m
+// for all tokens; and q and k need a table each, so not for calls that rotate both by one.
+// xpos_gradients.hpp has the parameters.
 #pragma once
 
 #include <Eigen/Core>
@@ -33,8 +39,9 @@ struct Xpos {
   double scale_base = 512;
   /// > 0; the larger, the less pairs differ. 0.4 is the paper's and every implementation's.
   double gamma = 0.4;
-  /// The position without a magnitude of its own; finite. It must be the same for all queries and keys that meet: flash-attention takes
-  /// half the cached length, so keys cached before do not fit those after. What it is does not matter, but for the range of magnitudes.
+  /// The position without a magnitude of its own; finite. It must be the same for all queries and
+  /// keys that meet: flash-attention takes half the cached length, so keys cached before do not fit
+  /// those after. What it is does not matter, but for the range of magnitudes.
   double center = 0;
 
   /// `xpos:scale_base=512,gamma=0.4,center=0`
@@ -75,20 +82,26 @@ enum class XposSide { query, key };
 ///             positions, 10 times that for fractional ones, 4 microseconds a pair for a single
 ///             token: a decoder makes the table of its context once.
 template <class Scalar>
-Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions, const Xpos& xpos, XposSide side,
-                         const Layout& layout = Layout::bsnd());
+Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positions,
+                         const Xpos& xpos, XposSide side, const Layout& layout = Layout::bsnd());
 
-extern template EIGEN_ROPE_API Cache<float> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API Cache<double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API Cache<long double> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide, const Layout&);
-extern template EIGEN_ROPE_API Cache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&, XposSide,
-                                                                 const Layout&);
+extern template EIGEN_ROPE_API Cache<float> xpos_cache(const Frequencies&, const Positions&,
+                                                       const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<double> xpos_cache(const Frequencies&, const Positions&,
+                                                        const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<long double> xpos_cache(const Frequencies&, const Positions&,
+                                                             const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&,
+                                                             const Xpos&, XposSide, const Layout&);
+extern template EIGEN_ROPE_API Cache<Eigen::bfloat16> xpos_cache(const Frequencies&,
+                                                                 const Positions&, const Xpos&,
+                                                                 XposSide, const Layout&);
 
 namespace detail {
 
 /// ln zeta_k of each pair, for keys -ln zeta_k. Throws for parameters xpos_cache refuses.
-EIGEN_ROPE_API std::vector<DoubleDouble> xpos_logarithms(Index pairs, const Xpos& xpos, XposSide side);
+EIGEN_ROPE_API std::vector<DoubleDouble> xpos_logarithms(Index pairs, const Xpos& xpos,
+                                                         XposSide side);
 
 }  // namespace detail
 }  // namespace eigen_rope

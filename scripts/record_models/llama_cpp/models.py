@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tiny models that are given to llama.cpp: keys of each architecture, and the variants of them.
 
-A model begins with START. Where llama.cpp refuses it for a key that is missing, the key is added from VALUES; so a model has no key that
-nobody asks for. OWN has what must be known before: sizes that fit together, and keys whose absence ends the process.
+A model begins with START. Where llama.cpp refuses it for a key that is missing, the key is added
+from VALUES; so a model has no key that nobody asks for. OWN has what must be known before: sizes
+that fit together, and keys whose absence ends the process.
 """
 
 LAYERS = 12
@@ -122,7 +123,13 @@ VALUES = {
 }
 
 # Keys without the architecture's name, for every model.
-PLAIN = {"tokenizer.ggml.token_type_count": 2, "xielu.alpha_n": 1.0, "xielu.alpha_p": 1.0, "xielu.beta": 1.0, "xielu.eps": 1e-7}
+PLAIN = {
+    "tokenizer.ggml.token_type_count": 2,
+    "xielu.alpha_n": 1.0,
+    "xielu.alpha_p": 1.0,
+    "xielu.beta": 1.0,
+    "xielu.eps": 1e-7,
+}
 
 # Heads of 24 elements at rest and 16 that rotate; in the cache, 32 latent ones and the 16.
 LATENT = {
@@ -154,8 +161,18 @@ OWN = {
         "attention.compress_ratios": lambda layers: [(0, 0, 4, 128)[i % 4] for i in range(layers)],
     },
     "dflash": {"target_layers": [0, 1, 2]},
-    "dots3note": {**LATENT, "attention.key_length_swa": 48, "attention.value_length_swa": 32, "attention.indexer.types": every_other(0, 1)},
-    "eagle3": {"target_layers": [0, 1, 2], "target_hidden_size": 128, "vocab_size": 128, "block_count": 1},
+    "dots3note": {
+        **LATENT,
+        "attention.key_length_swa": 48,
+        "attention.value_length_swa": 32,
+        "attention.indexer.types": every_other(0, 1),
+    },
+    "eagle3": {
+        "target_layers": [0, 1, 2],
+        "target_hidden_size": 128,
+        "vocab_size": 128,
+        "block_count": 1,
+    },
     "gemma4-assistant": {
         "embedding_length_out": 64,
         "nextn_predict_layers": 6,
@@ -175,7 +192,10 @@ OWN = {
     "minicpm3": WHOLE_ROWS,
     "mistral4": LATENT,
     "nemotron_h": {**HYBRID, "feed_forward_length": lambda layers: [0] * layers},
-    "nemotron_h_moe": {**HYBRID, "feed_forward_length": lambda layers: [0] * (layers - 2) + [96, 96]},
+    "nemotron_h_moe": {
+        **HYBRID,
+        "feed_forward_length": lambda layers: [0] * (layers - 2) + [96, 96],
+    },
     "paddleocr": {"rope.dimension_sections": [4, 4, 4, 4]},
     "plamo2": {**HYBRID, "ssm.group_count": 0},
     "plm": WHOLE_ROWS,
@@ -214,7 +234,11 @@ ASSISTED = {
     },
 }
 
-YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.scaling.original_context_length": 64}
+YARN = {
+    "rope.scaling.type": "yarn",
+    "rope.scaling.factor": 4.0,
+    "rope.scaling.original_context_length": 64,
+}
 LINEAR = {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0}
 LONGROPE = {"rope.scaling.type": "longrope", "rope.scaling.attn_factor": 1.5}
 WINDOW = {"attention.sliding_window": 64}
@@ -244,10 +268,15 @@ def whole_rows(keys):
     """Latent attention as older files have it, without the width of a head before the cache."""
     if "attention.key_length_mla" not in keys or isinstance(keys["attention.head_count_kv"], list):
         return None
-    return {"attention.key_length_mla": None, "attention.value_length_mla": None, "attention.head_count_kv": 4}
+    return {
+        "attention.key_length_mla": None,
+        "attention.value_length_mla": None,
+        "attention.head_count_kv": 4,
+    }
 
 
-# What is changed in each variant, None for a key that is taken away; or a function of the keys, None where it does not apply.
+# What is changed in each variant, None for a key that is taken away; or a function of the keys,
+# None where it does not apply.
 VARIANTS = {
     "base": {},
     "missing": {"rope.freq_base": None, "rope.dimension_count": None},
@@ -264,9 +293,17 @@ VARIANTS = {
     "yarn_ext_factor": {**YARN, "rope.scaling.yarn_ext_factor": 0.5},
     "yarn_attn_factor": {**YARN, "rope.scaling.yarn_attn_factor": 1.25},
     "yarn_log": {**YARN, "rope.scaling.yarn_log_multiplier": 0.07},
-    "yarn_log_scaled": {**YARN, "rope.scaling.yarn_log_multiplier": 0.07, "rope.scaling.attn_factor": 1.5},
+    "yarn_log_scaled": {
+        **YARN,
+        "rope.scaling.yarn_log_multiplier": 0.07,
+        "rope.scaling.attn_factor": 1.5,
+    },
     "yarn_scaled": {**YARN, "rope.scaling.attn_factor": 1.5},
-    "linear_ext_factor": {**LINEAR, "rope.scaling.yarn_ext_factor": 0.5, "rope.scaling.original_context_length": 64},
+    "linear_ext_factor": {
+        **LINEAR,
+        "rope.scaling.yarn_ext_factor": 0.5,
+        "rope.scaling.original_context_length": 64,
+    },
     "linear_log": {**LINEAR, "rope.scaling.yarn_log_multiplier": 0.07},
     "linear_scaled": {**LINEAR, "rope.scaling.attn_factor": 1.5},
     "yarn_no_context": {**YARN, "rope.scaling.original_context_length": None},
@@ -301,13 +338,20 @@ VARIANTS = {
     "sections_first": {"rope.dimension_sections": [8, 0, 0, 0]},
     "no_sections": {"rope.dimension_sections": None},
     "alpha": {"rope.scaling.alpha": 1000.0},
-    "rope_pattern": {"attention.rope_pattern": lambda layers: [1 if i % 4 else 0 for i in range(layers)]},
-    "rope_pattern_flags": {"attention.rope_pattern": lambda layers: [i % 4 != 0 for i in range(layers)]},
+    "rope_pattern": {
+        "attention.rope_pattern": lambda layers: [1 if i % 4 else 0 for i in range(layers)]
+    },
+    "rope_pattern_flags": {
+        "attention.rope_pattern": lambda layers: [i % 4 != 0 for i in range(layers)]
+    },
     "compress_base": {"attention.compress_rope_freq_base": 70000.0},
     "leading": {"leading_dense_block_count": 3},
     "window_leading": {**WINDOW, "leading_dense_block_count": 3},
-    "key_heads": {"attention.head_count_kv": lambda layers: [0 if i % 3 == 0 else 4 for i in range(layers)]},
+    "key_heads": {
+        "attention.head_count_kv": lambda layers: [0 if i % 3 == 0 else 4 for i in range(layers)]
+    },
 }
 
-# Depths of published models: the base of each is built with all of them, and those that rotate otherwise are kept.
+# Depths of published models: the base of each is built with all of them, and those that rotate
+# otherwise are kept.
 DEPTHS = (16, 24, 26, 28, 30, 32, 36, 40, 42, 48, 60, 61, 62, 64, 80)

@@ -5,11 +5,14 @@
 //   record_llama_cpp --list              one line of JSON: versions, and every architecture by name
 //   record_llama_cpp < jobs > results    one line of JSON for each line of standard input
 //
-// A job is {"id", "keys", "tokens", "tensors"}: metadata by key, the size of the vocabulary, and values of tensors by name. It becomes a
-// model without a file (llama_model_init_from_user), whose weights are random. One token is decoded; every node that rotates and every
-// softmax of attention is taken down after it has run, through the callback of the evaluation. Nothing is read from llama.cpp's sources.
+// A job is {"id", "keys", "tokens", "tensors"}: metadata by key, the size of the vocabulary, and
+// values of tensors by name. It becomes a model without a file (llama_model_init_from_user), whose
+// weights are random. One token is decoded; every node that rotates and every softmax of attention
+// is taken down after it has run, through the callback of the evaluation. Nothing is read from
+// llama.cpp's sources.
 //
-// llama.cpp ends the process where it meets what it does not expect, so each job has a process of its own; its last words are the reason.
+// llama.cpp ends the process where it meets what it does not expect, so each job has a process of
+// its own; its last words are the reason.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +47,8 @@ void keep_log(ggml_log_level level, const char* text, void*) {
   if (level == GGML_LOG_LEVEL_ERROR) log_text += text;
 }
 
-// ---- metadata ----------------------------------------------------------------------------------------------------------------------
+// ---- metadata
+// -----------------------------------------------------------------------------------------
 
 void set_array(gguf_context* metadata, const std::string& key, const Json& values) {
   const Json& first = values.at(0);
@@ -125,7 +129,8 @@ void fill_tensor(ggml_tensor* tensor, void* data) {
   }
 }
 
-// ---- the graph ---------------------------------------------------------------------------------------------------------------------
+// ---- the graph
+// -----------------------------------------------------------------------------------------
 
 float real_parameter(const ggml_tensor* node, int at) {
   float value = 0;
@@ -137,7 +142,9 @@ float real_parameter(const ggml_tensor* node, int at) {
 std::string weight_of(const ggml_tensor* tensor, std::set<const ggml_tensor*>& seen) {
   if (tensor == nullptr || !seen.insert(tensor).second) return {};
   const bool product = tensor->op == GGML_OP_MUL_MAT || tensor->op == GGML_OP_MUL_MAT_ID;
-  if (product && tensor->src[0]->op == GGML_OP_NONE && std::strncmp(tensor->src[0]->name, "blk.", 4) == 0) return tensor->src[0]->name;
+  if (product && tensor->src[0]->op == GGML_OP_NONE &&
+      std::strncmp(tensor->src[0]->name, "blk.", 4) == 0)
+    return tensor->src[0]->name;
   for (const ggml_tensor* source : tensor->src) {
     std::string found = weight_of(source, seen);
     if (!found.empty()) return found;
@@ -148,7 +155,8 @@ std::string weight_of(const ggml_tensor* tensor, std::set<const ggml_tensor*>& s
 /// The n of a name that ends in -n, or of one that begins with blk.n. ; -1 where there is none.
 int layer_of_name(const std::string& name) {
   const std::size_t dash = name.find_last_of('-');
-  if (dash != std::string::npos && dash + 1 < name.size() && std::isdigit(static_cast<unsigned char>(name[dash + 1])) != 0) {
+  if (dash != std::string::npos && dash + 1 < name.size() &&
+      std::isdigit(static_cast<unsigned char>(name[dash + 1])) != 0) {
     return std::atoi(name.c_str() + dash + 1);
   }
   if (name.rfind("blk.", 0) == 0) return std::atoi(name.c_str() + 4);
@@ -215,7 +223,8 @@ bool evaluate(ggml_tensor* node, bool ask, void* data) {
   return true;
 }
 
-// ---- one job -----------------------------------------------------------------------------------------------------------------------
+// ---- one job
+// -----------------------------------------------------------------------------------------
 
 Json run(const Json& job) {
   llama_log_set(keep_log, nullptr);
@@ -225,7 +234,8 @@ Json run(const Json& job) {
   const Json tensors = job.value("tensors", Json::object());
   llama_model_params model_params = llama_model_default_params();
   model_params.progress_callback = [](float, void*) { return true; };
-  llama_model* model = llama_model_init_from_user(metadata, fill_tensor, const_cast<Json*>(&tensors), model_params);
+  llama_model* model =
+      llama_model_init_from_user(metadata, fill_tensor, const_cast<Json*>(&tensors), model_params);
   if (model == nullptr) throw std::runtime_error("the model is refused");
   Recorder recorder;
   llama_context_params params = llama_context_default_params();
@@ -242,7 +252,8 @@ Json run(const Json& job) {
   if (job.contains("other")) {
     const Json& companion = job.at("other");
     gguf_context* other_metadata = metadata_of(companion);
-    other_model = llama_model_init_from_user(other_metadata, fill_tensor, const_cast<Json*>(&tensors), model_params);
+    other_model = llama_model_init_from_user(other_metadata, fill_tensor,
+                                             const_cast<Json*>(&tensors), model_params);
     if (other_model == nullptr) throw std::runtime_error("the model to be assisted is refused");
     llama_context_params other_params = params;
     other_params.cb_eval = nullptr;
@@ -266,7 +277,8 @@ Json run(const Json& job) {
   batch.logits[0] = 1;
   int status = 0;
   // The encoder of a draft takes what the other model made, and rotates nothing.
-  if (llama_model_has_encoder(model) && !job.contains("other")) status = llama_encode(context, batch);
+  if (llama_model_has_encoder(model) && !job.contains("other"))
+    status = llama_encode(context, batch);
   if (status == 0 && llama_model_has_decoder(model)) status = llama_decode(context, batch);
   if (status != 0) throw std::runtime_error("decoding fails with status " + std::to_string(status));
   result["rotations"] = recorder.rotations;
@@ -274,7 +286,8 @@ Json run(const Json& job) {
   return result;
 }
 
-/// The first line of what was logged as an error, which is the cause of those behind it, without the function that says it.
+/// The first line of what was logged as an error, which is the cause of those behind it, without
+/// the function that says it.
 std::string first_line(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string::npos) return {};
@@ -283,7 +296,8 @@ std::string first_line(const std::string& text) {
   return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
-/// Where the process was ended, its assertion is what it wrote to the standard error stream before the list of calls.
+/// Where the process was ended, its assertion is what it wrote to the standard error stream before
+/// the list of calls.
 std::string reason_of(const std::string& errors, int status) {
   std::string text;
   std::string line;
@@ -301,13 +315,15 @@ std::string reason_of(const std::string& errors, int status) {
   }
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "takes longer than a minute";
   if (!text.empty()) return text;
-  return WIFSIGNALED(status) ? "ended by signal " + std::to_string(WTERMSIG(status)) : "ended without a result";
+  return WIFSIGNALED(status) ? "ended by signal " + std::to_string(WTERMSIG(status))
+                             : "ended without a result";
 }
 
 std::string read_all(int descriptor) {
   std::string text;
   char buffer[65536];
-  for (ssize_t got = 0; (got = read(descriptor, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = read(descriptor, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
   return text;
 }
 
@@ -378,7 +394,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << run_apart(Json::parse(line)).dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    std::cout << run_apart(Json::parse(line)).dump(-1, ' ', false, Json::error_handler_t::replace)
+              << std::endl;
   }
   return 0;
 }

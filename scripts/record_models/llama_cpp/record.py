@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the program of record.cpp what llama.cpp does with tiny models of every architecture, and writes it down.
+"""Asks the program of record.cpp what llama.cpp does with tiny models of every architecture, and
+writes it down.
 
     python3 record.py PROGRAM --package TEXT --out FILE [--docs FILE]
 
-The file is JSON, one architecture a line; tests/data/models/recorded/llama_cpp.md says what is in it.
+The file is JSON, one architecture a line; tests/data/models/recorded/llama_cpp.md says what is in
+it.
 """
 
 import argparse
@@ -21,7 +23,9 @@ MISSING = re.compile(r"key not found in model: \S+?\.(?P<key>[a-z0-9_.]+)$")
 
 class Program:
     def __init__(self, path):
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def run(self, job):
         self.process.stdin.write(json.dumps(job) + "\n")
@@ -32,7 +36,11 @@ class Program:
 def resolved(keys):
     """Keys with what depends on the number of layers filled in."""
     layers = keys["block_count"]
-    return {name: value(layers) if callable(value) else value for name, value in keys.items() if value is not None}
+    return {
+        name: value(layers) if callable(value) else value
+        for name, value in keys.items()
+        if value is not None
+    }
 
 
 def metadata(architecture, keys):
@@ -50,8 +58,12 @@ def job(architecture, keys):
     if architecture in ASSIST:
         assisted, width = ASSIST[architecture]
         own = {**START, **ASSISTED[assisted]}
-        for name in ("attention.layer_norm_rms_epsilon", "attention.sliding_window", "attention.sliding_window_pattern",
-                     "embedding_length_per_layer_input"):
+        for name in (
+            "attention.layer_norm_rms_epsilon",
+            "attention.sliding_window",
+            "attention.sliding_window_pattern",
+            "embedding_length_per_layer_input",
+        ):
             own[name] = VALUES[name]
         result["other"] = {"keys": metadata(assisted, own)}
         result["hidden_width"] = width
@@ -66,7 +78,7 @@ def completed(program, architecture, keys):
         found = MISSING.search(answer.get("error", ""))
         name = found.group("key") if found else ""
         if name.startswith(f"{architecture}."):
-            name = name[len(architecture) + 1:]
+            name = name[len(architecture) + 1 :]
         if name not in VALUES or name in keys:
             break
         keys[name] = VALUES[name]
@@ -134,8 +146,15 @@ def graph_of(answer):
         if what == "q":
             seen.add(node["layer"])
         within = node["width"] < node["stride"]
-        place = [node["offset"] + (node["view_offset"] % node["stride"] if within else 0), node["stride"] if within else node["width"]]
-        entry = {"mode": MODES.get(node["mode"], str(node["mode"])), "dims": node["dims"], "base": shortest(node["base"])}
+        place = [
+            node["offset"] + (node["view_offset"] % node["stride"] if within else 0),
+            node["stride"] if within else node["width"],
+        ]
+        entry = {
+            "mode": MODES.get(node["mode"], str(node["mode"])),
+            "dims": node["dims"],
+            "base": shortest(node["base"]),
+        }
         if node["freq_scale"] != 1:
             entry["scale"] = shortest(node["freq_scale"])
         if node["attn_factor"] != 1:
@@ -150,10 +169,12 @@ def graph_of(answer):
         if node["factors"]:
             entry["factors"] = node["factors"]
         nodes.setdefault(node["layer"], []).append((what, place, entry))
-    # A rotation that no name and no weight places is that of something made in the graph, beside queries and keys that are placed.
+    # A rotation that no name and no weight places is that of something made in the graph, beside
+    # queries and keys that are placed.
     if nodes.pop(-1, None) and not nodes:
         return {"error": "the layers of its rotations cannot be told"}
-    # Layers that rotate alike are one line: {"layers", "q": [offset, row], "k": [offset, row], ...}, k only where it is placed otherwise.
+    # Layers that rotate alike are one line: {"layers", "q": [offset, row], "k": [offset, row],
+    # ...}, k only where it is placed otherwise.
     groups = {}
     for layer, found in nodes.items():
         for what, place, entry in found:
@@ -174,7 +195,10 @@ def graph_of(answer):
     for node in answer["softmaxes"]:
         if "moe" not in node["name"] and node["layer"] >= 0:
             logits.setdefault(shortest(node["scale"]), []).append(node["layer"])
-    return {"rotations": rotations, "logits": [[scale, ranges(layers)] for scale, layers in logits.items()]}
+    return {
+        "rotations": rotations,
+        "logits": [[scale, ranges(layers)] for scale, layers in logits.items()],
+    }
 
 
 def changed(keys, variant):
@@ -190,7 +214,9 @@ def changed(keys, variant):
 
 def kind(graph):
     """How a graph rotates, without numbers of layers: to tell depths apart."""
-    shapes = sorted(json.dumps({k: v for k, v in r.items() if k != "layers"}) for r in graph["rotations"])
+    shapes = sorted(
+        json.dumps({k: v for k, v in r.items() if k != "layers"}) for r in graph["rotations"]
+    )
     return shapes
 
 
@@ -225,9 +251,15 @@ def record(program, architecture):
     for layers in DEPTHS:
         deep = {**keys, "block_count": layers}
         graph = graph_of(program.run(job(architecture, deep)))
-        if "error" not in graph and (kind(graph) != kind(base) or share(graph, layers) != share(base, keys["block_count"])):
+        if "error" not in graph and (
+            kind(graph) != kind(base) or share(graph, layers) != share(base, keys["block_count"])
+        ):
             keep(f"layers_{layers}", graph)
-            depths[f"layers_{layers}"] = {name: value for name, value in resolved(deep).items() if resolved(keys)[name] != value}
+            depths[f"layers_{layers}"] = {
+                name: value
+                for name, value in resolved(deep).items()
+                if resolved(keys)[name] != value
+            }
     given = {name: value for name, value in resolved(keys).items() if START.get(name) != value}
     result = {"keys": given}
     own = {name: VARIANTS[name](resolved(keys)) for name in VARIANTS if callable(VARIANTS[name])}
@@ -244,7 +276,10 @@ def variant_table():
         if callable(change):
             result[name] = None
             continue
-        result[name] = {key: value(START["block_count"]) if callable(value) else value for key, value in change.items()}
+        result[name] = {
+            key: value(START["block_count"]) if callable(value) else value
+            for key, value in change.items()
+        }
     return result
 
 
@@ -264,12 +299,24 @@ def totals(info, result):
     architectures = result["architectures"]
     recorded = {n: a for n, a in architectures.items() if "not_recorded" not in a}
     never = sum(1 for a in recorded.values() if all(not g.get("rotations") for g in a["graphs"]))
-    graphs = sum(len(names) for a in recorded.values() for g, names in zip(a["graphs"], a["variants"]) if "error" not in g)
-    refused = sum(len(names) for a in recorded.values() for g, names in zip(a["graphs"], a["variants"]) if "error" in g)
+    graphs = sum(
+        len(names)
+        for a in recorded.values()
+        for g, names in zip(a["graphs"], a["variants"])
+        if "error" not in g
+    )
+    refused = sum(
+        len(names)
+        for a in recorded.values()
+        for g, names in zip(a["graphs"], a["variants"])
+        if "error" in g
+    )
     missing = ", ".join(f"`{n}`" for n, a in architectures.items() if "not_recorded" in a)
-    return (f"Recorded on {result['date']} from {info['package']} (llama.cpp {info['llama_cpp']}, ggml {info['ggml']}): "
-            f"{len(architectures)} architectures, {len(recorded)} of them from executed graphs, {never} of which never rotate; "
-            f"{graphs} graphs of tiny models, and {refused} models that llama.cpp refuses. Not recorded: {missing}.")
+    return (
+        f"Recorded on {result['date']} from {info['package']} (llama.cpp {info['llama_cpp']}, ggml {info['ggml']}): "
+        f"{len(architectures)} architectures, {len(recorded)} of them from executed graphs, {never} of which never rotate; "
+        f"{graphs} graphs of tiny models, and {refused} models that llama.cpp refuses. Not recorded: {missing}."
+    )
 
 
 def main():
@@ -280,7 +327,9 @@ def main():
     parser.add_argument("--docs")
     parser.add_argument("--only", nargs="*")
     arguments = parser.parse_args()
-    listed = subprocess.run([arguments.program, "--list"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [arguments.program, "--list"], capture_output=True, text=True, check=True
+    )
     info = {"package": arguments.package, **json.loads(listed.stdout)}
     program = Program(arguments.program)
     result = {
@@ -303,7 +352,10 @@ def main():
         for key, value in head.items():
             file.write(f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))},\n")
         file.write('"architectures": {\n')
-        lines = [f"{json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}" for name, value in result["architectures"].items()]
+        lines = [
+            f"{json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}"
+            for name, value in result["architectures"].items()
+        ]
         file.write(",\n".join(lines) + "\n}\n}\n")
     if arguments.docs:
         write_docs(arguments.docs, totals(info, result))

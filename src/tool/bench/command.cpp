@@ -21,7 +21,8 @@ struct BenchArguments {
 std::filesystem::path this_program() {
   std::error_code error;
   std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) refuse("/proc/self/exe", "this program's own place must be known to find the benchmarks");
+  if (error)
+    refuse("/proc/self/exe", "this program's own place must be known to find the benchmarks");
   return path;
 }
 
@@ -52,21 +53,29 @@ int run(const BenchArguments& arguments) {
 
 Command add_bench(CLI::App& app) {
   const auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* command = app.add_subcommand("bench", "Time the rotation against memcpy of the same bytes, loops and stock Eigen, in one run.");
-  command->add_flag("--quick", arguments->quick, "Few repetitions, no large tensors: a look, not a measurement");
+  CLI::App* command = app.add_subcommand(
+      "bench",
+      "Time the rotation against memcpy of the same bytes, loops and stock Eigen, in one run.");
+  command->add_flag("--quick", arguments->quick,
+                    "Few repetitions, no large tensors: a look, not a measurement");
   command
-      ->add_option("--filter", arguments->options.filter,
-                   "Only names rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>\nin which this is found")
+      ->add_option(
+          "--filter", arguments->options.filter,
+          "Only names rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>\nin which this is found")
       ->option_text("REGEX");
-  command->add_option("--targets", arguments->targets, "Measure what this file needs (bench/targets.json) and compare with it")
+  command
+      ->add_option("--targets", arguments->targets,
+                   "Measure what this file needs (bench/targets.json) and compare with it")
       ->option_text("FILE");
   command
       ->add_option("--json", arguments->json,
-                   "Write all results to this file, or with - to standard output, and the report to standard error")
+                   "Write all results to this file, or with - to standard output, and the report "
+                   "to standard error")
       ->option_text("FILE");
   command->footer(
       "On an otherwise idle machine; everything takes about 5 minutes.\n"
-      "Exit code: 0 measured, 1 a result differs from the reference or a target was missed, 2 unusable.");
+      "Exit code: 0 measured, 1 a result differs from the reference or a target was missed, 2 "
+      "unusable.");
   return {command, [arguments] { return run(*arguments); }};
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eigen-rope bench`: the benchmark programs beside this one, run one after the other, and their report.
+// `eigen-rope bench`: the benchmark programs beside this one, run one after the other, and their
+// report.
 //
-// They are programs of their own because each is compiled with one set of flags throughout (bench/README.md). Not the measuring.
+// They are programs of their own because each is compiled with one set of flags throughout
+// (bench/README.md). Not the measuring.
 #pragma once
 
 #include <filesystem>
@@ -30,11 +32,12 @@ enum class BenchOutcome {
   nothing,
 };
 
-/// Where rotate_bench and rotate_report are: beside `tool`, or in libexec/eigen-rope beside its folder. Throws FileError.
+/// Where rotate_bench and rotate_report are: beside `tool`, or in libexec/eigen-rope beside its
+/// folder. Throws FileError.
 std::filesystem::path bench_folder(const std::filesystem::path& tool);
 
-/// Prints what the programs print, on standard output. Throws FileError where they cannot run or their
-/// results cannot be written.
+/// Prints what the programs print, on standard output. Throws FileError where they cannot run or
+/// their results cannot be written.
 BenchOutcome run_bench(const std::filesystem::path& folder, const BenchOptions& options);
 
 }  // namespace eigen_rope::tool

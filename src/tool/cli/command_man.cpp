@@ -12,10 +12,12 @@
 namespace eigen_rope::tool {
 
 Command add_man(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("man", "Print this program's manual page, for man: eigen-rope man | man -l -");
+  CLI::App* command = app.add_subcommand(
+      "man", "Print this program's manual page, for man: eigen-rope man | man -l -");
   return {command, [&app] {
             print_text(man_page(outline_of(app),
-                                fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH)));
+                                fmt::format("{}.{}.{}", EIGEN_ROPE_VERSION_MAJOR,
+                                            EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH)));
             return fine;
           }};
 }

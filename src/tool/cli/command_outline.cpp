@@ -10,8 +10,11 @@ namespace {
 
 /// a|b|c as its words; nothing for FILE, N and other placeholders, which are in capitals.
 std::vector<std::string> words_of(const std::string& value) {
-  const auto placeholder = [](unsigned char letter) { return std::isupper(letter) != 0 || letter == ' ' || letter == '.'; };
-  if (value.find('|') == std::string::npos || std::any_of(value.begin(), value.end(), placeholder)) return {};
+  const auto placeholder = [](unsigned char letter) {
+    return std::isupper(letter) != 0 || letter == ' ' || letter == '.';
+  };
+  if (value.find('|') == std::string::npos || std::any_of(value.begin(), value.end(), placeholder))
+    return {};
   return CLI::detail::split(value, '|');
 }
 
@@ -29,7 +32,8 @@ OptionOutline outline_of(const CLI::Option& option) {
   if (result.names.empty()) {
     result.value = option.get_name(true);
   } else if (takes_value) {
-    result.value = option.get_option_text().empty() ? option.get_type_name() : option.get_option_text();
+    result.value =
+        option.get_option_text().empty() ? option.get_type_name() : option.get_option_text();
   }
   result.choices = words_of(option.get_option_text());
   result.description = one_line(option.get_description());
@@ -42,8 +46,11 @@ OptionOutline outline_of(const CLI::Option& option) {
 CommandOutline outline_of(const CLI::App& app) {
   CommandOutline result{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
   for (const CLI::Option* option : app.get_options()) result.options.push_back(outline_of(*option));
-  const auto visible = [](const CLI::App* command) { return !command->get_name().empty() && !command->get_group().empty(); };
-  for (const CLI::App* command : app.get_subcommands(visible)) result.commands.push_back(outline_of(*command));
+  const auto visible = [](const CLI::App* command) {
+    return !command->get_name().empty() && !command->get_group().empty();
+  };
+  for (const CLI::App* command : app.get_subcommands(visible))
+    result.commands.push_back(outline_of(*command));
   return result;
 }
 

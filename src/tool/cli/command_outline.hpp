@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands and options of a program as plain texts, taken from the parser that reads them: what its manual page and its completions
-// are made of, so that neither can name an option that does not exist or leave one out.
+// The commands and options of a program as plain texts, taken from the parser that reads them: what
+// its manual page and its completions are made of, so that neither can name an option that does not
+// exist or leave one out.
 #pragma once
 
 #include <string>

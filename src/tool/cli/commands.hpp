@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of the program `eigen-rope`: each adds its options to the parser and says what to run if it was called.
+// The commands of the program `eigen-rope`: each adds its options to the parser and says what to
+// run if it was called.
 //
-//   Command add_verify(CLI::App& app);       in command_verify.cpp, the only file that knows its options
+//   Command add_verify(CLI::App& app);   in command_verify.cpp, the only file that knows its
+//                                        options
 //
-// run() prints its results (print_text, terminal.hpp) and returns the exit code; what cannot be used is thrown, main prints the sentence
-// and returns `unusable`. Not the work: that is in files without CLI11, so that tests reach it.
+// run() prints its results (print_text, terminal.hpp) and returns the exit code; what cannot be
+// used is thrown, main prints the sentence and returns `unusable`. Not the work: that is in files
+// without CLI11, so that tests reach it.
 #pragma once
 
 #include <functional>

@@ -6,11 +6,14 @@
 namespace eigen_rope::tool {
 namespace {
 
-std::string joined(const std::vector<std::string>& words, const char* separator) { return fmt::format("{}", fmt::join(words, separator)); }
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  return fmt::format("{}", fmt::join(words, separator));
+}
 
 std::string all_options(const CommandOutline& command) {
   std::vector<std::string> names;
-  for (const OptionOutline& option : command.options) names.insert(names.end(), option.names.begin(), option.names.end());
+  for (const OptionOutline& option : command.options)
+    names.insert(names.end(), option.names.begin(), option.names.end());
   return joined(names, " ");
 }
 
@@ -35,7 +38,8 @@ std::string bash_values(const CommandOutline& command) {
     if (option.names.empty() || option.value.empty()) continue;
     const bool file = option.value == "FILE" || option.value == "FOLDER";
     const std::string reply = file ? "COMPREPLY=($(compgen -f -- \"$word\"))"
-                                   : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", joined(option.choices, " "));
+                                   : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
+                                                 joined(option.choices, " "));
     text += fmt::format("        {}) {}; return ;;\n", joined(option.names, "|"), reply);
   }
   return text;
@@ -49,10 +53,12 @@ std::string bash(const CommandOutline& program) {
     if (!values.empty()) cases += fmt::format("      case $before in\n{}      esac\n", values);
     const std::vector<std::string> choices = positional_choices(command);
     const std::string otherwise =
-        choices.empty() ? "compgen -f -- \"$word\"" : fmt::format("compgen -W '{}' -- \"$word\"", joined(choices, " "));
-    cases +=
-        fmt::format("      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W '{}' -- \"$word\")); else COMPREPLY=($({})); fi\n      ;;\n",
-                    all_options(command), otherwise);
+        choices.empty() ? "compgen -f -- \"$word\""
+                        : fmt::format("compgen -W '{}' -- \"$word\"", joined(choices, " "));
+    cases += fmt::format(
+        "      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W '{}' -- \"$word\")); else "
+        "COMPREPLY=($({})); fi\n      ;;\n",
+        all_options(command), otherwise);
   }
   return fmt::format(R"(# bash completion for {0}
 _{0}() {{
@@ -98,12 +104,17 @@ std::string zsh(const CommandOutline& program) {
     cases += fmt::format("    {})\n      _arguments", command.name);
     for (const OptionOutline& option : command.options) {
       if (option.names.empty()) {
-        cases += fmt::format(" \\\n        '*:{}:{}'", zsh_quoted(option.value), zsh_action(option));
+        cases +=
+            fmt::format(" \\\n        '*:{}:{}'", zsh_quoted(option.value), zsh_action(option));
         continue;
       }
-      const std::string value = option.value.empty() ? "" : fmt::format(":{}:{}", zsh_quoted(option.value), zsh_action(option));
+      const std::string value =
+          option.value.empty()
+              ? ""
+              : fmt::format(":{}:{}", zsh_quoted(option.value), zsh_action(option));
       for (const std::string& name : option.names) {
-        cases += fmt::format(" \\\n        '{}[{}]{}'", name, zsh_quoted(option.description), value);
+        cases +=
+            fmt::format(" \\\n        '{}[{}]{}'", name, zsh_quoted(option.description), value);
       }
     }
     cases += "\n      ;;\n";
@@ -138,19 +149,23 @@ std::string fish_quoted(const std::string& text) {
 }
 
 std::string fish(const CommandOutline& program) {
-  std::string text = fmt::format("# fish completion for {0}\ncomplete -c {0} -n __fish_use_subcommand -f\n", program.name);
+  std::string text = fmt::format(
+      "# fish completion for {0}\ncomplete -c {0} -n __fish_use_subcommand -f\n", program.name);
   for (const CommandOutline& command : program.commands) {
-    text +=
-        fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program.name, command.name, fish_quoted(command.description));
+    text += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program.name,
+                        command.name, fish_quoted(command.description));
   }
   for (const CommandOutline& command : program.commands) {
     for (const OptionOutline& option : command.options) {
-      std::string line = fmt::format("complete -c {} -n '__fish_seen_subcommand_from {}'", program.name, command.name);
+      std::string line = fmt::format("complete -c {} -n '__fish_seen_subcommand_from {}'",
+                                     program.name, command.name);
       if (option.names.empty() && option.choices.empty()) continue;  // file names, as always
       for (const std::string& name : option.names) {
-        line += name.rfind("--", 0) == 0 ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
+        line += name.rfind("--", 0) == 0 ? fmt::format(" -l {}", name.substr(2))
+                                         : fmt::format(" -s {}", name.substr(1));
       }
-      if (option.names.empty() || !option.choices.empty()) line += fmt::format(" -f -a {}", fish_quoted(joined(option.choices, " ")));
+      if (option.names.empty() || !option.choices.empty())
+        line += fmt::format(" -f -a {}", fish_quoted(joined(option.choices, " ")));
       if (!option.names.empty() && !option.value.empty()) line += " -r";
       text += fmt::format("{} -d {}\n", line, fish_quoted(option.description));
     }

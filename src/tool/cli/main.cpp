@@ -22,7 +22,9 @@
 namespace eigen_rope::tool {
 namespace {
 
-const CLI::App& innermost(const CLI::App& app) { return app.get_subcommands().empty() ? app : *app.get_subcommands().front(); }
+const CLI::App& innermost(const CLI::App& app) {
+  return app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+}
 
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
@@ -40,7 +42,8 @@ std::vector<std::string> names_of_options(const CLI::App& app) {
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
-/// What was not expected: an option before anything else, since the values of an unknown one are left over as well.
+/// What was not expected: an option before anything else, since the values of an unknown one are
+/// left over as well.
 std::string sentence_about(const CLI::App& app, std::vector<std::string> unknown) {
   std::stable_partition(unknown.begin(), unknown.end(), is_option);
   const std::string& word = unknown.front();
@@ -49,9 +52,11 @@ std::string sentence_about(const CLI::App& app, std::vector<std::string> unknown
   if (is_option(word)) {
     const std::string name = word.substr(0, word.find('='));
     const std::string owner = in_command ? command.get_name() + " has" : "there is";
-    return fmt::format("{} no option {}{}", owner, name, did_you_mean(name, names_of_options(command)));
+    return fmt::format("{} no option {}{}", owner, name,
+                       did_you_mean(name, names_of_options(command)));
   }
-  if (in_command) return fmt::format("{} takes no further argument, got {}", command.get_name(), word);
+  if (in_command)
+    return fmt::format("{} takes no further argument, got {}", command.get_name(), word);
   return fmt::format("there is no command {}{}", word, did_you_mean(word, names_of_commands(app)));
 }
 
@@ -61,21 +66,25 @@ void print_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string words = error.what();
   const std::vector<std::string> unknown = app.remaining(true);
   const bool no_command = app.get_subcommands().empty();
-  if (no_command && unknown.empty()) words = fmt::format("a command must be given: {}", fmt::join(names_of_commands(app), ", "));
+  if (no_command && unknown.empty())
+    words = fmt::format("a command must be given: {}", fmt::join(names_of_commands(app), ", "));
   const bool left_over = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   // A misspelt option comes before what is missing because of it.
   const bool misspelt = std::any_of(unknown.begin(), unknown.end(), is_option);
-  if (!unknown.empty() && (no_command || left_over || misspelt)) words = sentence_about(app, unknown);
+  if (!unknown.empty() && (no_command || left_over || misspelt))
+    words = sentence_about(app, unknown);
   // "--json: 1 required TEXT missing"
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
     const std::string name = words.substr(0, words.find(':'));
     const CLI::Option* option = innermost(app).get_option_no_throw(name);
-    if (option != nullptr) words = fmt::format("{} must be followed by {}", name, option->get_option_text());
+    if (option != nullptr)
+      words = fmt::format("{} must be followed by {}", name, option->get_option_text());
   }
   std::replace(words.begin(), words.end(), '\n', ' ');
   words = detail::one_line(words, longest);
   const CLI::App& command = innermost(app);
-  const std::string name = &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
+  const std::string name =
+      &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
   fmt::print(stderr, "[rope] {}; see {} --help\n", words, name);
 }
 
@@ -92,9 +101,11 @@ bool writes_json_to_standard_output(const CLI::App& command) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Rotary position embedding: what this library computes, and how it compares.", "eigen-rope");
+  CLI::App app("Rotary position embedding: what this library computes, and how it compares.",
+               "eigen-rope");
   app.set_version_flag("-V,--version",
-                       fmt::format("eigen-rope {}.{}.{}", EIGEN_ROPE_VERSION_MAJOR, EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH));
+                       fmt::format("eigen-rope {}.{}.{}", EIGEN_ROPE_VERSION_MAJOR,
+                                   EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH));
   app.require_subcommand(1);
   const std::vector<Command> commands{
       add_inspect(app), add_compare(app),    add_convert(app), add_verify(app), add_gradcheck(app),

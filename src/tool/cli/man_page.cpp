@@ -110,7 +110,8 @@ std::string option_head(const OptionOutline& option) {
   names.reserve(option.names.size());
   for (const std::string& name : option.names) names.push_back(bold(name));
   std::string head = fmt::format("{}", fmt::join(names, ", "));
-  if (!option.value.empty()) head += " " + (option.choices.empty() ? italic(option.value) : escaped(option.value));
+  if (!option.value.empty())
+    head += " " + (option.choices.empty() ? italic(option.value) : escaped(option.value));
   return head;
 }
 
@@ -132,7 +133,8 @@ std::string synopsis(const CommandOutline& program, const CommandOutline& comman
 
 /// Footers are laid out for a terminal: they keep their lines.
 std::string command_text(const CommandOutline& program, const CommandOutline& command) {
-  std::string text = fmt::format(".SS {}\n{}\n.PP\n{}\n", escaped(command.name), synopsis(program, command), filled(command.description));
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n{}\n", escaped(command.name),
+                                 synopsis(program, command), filled(command.description));
   text += options_text(command);
   if (!command.footer.empty()) text += fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(command.footer));
   return text;
@@ -141,13 +143,19 @@ std::string command_text(const CommandOutline& program, const CommandOutline& co
 }  // namespace
 
 std::string man_page(const CommandOutline& program, const std::string& version) {
-  std::string text =
-      fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH EIGEN\\-ROPE 1 \"\" \"eigen\\-rope {}\" \"User Commands\"\n", version);
-  text += fmt::format(".SH NAME\n{} \\- rotary position embedding: inspect, compare, convert, check\n.SH SYNOPSIS\n", program.name);
-  for (const CommandOutline& command : program.commands) text += synopsis(program, command) + "\n.br\n";
+  std::string text = fmt::format(
+      ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH EIGEN\\-ROPE 1 \"\" \"eigen\\-rope {}\" "
+      "\"User Commands\"\n",
+      version);
+  text += fmt::format(
+      ".SH NAME\n{} \\- rotary position embedding: inspect, compare, convert, check\n.SH "
+      "SYNOPSIS\n",
+      program.name);
+  for (const CommandOutline& command : program.commands)
+    text += synopsis(program, command) + "\n.br\n";
   text += fmt::format("{} [{}]\n", bold(program.name), italic("option"));
-  text +=
-      fmt::format(".SH DESCRIPTION\n.B {}\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n", program.name, filled(introduction), options_text(program));
+  text += fmt::format(".SH DESCRIPTION\n.B {}\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n", program.name,
+                      filled(introduction), options_text(program));
   for (const CommandOutline& command : program.commands) text += command_text(program, command);
   return text + after_commands;
 }

@@ -9,7 +9,8 @@
 
 namespace eigen_rope::tool {
 
-/// `version` as 1.2.3. What no parser knows (exit codes, environment, examples) is part of the page's own text.
+/// `version` as 1.2.3. What no parser knows (exit codes, environment, examples) is part of the
+/// page's own text.
 std::string man_page(const CommandOutline& program, const std::string& version);
 
 }  // namespace eigen_rope::tool

@@ -26,7 +26,8 @@ std::string exact_text(const Value& value) {
     return fmt::format("{}", value);
   } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
     return value ? fmt::format("{}", *value) : "none";
-  } else if constexpr (std::is_same_v<Value, std::vector<double>> || std::is_same_v<Value, std::vector<eigen_rope::Index>>) {
+  } else if constexpr (std::is_same_v<Value, std::vector<double>> ||
+                       std::is_same_v<Value, std::vector<eigen_rope::Index>>) {
     return value.empty() ? "none" : fmt::format("{}", fmt::join(value.begin(), value.end(), " "));
   } else {
     return text_of_field(value);
@@ -36,16 +37,22 @@ std::string exact_text(const Value& value) {
 template <class Object>
 Values values_of(const Object& object, const std::string& prefix) {
   Values values;
-  object.for_each_parameter([&](const char* name, const auto& value) { values.emplace_back(prefix + name, exact_text(value)); }, object);
+  object.for_each_parameter(
+      [&](const char* name, const auto& value) {
+        values.emplace_back(prefix + name, exact_text(value));
+      },
+      object);
   return values;
 }
 
 /// Adds to what decides and to the remarks, of one kind of layer or of the model.
 class Findings {
  public:
-  Findings(Comparison& comparison, std::string layer_type) : all_(comparison), layer_type_(std::move(layer_type)) {}
+  Findings(Comparison& comparison, std::string layer_type)
+      : all_(comparison), layer_type_(std::move(layer_type)) {}
 
-  void differ(const std::string& name, const std::string& a, const std::string& b, const std::string& note = "") {
+  void differ(const std::string& name, const std::string& a, const std::string& b,
+              const std::string& note = "") {
     all_.differences.push_back({layer_type_, name, a, b, note});
   }
   void remark(const std::string& name, const std::string& a, const std::string& b) {
@@ -57,7 +64,8 @@ class Findings {
   /// Everything a has and everything b has.
   void remark(const Values& a, const Values& b) {
     const auto find = [](const Values& values, const std::string& name) {
-      const auto found = std::find_if(values.begin(), values.end(), [&](const auto& one) { return one.first == name; });
+      const auto found = std::find_if(values.begin(), values.end(),
+                                      [&](const auto& one) { return one.first == name; });
       return found == values.end() ? std::string("-") : found->second;
     };
     for (const auto& [name, value] : a) remark(name, value, find(b, name));
@@ -70,8 +78,11 @@ class Findings {
   }
   /// Factors, compared as ratios.
   void factor(const std::string& name, DoubleDouble a, DoubleDouble b) {
-    const std::string text_a = exact_text(static_cast<double>(a)), text_b = exact_text(static_cast<double>(b));
-    const double apart = static_cast<double>(a) == static_cast<double>(b) ? 0 : std::fabs(static_cast<double>(b / a) - 1);
+    const std::string text_a = exact_text(static_cast<double>(a)),
+                      text_b = exact_text(static_cast<double>(b));
+    const double apart = static_cast<double>(a) == static_cast<double>(b)
+                             ? 0
+                             : std::fabs(static_cast<double>(b / a) - 1);
     if (apart <= all_.tolerance) return remark(name, text_a, text_b);
     differ(name, text_a, text_b, fmt::format("by a factor {:.6g}", static_cast<double>(b / a)));
   }
@@ -83,12 +94,14 @@ class Findings {
 
 std::string text_of(const Pairing& pairing) {
   const eigen_rope::Index offset = pairing.offset();
-  return std::string(name_of(pairing.kind())) + (offset == 0 ? "" : fmt::format(" from element {}", offset));
+  return std::string(name_of(pairing.kind())) +
+         (offset == 0 ? "" : fmt::format(" from element {}", offset));
 }
 
 std::string text_of(const std::optional<Sections>& sections) {
   if (!sections) return "none";
-  return fmt::format("{} {}", name_of(sections->pattern()), fmt::join(sections->lengths().begin(), sections->lengths().end(), " "));
+  return fmt::format("{} {}", name_of(sections->pattern()),
+                     fmt::join(sections->lengths().begin(), sections->lengths().end(), " "));
 }
 
 Values scaling_values(const Scaling& scaling) {
@@ -97,31 +110,40 @@ Values scaling_values(const Scaling& scaling) {
 
 /// Whether the row is nothing but what rotates: the part that latent attention splits off.
 bool is_rotated_part(const models::LayerRope& layer) {
-  return layer.head_dims == layer.powers.rotary_dims && (!layer.pairing || layer.pairing->offset() == 0);
+  return layer.head_dims == layer.powers.rotary_dims &&
+         (!layer.pairing || layer.pairing->offset() == 0);
 }
 
 /// Whether what rotates is the last part of a wider row.
 bool rotates_the_end(const models::LayerRope& layer) {
-  return layer.pairing && layer.pairing->offset() > 0 && layer.pairing->offset() + layer.powers.rotary_dims == layer.head_dims;
+  return layer.pairing && layer.pairing->offset() > 0 &&
+         layer.pairing->offset() + layer.powers.rotary_dims == layer.head_dims;
 }
 
-/// Head dims, rotary dims and where they begin. Of latent attention one reader gives the rotated part, the other the head that ends in it.
+/// Head dims, rotary dims and where they begin. Of latent attention one reader gives the rotated
+/// part, the other the head that ends in it.
 void compare_sizes(Findings& findings, const models::LayerRope& a, const models::LayerRope& b) {
   findings.size("rotary_dims", a.powers.rotary_dims, b.powers.rotary_dims);
-  const bool same_part = a.powers.rotary_dims == b.powers.rotary_dims &&
-                         ((is_rotated_part(a) && rotates_the_end(b)) || (is_rotated_part(b) && rotates_the_end(a)));
-  if (same_part) return findings.remark("head_dims", exact_text(a.head_dims), exact_text(b.head_dims));
+  const bool same_part =
+      a.powers.rotary_dims == b.powers.rotary_dims &&
+      ((is_rotated_part(a) && rotates_the_end(b)) || (is_rotated_part(b) && rotates_the_end(a)));
+  if (same_part)
+    return findings.remark("head_dims", exact_text(a.head_dims), exact_text(b.head_dims));
   findings.size("head_dims", a.head_dims, b.head_dims);
-  if (a.pairing && b.pairing) findings.size("first rotated element", a.pairing->offset(), b.pairing->offset());
+  if (a.pairing && b.pairing)
+    findings.size("first rotated element", a.pairing->offset(), b.pairing->offset());
 }
 
-/// The axis of each pair decides, not the words for it: Hugging Face and ggml interleave in different terms.
+/// The axis of each pair decides, not the words for it: Hugging Face and ggml interleave in
+/// different terms.
 void compare_sections(Findings& findings, const LayerInspection& a, const LayerInspection& b) {
   const std::size_t pairs = std::min(a.pairs.size(), b.pairs.size());
   const std::string text_a = text_of(a.layer.sections), text_b = text_of(b.layer.sections);
   for (std::size_t k = 0; k < pairs; ++k) {
     if (a.pairs[k].axis == b.pairs[k].axis) continue;
-    return findings.differ("sections", text_a, text_b, fmt::format("pair {} takes axis {} and {}", k, a.pairs[k].axis, b.pairs[k].axis));
+    return findings.differ(
+        "sections", text_a, text_b,
+        fmt::format("pair {} takes axis {} and {}", k, a.pairs[k].axis, b.pairs[k].axis));
   }
   findings.remark("sections", text_a, text_b);
 }
@@ -132,11 +154,13 @@ void compare_values(Findings& findings, const LayerComparison& layer, double tol
     const auto pair = static_cast<std::size_t>(layer.worst.pair);
     const bool shorter = layer.worst_length < layer.angles.back().position + 1;
     const auto rate_of = [&](const LayerInspection& one) {
-      return fmt::format("{:.9g}", static_cast<double>(one.layer.frequencies(layer.worst_length).rates()[pair]));
+      return fmt::format(
+          "{:.9g}", static_cast<double>(one.layer.frequencies(layer.worst_length).rates()[pair]));
     };
-    findings.differ(fmt::format("rate of pair {}", pair), rate_of(a), rate_of(b),
-                    fmt::format("{:.6g} rad apart at position {}{}", layer.worst.radians, layer.worst.position,
-                                shorter ? fmt::format(" of {} tokens", layer.worst_length) : ""));
+    findings.differ(
+        fmt::format("rate of pair {}", pair), rate_of(a), rate_of(b),
+        fmt::format("{:.6g} rad apart at position {}{}", layer.worst.radians, layer.worst.position,
+                    shorter ? fmt::format(" of {} tokens", layer.worst_length) : ""));
   }
   findings.factor("m", a.attention_factor, b.attention_factor);
   findings.factor("softmax_multiplier", a.layer.softmax_multiplier, b.layer.softmax_multiplier);
@@ -149,12 +173,14 @@ void compare_values(Findings& findings, const LayerComparison& layer, double tol
   findings.remark(powers_a, powers_b);
   findings.remark("scaling", type_name_of(a.layer.scaling), type_name_of(b.layer.scaling));
   findings.remark(scaling_values(a.layer.scaling), scaling_values(b.layer.scaling));
-  if (a.layer.pairing && b.layer.pairing) findings.remark("pairing", text_of(*a.layer.pairing), text_of(*b.layer.pairing));
+  if (a.layer.pairing && b.layer.pairing)
+    findings.remark("pairing", text_of(*a.layer.pairing), text_of(*b.layer.pairing));
 }
 
 DoubleDouble distance(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble difference = b - a;
-  if (std::fabs(difference.high) <= 0x1p-90 * std::max(std::fabs(a.high), std::fabs(b.high))) return 0;
+  if (std::fabs(difference.high) <= 0x1p-90 * std::max(std::fabs(a.high), std::fabs(b.high)))
+    return 0;
   return difference.high < 0 ? -difference : difference;
 }
 
@@ -164,11 +190,14 @@ double ratio(DoubleDouble a, DoubleDouble b) {
 }
 
 /// Lengths below this one at which rates that depend on the length are others.
-std::vector<eigen_rope::Index> shorter_lengths(const models::LayerRope& a, const models::LayerRope& b, eigen_rope::Index length) {
+std::vector<eigen_rope::Index> shorter_lengths(const models::LayerRope& a,
+                                               const models::LayerRope& b,
+                                               eigen_rope::Index length) {
   std::vector<eigen_rope::Index> lengths;
   for (const models::LayerRope* layer : {&a, &b}) {
     const eigen_rope::Index original = original_context(layer->scaling).value_or(0);
-    if (depends_on_length(layer->scaling) && original > 1 && original < length) lengths.push_back(original);
+    if (depends_on_length(layer->scaling) && original > 1 && original < length)
+      lengths.push_back(original);
   }
   return lengths;
 }
@@ -176,14 +205,16 @@ std::vector<eigen_rope::Index> shorter_lengths(const models::LayerRope& a, const
 void look_for_worse(LayerComparison& layer, eigen_rope::Index length) {
   const Frequencies a = layer.a.layer.frequencies(length), b = layer.b.layer.frequencies(length);
   for (std::size_t k = 0; k < layer.rate_differences.size(); ++k) {
-    const auto radians = static_cast<double>(DoubleDouble::from_integer(length - 1) * distance(a.rates()[k], b.rates()[k]));
+    const auto radians = static_cast<double>(DoubleDouble::from_integer(length - 1) *
+                                             distance(a.rates()[k], b.rates()[k]));
     if (radians <= layer.worst.radians) continue;
     layer.worst = {length - 1, static_cast<eigen_rope::Index>(k), radians};
     layer.worst_length = length;
   }
 }
 
-LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& b, eigen_rope::Index length) {
+LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& b,
+                               eigen_rope::Index length) {
   LayerComparison result;
   result.a = a;
   result.b = b;
@@ -198,7 +229,8 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
     result.rate_differences.push_back(distance(a.pairs[k].rate, b.pairs[k].rate));
     result.ratios.push_back(ratio(a.pairs[k].rate, b.pairs[k].rate));
   }
-  const auto widest = std::max_element(result.rate_differences.begin(), result.rate_differences.end());
+  const auto widest =
+      std::max_element(result.rate_differences.begin(), result.rate_differences.end());
   result.widest = widest - result.rate_differences.begin();
   const auto difference_at = [&](eigen_rope::Index position) {
     return static_cast<double>(DoubleDouble::from_integer(position) * *widest);
@@ -209,7 +241,8 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
     if (position > length / 2) break;
   }
   if (length > 1 && positions.back() != length - 1) positions.push_back(length - 1);
-  for (const eigen_rope::Index position : positions) result.angles.push_back({position, result.widest, difference_at(position)});
+  for (const eigen_rope::Index position : positions)
+    result.angles.push_back({position, result.widest, difference_at(position)});
   if (length > 1 && difference_at(length - 1) > apart_radians) {
     eigen_rope::Index together = 0, apart = length - 1;
     while (apart - together > 1) {
@@ -220,18 +253,21 @@ LayerComparison compare_layers(const LayerInspection& a, const LayerInspection& 
   }
   result.worst_length = length;
   if (!result.angles.empty()) result.worst = result.angles.back();
-  for (const eigen_rope::Index shorter : shorter_lengths(a.layer, b.layer, length)) look_for_worse(result, shorter);
+  for (const eigen_rope::Index shorter : shorter_lengths(a.layer, b.layer, length))
+    look_for_worse(result, shorter);
   return result;
 }
 
 bool has_layer_type(const models::ModelRope& model, const std::string& type) {
-  return std::any_of(model.layers.begin(), model.layers.end(), [&](const models::LayerRope& layer) { return layer.layer_type == type; });
+  return std::any_of(model.layers.begin(), model.layers.end(),
+                     [&](const models::LayerRope& layer) { return layer.layer_type == type; });
 }
 
 /// A model that has no such layers because it has only one kind is taken whole.
 Inspection inspect_one(const Operand& operand, const InspectOptions& options) {
   InspectOptions own = options;
-  if (operand.model.layers.size() < 2 && !has_layer_type(operand.model, options.layer_type)) own.layer_type.clear();
+  if (operand.model.layers.size() < 2 && !has_layer_type(operand.model, options.layer_type))
+    own.layer_type.clear();
   return inspect(operand.model, own);
 }
 
@@ -246,7 +282,8 @@ class Comparer {
     std::map<std::pair<int, int>, std::vector<eigen_rope::Index>> groups;
     std::vector<eigen_rope::Index> only_a, only_b;
     for (std::size_t i = 0; i < std::max(kinds_a.size(), kinds_b.size()); ++i) {
-      const int kind_a = i < kinds_a.size() ? kinds_a[i] : not_rotated, kind_b = i < kinds_b.size() ? kinds_b[i] : not_rotated;
+      const int kind_a = i < kinds_a.size() ? kinds_a[i] : not_rotated,
+                kind_b = i < kinds_b.size() ? kinds_b[i] : not_rotated;
       if (!is_asked_for(a, kind_a) && !is_asked_for(b, kind_b)) continue;
       const auto layer = static_cast<eigen_rope::Index>(i);
       if (kind_a != not_rotated && kind_b != not_rotated) groups[{kind_a, kind_b}].push_back(layer);
@@ -257,9 +294,11 @@ class Comparer {
     const auto alone = [](const std::vector<eigen_rope::Index>& layers) {
       return layers.empty() ? std::string("-") : text_of_numbers(layers);
     };
-    if (!only_a.empty() || !only_b.empty()) of_model.differ("layers rotated in one only", alone(only_a), alone(only_b));
+    if (!only_a.empty() || !only_b.empty())
+      of_model.differ("layers rotated in one only", alone(only_a), alone(only_b));
     for (auto& [kinds, layers] : groups) {
-      match(a.layers[static_cast<std::size_t>(kinds.first)], b.layers[static_cast<std::size_t>(kinds.second)], std::move(layers));
+      match(a.layers[static_cast<std::size_t>(kinds.first)],
+            b.layers[static_cast<std::size_t>(kinds.second)], std::move(layers));
     }
   }
 
@@ -273,12 +312,15 @@ class Comparer {
     }
     const bool by_name = a.layers.size() != 1 && b.layers.size() != 1;
     const auto find = [](const Inspection& in, const LayerInspection& layer) {
-      const auto has_its_name = [&](const LayerInspection& one) { return one.layer.layer_type == layer.layer.layer_type; };
+      const auto has_its_name = [&](const LayerInspection& one) {
+        return one.layer.layer_type == layer.layer.layer_type;
+      };
       return std::find_if(in.layers.begin(), in.layers.end(), has_its_name);
     };
     const auto alone = [&](const LayerInspection& layer, bool is_a) {
       const std::string type = type_name_of(layer.layer.scaling);
-      Findings(result_, layer.layer.layer_type).differ("layers of this type", is_a ? type : "-", is_a ? "-" : type);
+      Findings(result_, layer.layer.layer_type)
+          .differ("layers of this type", is_a ? type : "-", is_a ? "-" : type);
     };
     for (const LayerInspection& one : a.layers) {
       const auto other = find(b, one);
@@ -293,17 +335,22 @@ class Comparer {
  private:
   bool is_asked_for(const Inspection& model, int kind) const {
     return options_.layer_type.empty() ||
-           (kind != not_rotated && model.layers[static_cast<std::size_t>(kind)].layer.layer_type == options_.layer_type);
+           (kind != not_rotated &&
+            model.layers[static_cast<std::size_t>(kind)].layer.layer_type == options_.layer_type);
   }
 
-  void match(const LayerInspection& one, const LayerInspection& other, std::vector<eigen_rope::Index> layers) {
+  void match(const LayerInspection& one, const LayerInspection& other,
+             std::vector<eigen_rope::Index> layers) {
     LayerComparison layer = compare_layers(one, other, result_.length);
     layer.layers = std::move(layers);
     Findings findings(result_, layer.layer_type);
     compare_values(findings, layer, result_.tolerance);
-    for (const eigen_rope::Index shorter : shorter_lengths(one.layer, other.layer, result_.length)) {
-      const DoubleDouble m_a = one.layer.frequencies(shorter).attention_factor(), m_b = other.layer.frequencies(shorter).attention_factor();
-      if (m_a != one.attention_factor || m_b != other.attention_factor) findings.factor(fmt::format("m of {} tokens", shorter), m_a, m_b);
+    for (const eigen_rope::Index shorter :
+         shorter_lengths(one.layer, other.layer, result_.length)) {
+      const DoubleDouble m_a = one.layer.frequencies(shorter).attention_factor(),
+                         m_b = other.layer.frequencies(shorter).attention_factor();
+      if (m_a != one.attention_factor || m_b != other.attention_factor)
+        findings.factor(fmt::format("m of {} tokens", shorter), m_a, m_b);
     }
     result_.layers.push_back(std::move(layer));
   }
@@ -317,15 +364,21 @@ class Comparer {
 std::string silent_about_layers(const Operand& operand, const char* which) {
   // A scaling from the command line is its own name, and has no layers.
   if (operand.model.architecture == operand.name) return "";
-  return fmt::format("{} does not say which of its layers rotate: kinds of layers are compared, not layers", which);
+  return fmt::format(
+      "{} does not say which of its layers rotate: kinds of layers are compared, not layers",
+      which);
 }
 
 }  // namespace
 
-Comparison compare(const Operand& a, const Operand& b, const InspectOptions& options, double tolerance) {
-  if (!(tolerance >= 0 && std::isfinite(tolerance))) detail::fail("--tolerance must be a number from 0", tolerance);
-  if (!options.layer_type.empty() && !has_layer_type(a.model, options.layer_type) && !has_layer_type(b.model, options.layer_type))
-    detail::fail("--layer must be a type of layer that one of the two has", std::string_view(options.layer_type));
+Comparison compare(const Operand& a, const Operand& b, const InspectOptions& options,
+                   double tolerance) {
+  if (!(tolerance >= 0 && std::isfinite(tolerance)))
+    detail::fail("--tolerance must be a number from 0", tolerance);
+  if (!options.layer_type.empty() && !has_layer_type(a.model, options.layer_type) &&
+      !has_layer_type(b.model, options.layer_type))
+    detail::fail("--layer must be a type of layer that one of the two has",
+                 std::string_view(options.layer_type));
   InspectOptions common = options;
   if (common.length == 0) common.length = std::max(a.model.context, b.model.context);
   if (common.length == 0) detail::fail("neither says for how many tokens it is: give --context");
@@ -344,13 +397,16 @@ Comparison compare(const Operand& a, const Operand& b, const InspectOptions& opt
   of_model.remark_known("layer_count", a.model.layer_count, b.model.layer_count);
   of_model.remark_known("heads", a.model.heads, b.model.heads);
   of_model.remark_known("key_heads", a.model.key_heads, b.model.key_heads);
-  const std::optional<std::vector<int>> kinds_a = kinds_of_layers(a.model), kinds_b = kinds_of_layers(b.model);
+  const std::optional<std::vector<int>> kinds_a = kinds_of_layers(a.model),
+                                        kinds_b = kinds_of_layers(b.model);
   Comparer comparer(result, a, b, common);
   if (kinds_a && kinds_b) {
     comparer.compare_layer_by_layer(*kinds_a, *kinds_b);
   } else {
     comparer.compare_kinds();
-    const std::string note = kinds_a ? silent_about_layers(b, "b") : kinds_b ? silent_about_layers(a, "a") : "";
+    const std::string note = kinds_a   ? silent_about_layers(b, "b")
+                             : kinds_b ? silent_about_layers(a, "a")
+                                       : "";
     if (!note.empty()) result.notes.push_back(note);
   }
   return result;

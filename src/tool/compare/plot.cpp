@@ -17,18 +17,23 @@ constexpr double pi = 3.14159265358979323846;
 
 std::string title_of(const Comparison& comparison, const LayerComparison& layer) {
   constexpr std::size_t room = 50;
-  const auto name = [](const std::string& text) { return text.size() <= room ? text : "..." + text.substr(text.size() - room); };
-  return name(comparison.name_a) + "  and  " + name(comparison.name_b) + (layer.layer_type.empty() ? "" : ", " + layer.layer_type);
+  const auto name = [](const std::string& text) {
+    return text.size() <= room ? text : "..." + text.substr(text.size() - room);
+  };
+  return name(comparison.name_a) + "  and  " + name(comparison.name_b) +
+         (layer.layer_type.empty() ? "" : ", " + layer.layer_type);
 }
 
 class Row {
  public:
-  Row(const Comparison& comparison, std::size_t number) : all_(comparison), layer_(comparison.layers[number]), number_(number) {}
+  Row(const Comparison& comparison, std::size_t number)
+      : all_(comparison), layer_(comparison.layers[number]), number_(number) {}
 
   std::string data() const {
     std::string rates;
     const auto rate_or_gap = [](const LayerInspection& layer, std::size_t k) {
-      const double rate = k < layer.pairs.size() ? std::fabs(static_cast<double>(layer.pairs[k].rate)) : 0;
+      const double rate =
+          k < layer.pairs.size() ? std::fabs(static_cast<double>(layer.pairs[k].rate)) : 0;
       return rate > 0 ? fmt::format("{:.9g}", rate) : std::string("NaN");
     };
     for (std::size_t k = 0; k < std::max(layer_.a.pairs.size(), layer_.b.pairs.size()); ++k) {
@@ -41,27 +46,29 @@ class Row {
 
   std::string script(const PanelRow& row) const {
     std::string text = row.title(title_of(all_, layer_));
-    text +=
-        row.panel(0.075, 0.325, "rate of each pair") + axis_of_pairs() +
-        fmt::format(
-            "set ylabel 'rad per token' offset 1,0\nset logscale y\nset format y '10^{{%T}}'\nset key top right samplen 1.5 spacing 1.1\n"
-            "plot $rates{0} using 1:2 with lines lc rgb '{1}' lw 2.5 title 'a', $rates{0} using 1:3 with points pt 7 ps 0.5 lc rgb "
-            "'{2}' title 'b'\nunset logscale y\nset format y '%g'\nunset label\n",
-            number_, panel_blue, panel_orange);
-    text +=
-        row.panel(0.41, 0.655, "rate of b over rate of a") + axis_of_pairs() + ratio_range() +
-        fmt::format(
-            "set ylabel 'ratio' offset 1,0\nunset key\nplot 1 with lines lc rgb '{1}' lw 1, $rates{0} using 1:4 with linespoints pt 7 ps "
-            "0.4 lw 1.5 lc rgb '{2}'\n",
-            number_, panel_grey, panel_blue);
+    text += row.panel(0.075, 0.325, "rate of each pair") + axis_of_pairs() +
+            fmt::format(
+                "set ylabel 'rad per token' offset 1,0\nset logscale y\nset format y "
+                "'10^{{%T}}'\nset key top right samplen 1.5 spacing 1.1\n"
+                "plot $rates{0} using 1:2 with lines lc rgb '{1}' lw 2.5 title 'a', $rates{0} "
+                "using 1:3 with points pt 7 ps 0.5 lc rgb "
+                "'{2}' title 'b'\nunset logscale y\nset format y '%g'\nunset label\n",
+                number_, panel_blue, panel_orange);
+    text += row.panel(0.41, 0.655, "rate of b over rate of a") + axis_of_pairs() + ratio_range() +
+            fmt::format(
+                "set ylabel 'ratio' offset 1,0\nunset key\nplot 1 with lines lc rgb '{1}' lw 1, "
+                "$rates{0} using 1:4 with linespoints pt 7 ps "
+                "0.4 lw 1.5 lc rgb '{2}'\n",
+                number_, panel_grey, panel_blue);
     text += row.panel(0.745, 0.985, "how far apart the angles are") + angle_panel();
     return text;
   }
 
  private:
   std::string axis_of_pairs() const {
-    return fmt::format("set xlabel 'pair'\nset xrange [-1:{}]\nset yrange [*:*]\nset xtics auto\nset ytics auto\n",
-                       std::max(layer_.a.pairs.size(), layer_.b.pairs.size()));
+    return fmt::format(
+        "set xlabel 'pair'\nset xrange [-1:{}]\nset yrange [*:*]\nset xtics auto\nset ytics auto\n",
+        std::max(layer_.a.pairs.size(), layer_.b.pairs.size()));
   }
 
   /// Where everything is equal gnuplot would complain of an empty range.
@@ -79,30 +86,42 @@ class Row {
   std::string angle_panel() const {
     std::vector<double> differences;
     differences.reserve(layer_.rate_differences.size());
-    for (const DoubleDouble& one : layer_.rate_differences) differences.push_back(static_cast<double>(one));
+    for (const DoubleDouble& one : layer_.rate_differences)
+      differences.push_back(static_cast<double>(one));
     std::sort(differences.begin(), differences.end());
     const double widest = differences.back(), median = differences[differences.size() / 2];
     const double last = static_cast<double>(std::max<eigen_rope::Index>(2, all_.length)) - 1;
     if (widest == 0) {
-      return "set label 1 'the rates are equal' at graph 0.5, graph 0.5 center\nset xrange [0:1]\nset yrange [0:1]\nunset xtics\nunset "
+      return "set label 1 'the rates are equal' at graph 0.5, graph 0.5 center\nset xrange "
+             "[0:1]\nset yrange [0:1]\nunset xtics\nunset "
              "ytics\n"
              "unset xlabel\nunset ylabel\nunset key\nplot -1\nunset label 1\n";
     }
     std::string text = fmt::format(
-        "set xlabel 'position, tokens'\nset ylabel 'radians' offset 1,0\nset logscale xy\nset format xy '10^{{%T}}'\nset xrange "
+        "set xlabel 'position, tokens'\nset ylabel 'radians' offset 1,0\nset logscale xy\nset "
+        "format xy '10^{{%T}}'\nset xrange "
         "[1:{:.9g}]\n"
-        "set yrange [{:.6g}:{:.6g}]\nset xtics auto\nset ytics auto\nset key top left samplen 1.5 spacing 1.1 reverse Left\n",
-        std::max(2.0, last), std::min(0.02, 0.5 * (median > 0 ? median : widest)), std::max(10.0, widest * last * 30));
-    const std::pair<double, std::string> marks[] = {{apart_radians, fmt::format("{} rad", apart_radians)}, {pi, "half a turn"}};
+        "set yrange [{:.6g}:{:.6g}]\nset xtics auto\nset ytics auto\nset key top left samplen 1.5 "
+        "spacing 1.1 reverse Left\n",
+        std::max(2.0, last), std::min(0.02, 0.5 * (median > 0 ? median : widest)),
+        std::max(10.0, widest * last * 30));
+    const std::pair<double, std::string> marks[] = {
+        {apart_radians, fmt::format("{} rad", apart_radians)}, {pi, "half a turn"}};
     int label = 2;
     for (const auto& [height, name] : marks) {
-      text += fmt::format("set label {} '{}' at graph 0.98, first {:.9g} right offset 0,0.5 tc rgb '{}' font ',9'\n", label++, name, height,
-                          panel_grey);
+      text += fmt::format(
+          "set label {} '{}' at graph 0.98, first {:.9g} right offset 0,0.5 tc rgb '{}' font "
+          "',9'\n",
+          label++, name, height, panel_grey);
     }
-    text += fmt::format("plot {:.9g} * x with lines lc rgb '{}' lw 2 title 'pair {}, the widest'", widest, panel_orange, layer_.widest);
-    if (median > 0) text += fmt::format(", {:.9g} * x with lines lc rgb '{}' lw 2 title 'median pair'", median, panel_blue);
+    text += fmt::format("plot {:.9g} * x with lines lc rgb '{}' lw 2 title 'pair {}, the widest'",
+                        widest, panel_orange, layer_.widest);
+    if (median > 0)
+      text += fmt::format(", {:.9g} * x with lines lc rgb '{}' lw 2 title 'median pair'", median,
+                          panel_blue);
     for (const auto& [height, name] : marks)
-      text += fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", height, panel_grey);
+      text +=
+          fmt::format(", {:.9g} with lines lc rgb '{}' dt '-' lw 1.2 notitle", height, panel_grey);
     return text + "\nunset logscale xy\nset format xy '%g'\nunset label\n";
   }
 
@@ -117,9 +136,11 @@ void draw(const Comparison& comparison, const std::filesystem::path& path) {
   std::string data;
   std::vector<Row> rows;
   rows.reserve(comparison.layers.size());
-  for (std::size_t number = 0; number < comparison.layers.size(); ++number) rows.emplace_back(comparison, number);
+  for (std::size_t number = 0; number < comparison.layers.size(); ++number)
+    rows.emplace_back(comparison, number);
   for (const Row& row : rows) data += row.data();
-  draw_panels(path, rows.size(), data, [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
+  draw_panels(path, rows.size(), data,
+              [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
 }
 
 }  // namespace eigen_rope::tool

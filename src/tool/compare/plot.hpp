@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The picture of `eigen-rope compare`: for each kind of layer a row of three panels, the rates of both, their ratio, and how far the angles
-// are apart by position (the pair that is furthest, and the median pair). Drawn by gnuplot.
+// The picture of `eigen-rope compare`: for each kind of layer a row of three panels, the rates of
+// both, their ratio, and how far the angles are apart by position (the pair that is furthest, and
+// the median pair). Drawn by gnuplot.
 #pragma once
 
 #include <filesystem>

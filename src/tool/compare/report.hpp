@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `eigen-rope compare` found, for people and for programs: only what differs. Not the picture (plot.hpp).
+// What `eigen-rope compare` found, for people and for programs: only what differs. Not the picture
+// (plot.hpp).
 #pragma once
 
 #include <string>

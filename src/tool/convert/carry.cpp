@@ -25,15 +25,18 @@ bool has_ending(const std::string& text, std::string_view end) {
 }
 
 bool holds_weights(const std::string& name) {
-  static constexpr std::array<std::string_view, 19> ends{".safetensors", ".bin",     ".pt",   ".pth",       ".ckpt",      ".gguf", ".ggml",
-                                                         ".h5",          ".msgpack", ".onnx", ".onnx_data", ".ot",        ".npz",  ".npy",
-                                                         ".tflite",      ".nemo",    ".zip",  ".tmp",       ".index.json"};
-  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return has_ending(name, end); });
+  static constexpr std::array<std::string_view, 19> ends{
+      ".safetensors", ".bin",     ".pt",   ".pth",       ".ckpt",      ".gguf", ".ggml",
+      ".h5",          ".msgpack", ".onnx", ".onnx_data", ".ot",        ".npz",  ".npy",
+      ".tflite",      ".nemo",    ".zip",  ".tmp",       ".index.json"};
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return has_ending(name, end); });
 }
 
 using Ordered = nlohmann::ordered_json;
 
-// The object that records the pairing: the file itself or its part for the text. nullptr if there is none.
+// The object that records the pairing: the file itself or its part for the text. nullptr if there
+// is none.
 Ordered* recording_part(Ordered& top) {
   if (!top.is_object()) return nullptr;
   for (const char* name : {"text_config", "thinker_config", "llm_config", "language_config"}) {
@@ -46,13 +49,16 @@ Ordered* recording_part(Ordered& top) {
 
 void adapt_config(const fs::path& path, PairKind to, Carried& carried) {
   const Json checked = read_json(path);  // well-formed and not too deep
-  if (checked.dump(-1, ' ', false, Json::error_handler_t::replace).find(interleave_key) == std::string::npos) return;
+  if (checked.dump(-1, ' ', false, Json::error_handler_t::replace).find(interleave_key) ==
+      std::string::npos)
+    return;
   std::ifstream file(path, std::ios::binary);
   Ordered config = Ordered::parse(file);
   Ordered* part = recording_part(config);
   if (part == nullptr) return;
   if (to == PairKind::quarter)
-    refuse(path.string(), fmt::format("records the pairing as {}, which has no word for quarter", interleave_key));
+    refuse(path.string(),
+           fmt::format("records the pairing as {}, which has no word for quarter", interleave_key));
   const bool before = (*part)[interleave_key].get<bool>(), after = to != PairKind::split_half;
   if (before == after) return;
   (*part)[interleave_key] = after;
@@ -66,17 +72,20 @@ Carried plan_carried(const Model& model, PairKind to, const fs::path& destinatio
   Carried carried;
   if (!model.folder) return carried;
   const auto is_shard = [&](const std::string& name) {
-    return std::any_of(model.shards.begin(), model.shards.end(),
-                       [&](const Shard& shard) { return shard.file.path().filename().string() == name; });
+    return std::any_of(model.shards.begin(), model.shards.end(), [&](const Shard& shard) {
+      return shard.file.path().filename().string() == name;
+    });
   };
   const fs::path folder = folder_of(model);
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.front() == '.' || is_shard(name) || entry.path().filename() == model.index.filename()) continue;
+    if (name.front() == '.' || is_shard(name) || entry.path().filename() == model.index.filename())
+      continue;
     if (fs::equivalent(entry.path(), destination, ignored)) continue;
     const bool file = entry.is_regular_file(ignored);
-    (file && !holds_weights(name) ? carried.files : carried.left).push_back(file ? name : name + "/");
+    (file && !holds_weights(name) ? carried.files : carried.left)
+        .push_back(file ? name : name + "/");
   }
   std::sort(carried.files.begin(), carried.files.end());
   std::sort(carried.left.begin(), carried.left.end());

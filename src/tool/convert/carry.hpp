@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files beside a model's weights (config.json, tokeniser, chat template, licence), which a converted folder needs as well.
+// The files beside a model's weights (config.json, tokeniser, chat template, licence), which a
+// converted folder needs as well.
 //
-// Every file of the folder is carried along but weights of any format, their indexes, hidden files and folders: what holds weights holds
-// them for the old pairing. Copies are bit for bit and keep their permissions; only a config.json that records the pairing
-// (rope_interleave) is written anew. A converted file, unlike a folder, carries nothing.
+// Every file of the folder is carried along but weights of any format, their indexes, hidden files
+// and folders: what holds weights holds them for the old pairing. Copies are bit for bit and keep
+// their permissions; only a config.json that records the pairing (rope_interleave) is written anew.
+// A converted file, unlike a folder, carries nothing.
 #pragma once
 
 #include <filesystem>
@@ -26,8 +28,8 @@ struct Carried {
   std::string config{};
 };
 
-/// What will be carried along to `destination`. Nothing is written. Refuses a config.json that records the pairing and has no word for
-/// `to`.
+/// What will be carried along to `destination`. Nothing is written. Refuses a config.json that
+/// records the pairing and has no word for `to`.
 Carried plan_carried(const Model& model, PairKind to, const std::filesystem::path& destination);
 
 /// Throws FileError.

@@ -31,15 +31,19 @@ Shard open_shard(const fs::path& path) {
 // Names of tensors and of the files they are in.
 std::map<std::string, std::string> read_weight_map(const fs::path& index) {
   const std::uint64_t bytes = InputFile(index).size();
-  if (bytes > largest_index) refuse(index.string(), fmt::format("must have at most {} bytes, got {}", largest_index, bytes));
+  if (bytes > largest_index)
+    refuse(index.string(), fmt::format("must have at most {} bytes, got {}", largest_index, bytes));
   const Json content = read_json(index);
-  const bool usable = content.is_object() && content.contains("weight_map") && content["weight_map"].is_object();
+  const bool usable =
+      content.is_object() && content.contains("weight_map") && content["weight_map"].is_object();
   if (!usable) refuse(index.string(), "must have an object weight_map");
   std::map<std::string, std::string> map;
   for (const auto& [tensor, name] : content["weight_map"].items()) {
     const std::string shard = name.is_string() ? name.get<std::string>() : "";
     if (shard.empty() || fs::path(shard).filename() != shard || shard == "." || shard == "..") {
-      refuse(index.string(), fmt::format("weight_map must name files beside it, got {} for tensor \"{}\"", name.dump(), tensor));
+      refuse(index.string(),
+             fmt::format("weight_map must name files beside it, got {} for tensor \"{}\"",
+                         name.dump(), tensor));
     }
     map.emplace(tensor, shard);
   }
@@ -59,13 +63,15 @@ void open_shards(Model& model) {
     for (const SafetensorsEntry& tensor : shard.header.tensors) {
       const auto found = missing.find(tensor.name);
       if (found == missing.end() || found->second != name) {
-        refuse(model.index.string(), fmt::format("weight_map must say that tensor \"{}\" is in {}", tensor.name, name));
+        refuse(model.index.string(),
+               fmt::format("weight_map must say that tensor \"{}\" is in {}", tensor.name, name));
       }
       missing.erase(found);
     }
   }
   if (missing.empty()) return;
-  refuse(model.index.string(), fmt::format("tensor \"{}\" must be in {}", missing.begin()->first, missing.begin()->second));
+  refuse(model.index.string(), fmt::format("tensor \"{}\" must be in {}", missing.begin()->first,
+                                           missing.begin()->second));
 }
 
 // The one file of a folder without an index.
@@ -76,7 +82,8 @@ fs::path only_file(const fs::path& folder) {
     if (entry.path().extension() == ".safetensors") found.push_back(entry.path());
   }
   if (found.size() == 1) return found.front();
-  refuse(folder.string(), fmt::format("must have {}, {} or one other .safetensors file, got {}", index_name, single_name, found.size()));
+  refuse(folder.string(), fmt::format("must have {}, {} or one other .safetensors file, got {}",
+                                      index_name, single_name, found.size()));
 }
 
 }  // namespace
@@ -101,7 +108,9 @@ Model open_model(const fs::path& path) {
 }
 
 fs::path folder_of(const Model& model) {
-  const fs::path folder = model.folder && model.index.empty() ? model.path : (model.folder ? model.index : model.path).parent_path();
+  const fs::path folder = model.folder && model.index.empty()
+                              ? model.path
+                              : (model.folder ? model.index : model.path).parent_path();
   return folder.empty() ? fs::path(".") : folder;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `eigen-rope convert` will do to a model: which tensors hold rows of queries and keys, and where each row goes.
+// What `eigen-rope convert` will do to a model: which tensors hold rows of queries and keys, and
+// where each row goes.
 //
-// With pair k of a head at slots (a, b) of the old pairing and (a', b') of the new one, old row a becomes new row a' and old row b new
-// row b', for every head and every tensor with a row for each of its elements: weights [out, in], biases and norms [out] or
-// [head dims], LoRA's B [out, rank]. Both q and k move, so q.k stays. Everything that cannot be shown to be safe is refused (FileError).
-// Nothing is written here (write.hpp) and nothing proven on numbers (verify.hpp).
+// With pair k of a head at slots (a, b) of the old pairing and (a', b') of the new one, old row a
+// becomes new row a' and old row b new row b', for every head and every tensor with a row for each
+// of its elements: weights [out, in], biases and norms [out] or [head dims], LoRA's B [out, rank].
+// Both q and k move, so q.k stays. Everything that cannot be shown to be safe is refused
+// (FileError). Nothing is written here (write.hpp) and nothing proven on numbers (verify.hpp).
 #pragma once
 
 #include <cstdint>
@@ -40,7 +42,8 @@ struct Model {
   std::filesystem::path config_folder{};
 };
 
-/// `path` is a file, a folder with model.safetensors or an index, or such an index. Refuses files that do not agree with the index.
+/// `path` is a file, a folder with model.safetensors or an index, or such an index. Refuses files
+/// that do not agree with the index.
 Model open_model(const std::filesystem::path& path);
 
 /// How the rows of a fused projection lie.
@@ -63,12 +66,14 @@ enum class Existing { refused, replaced };
 struct ConvertOptions {
   PairKind from = PairKind::split_half;
   PairKind to = PairKind::interleaved;
-  /// Regular expressions for the names of modules. With any of the first three, only those given are used.
+  /// Regular expressions for the names of modules. With any of the first three, only those given
+  /// are used.
   std::string query{}, key{}, fused{};
   /// Tensors that stay though their names say they belong to a query or key.
   std::string keep{};
   std::optional<QkvOrder> order{};
-  std::optional<eigen_rope::Index> heads{}, key_heads{}, head_dims{}, key_head_dims{}, rotary_dims{}, offset{}, key_offset{};
+  std::optional<eigen_rope::Index> heads{}, key_heads{}, head_dims{}, key_head_dims{},
+      rotary_dims{}, offset{}, key_offset{};
   /// A configuration elsewhere. One beside the model is read as well and must agree.
   std::filesystem::path config{};
   models::Strictness strictness = models::Strictness::strict;
@@ -95,7 +100,8 @@ struct Description {
   std::optional<QkvOrder> order{};
   /// The base of the model's angles.
   double base = 10000;
-  /// How transformers pairs the rows of this family; empty where that is not known or there is no configuration.
+  /// How transformers pairs the rows of this family; empty where that is not known or there is no
+  /// configuration.
   std::optional<PairKind> family_pairing{};
   /// Does the file itself record that pairing (rope_interleave), and not only name the family?
   bool pairing_in_config = false;
@@ -107,8 +113,8 @@ struct Description {
   std::vector<std::string> warnings{};
 };
 
-/// Reads config.json beside the model whenever it is there (config.cpp). Refuses options that contradict it unless they are forced,
-/// and what does not fit together.
+/// Reads config.json beside the model whenever it is there (config.cpp). Refuses options that
+/// contradict it unless they are forced, and what does not fit together.
 Description describe(const ConvertOptions& options, const Model& model);
 
 /// The folder a model's files lie in.
@@ -167,11 +173,15 @@ struct ConvertPlan {
   std::vector<ConvertedLayer> layers{};
 };
 
-/// Refuses models that are known not to rotate, in any case those with a table of learned positions and no word of a rotation.
-ConvertPlan make_plan(const ConvertOptions& options, const Description& description, const Model& model);
+/// Refuses models that are known not to rotate, in any case those with a table of learned positions
+/// and no word of a rotation.
+ConvertPlan make_plan(const ConvertOptions& options, const Description& description,
+                      const Model& model);
 
-/// Element d of a head, as converted, is element source[d] of the head as it was. `window.offset` + `rotary_dims` <= `window.dims`.
-std::vector<eigen_rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window, eigen_rope::Index rotary_dims);
+/// Element d of a head, as converted, is element source[d] of the head as it was. `window.offset` +
+/// `rotary_dims` <= `window.dims`.
+std::vector<eigen_rope::Index> source_elements(PairKind from, PairKind to, const HeadWindow& window,
+                                               eigen_rope::Index rotary_dims);
 
 /// The metadata key under which a file's pairing is recorded.
 inline constexpr const char* pairing_record = "rope_pairing";

@@ -19,7 +19,8 @@ constexpr double least_share = 0.02;
 std::string size_text(std::uint64_t bytes, std::uint64_t all) {
   constexpr double mib = 1 << 20, gib = 1 << 30;
   const double value = static_cast<double>(bytes);
-  return static_cast<double>(all) >= gib ? fmt::format("{:.2f}", value / gib) : fmt::format("{:.1f}", value / mib);
+  return static_cast<double>(all) >= gib ? fmt::format("{:.2f}", value / gib)
+                                         : fmt::format("{:.1f}", value / mib);
 }
 
 }  // namespace
@@ -42,10 +43,11 @@ void Progress::advance(std::uint64_t bytes) {
 void Progress::draw(Clock::time_point now) {
   constexpr std::uint64_t gib = std::uint64_t{1} << 30;
   const double share = all_ == 0 ? 1.0 : static_cast<double>(done_) / static_cast<double>(all_);
-  std::string line = fmt::format("{:<9}  {} of {} {}  {:3.0f} %", what_, size_text(done_, all_), size_text(all_, all_),
-                                 all_ >= gib ? "GiB" : "MiB", 100 * share);
+  std::string line = fmt::format("{:<9}  {} of {} {}  {:3.0f} %", what_, size_text(done_, all_),
+                                 size_text(all_, all_), all_ >= gib ? "GiB" : "MiB", 100 * share);
   const double took = std::chrono::duration<double>(now - began_).count();
-  if (share >= least_share && took > 1) line += fmt::format("  {:.0f} s left", took * (1 - share) / share);
+  if (share >= least_share && took > 1)
+    line += fmt::format("  {:.0f} s left", took * (1 - share) / share);
   fmt::print(terminal_, "\r{}\033[K", line);
   std::fflush(terminal_);
   drawn_ = now;

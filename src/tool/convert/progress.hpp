@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a long piece of work has come: one line of a terminal, written over at most ten times a second, and gone at the end.
+// How far a long piece of work has come: one line of a terminal, written over at most ten times a
+// second, and gone at the end.
 //
 //   writing    1.20 of 2.00 GiB   60 %   3 s left
 //
@@ -39,7 +40,8 @@ class Progress {
   bool shown_ = false;
 };
 
-/// `file` where it is a terminal that can write a line over (TERM is neither dumb nor missing), otherwise nullptr.
+/// `file` where it is a terminal that can write a line over (TERM is neither dumb nor missing),
+/// otherwise nullptr.
 std::FILE* progress_terminal(std::FILE* file);
 
 }  // namespace eigen_rope::tool

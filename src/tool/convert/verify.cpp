@@ -27,7 +27,9 @@ constexpr std::array<std::int64_t, 5> key_positions{0, 0, 3, 17, 2048};
 // Read at once from each of the two models.
 constexpr std::size_t chunk_bytes = buffer_bytes / 2;
 
-double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -52) - 1.0; }
+double uniform(std::mt19937_64& random) {
+  return std::ldexp(static_cast<double>(random() >> 11), -52) - 1.0;
+}
 
 // The same numbers whenever the same thing is asked for, in [-1, 1).
 Numbers random_numbers(const std::string& what, std::size_t count) {
@@ -52,7 +54,8 @@ std::uint64_t hash_of(const std::byte* bytes, std::size_t count) {
     std::memcpy(&word, bytes, 8);
     hash = mixed(hash ^ word) + 0x9e3779b97f4a7c15U;
   }
-  for (; count > 0; ++bytes, --count) hash = mixed(hash ^ std::to_integer<std::uint64_t>(*bytes)) + 0x9e3779b97f4a7c15U;
+  for (; count > 0; ++bytes, --count)
+    hash = mixed(hash ^ std::to_integer<std::uint64_t>(*bytes)) + 0x9e3779b97f4a7c15U;
   return mixed(hash);
 }
 
@@ -69,7 +72,8 @@ double product_with(const std::byte* row, const Numbers& x) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// The elements of a pair in the window, read (a, b) and written (A, B): the definitions, and not those by which rows are moved.
+// The elements of a pair in the window, read (a, b) and written (A, B): the definitions, and not
+// those by which rows are moved.
 struct PairElements {
   std::size_t a, b, A, B;
 };
@@ -111,15 +115,18 @@ class RowRule {
     const std::size_t block = row / query_dims_, element = row % query_dims_;
     if (order_ == QkvOrder::concatenated) {
       if (block < heads_) return {RowUse::Of::query, block, element, false};
-      return {block < heads_ + keys_ ? RowUse::Of::key : RowUse::Of::other, block - heads_, element, false};
+      return {block < heads_ + keys_ ? RowUse::Of::key : RowUse::Of::other, block - heads_, element,
+              false};
     }
-    const std::size_t group = heads_ / keys_, key = block / (group + 2), within = block % (group + 2);
+    const std::size_t group = heads_ / keys_, key = block / (group + 2),
+                      within = block % (group + 2);
     if (within < group) return {RowUse::Of::query, key * group + within, element, false};
     return {within == group ? RowUse::Of::key : RowUse::Of::other, key, element, false};
   }
 
  private:
-  static RowUse of_one(RowUse::Of of, std::size_t row, std::size_t rows, std::size_t dims, std::size_t heads) {
+  static RowUse of_one(RowUse::Of of, std::size_t row, std::size_t rows, std::size_t dims,
+                       std::size_t heads) {
     return {of, row / dims, row % dims, rows == dims && heads > 1};
   }
 
@@ -138,15 +145,17 @@ struct Heads {
 struct RowHashes {
   std::vector<std::uint64_t> query{}, key{};
 
-  void add(const RowUse& use, std::uint64_t hash) { (use.of == RowUse::Of::query ? query : key)[use.head] += hash; }
+  void add(const RowUse& use, std::uint64_t hash) {
+    (use.of == RowUse::Of::query ? query : key)[use.head] += hash;
+  }
 };
 
 bool is_factor(Part part) { return part == Part::magnitude || part == Part::norm; }
 
 class Verifier {
  public:
-  Verifier(const ConvertOptions& options, const Description& description, const Model& before, const Model& after, std::string name,
-           Progress& progress)
+  Verifier(const ConvertOptions& options, const Description& description, const Model& before,
+           const Model& after, std::string name, Progress& progress)
       : options_(options),
         shape_(description.shape),
         base_(description.base),
@@ -158,12 +167,14 @@ class Verifier {
 
   LayerCheck check(const ConvertedLayer& layer) {
     Heads before = empty_heads(), after = empty_heads();
-    for (const Part part : {Part::weight, Part::bias, Part::lora_b, Part::magnitude, Part::norm, Part::norm_bias}) {
+    for (const Part part :
+         {Part::weight, Part::bias, Part::lora_b, Part::magnitude, Part::norm, Part::norm_bias}) {
       for (const ConvertedTensor& tensor : layer.tensors) {
         if (tensor.part == part) read(layer, tensor, before, after);
       }
     }
-    for (const auto& [role, of] : {std::pair(Role::query, RowUse::Of::query), std::pair(Role::key, RowUse::Of::key)}) {
+    for (const auto& [role, of] :
+         {std::pair(Role::query, RowUse::Of::query), std::pair(Role::key, RowUse::Of::key)}) {
       if (!layer.has(role)) stand_in(role, before.of(of), after.of(of));
     }
     return compare(layer, before, after);
@@ -175,9 +186,11 @@ class Verifier {
     for (std::size_t i = 0; i < new_shard.header.tensors.size(); ++i) {
       const SafetensorsEntry &was = old_shard.header.tensors[i], &is = new_shard.header.tensors[i];
       if (checked.count(is.name) != 0) continue;
-      const std::uint64_t old_begin = old_shard.header.data_begin + was.begin, new_begin = new_shard.header.data_begin + is.begin;
+      const std::uint64_t old_begin = old_shard.header.data_begin + was.begin,
+                          new_begin = new_shard.header.data_begin + is.begin;
       for (std::uint64_t at = 0; at < is.bytes(); at += chunk_bytes) {
-        const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, is.bytes() - at));
+        const std::size_t count =
+            static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, is.bytes() - at));
         read_both(old_shard, old_begin + at, new_shard, new_begin + at, count);
         if (std::memcmp(old_.data(), new_.data(), count) != 0) refuse_changed(is.name);
         progress_.advance(count);
@@ -192,25 +205,35 @@ class Verifier {
   }
 
   [[noreturn]] void refuse_changed(const std::string& tensor) const {
-    refuse(name_, fmt::format("tensor \"{}\" must be what it was where it holds neither q nor k, got other bytes", tensor));
+    refuse(name_,
+           fmt::format(
+               "tensor \"{}\" must be what it was where it holds neither q nor k, got other bytes",
+               tensor));
   }
 
-  void read_both(const Shard& old_shard, std::uint64_t old_at, const Shard& new_shard, std::uint64_t new_at, std::size_t count) {
+  void read_both(const Shard& old_shard, std::uint64_t old_at, const Shard& new_shard,
+                 std::uint64_t new_at, std::size_t count) {
     old_.resize(std::max(old_.size(), count));
     new_.resize(std::max(new_.size(), count));
     old_shard.file.read(old_at, old_.data(), count);
     new_shard.file.read(new_at, new_.data(), count);
   }
 
-  // A tensor's part of q and k. `tensor` is of the new model; the old one has the same names at the same places.
-  void read(const ConvertedLayer& layer, const ConvertedTensor& tensor, Heads& before, Heads& after) {
+  // A tensor's part of q and k. `tensor` is of the new model; the old one has the same names at the
+  // same places.
+  void read(const ConvertedLayer& layer, const ConvertedTensor& tensor, Heads& before,
+            Heads& after) {
     const Shard &old_shard = before_.shards[tensor.shard], &new_shard = after_.shards[tensor.shard];
-    const SafetensorsEntry &was = old_shard.header.tensors[tensor.entry], &is = new_shard.header.tensors[tensor.entry];
+    const SafetensorsEntry &was = old_shard.header.tensors[tensor.entry],
+                           &is = new_shard.header.tensors[tensor.entry];
     const std::size_t row_bytes = static_cast<std::size_t>(tensor.row_bytes());
-    const std::size_t rows = static_cast<std::size_t>(is.bytes()) / row_bytes, at_once = std::max<std::size_t>(1, chunk_bytes / row_bytes);
+    const std::size_t rows = static_cast<std::size_t>(is.bytes()) / row_bytes,
+                      at_once = std::max<std::size_t>(1, chunk_bytes / row_bytes);
     const bool matrix = tensor.part == Part::weight || tensor.part == Part::lora_b;
     const auto vector_for = [&](const char* role) {
-      return matrix ? random_numbers(fmt::format("{} {}", tensor.name, role), static_cast<std::size_t>(tensor.columns)) : Numbers{1.0};
+      return matrix ? random_numbers(fmt::format("{} {}", tensor.name, role),
+                                     static_cast<std::size_t>(tensor.columns))
+                    : Numbers{1.0};
     };
     const Numbers query_x = tensor.projection == Projection::key ? Numbers{} : vector_for("query");
     const Numbers key_x = tensor.projection == Projection::query ? Numbers{} : vector_for("key");
@@ -218,10 +241,11 @@ class Verifier {
     for (std::size_t first = 0; first < rows; first += at_once) {
       const std::size_t count = std::min(at_once, rows - first);
       const std::uint64_t offset = static_cast<std::uint64_t>(first) * row_bytes;
-      read_both(old_shard, old_shard.header.data_begin + was.begin + offset, new_shard, new_shard.header.data_begin + is.begin + offset,
-                count * row_bytes);
+      read_both(old_shard, old_shard.header.data_begin + was.begin + offset, new_shard,
+                new_shard.header.data_begin + is.begin + offset, count * row_bytes);
       for (std::size_t i = 0; i < count; ++i) {
-        const std::byte *old_row = old_.data() + i * row_bytes, *new_row = new_.data() + i * row_bytes;
+        const std::byte *old_row = old_.data() + i * row_bytes,
+                        *new_row = new_.data() + i * row_bytes;
         const RowUse use = rule_.use_of(tensor, first + i, rows);
         if (use.of == RowUse::Of::other) {
           if (std::memcmp(old_row, new_row, row_bytes) != 0) refuse_changed(tensor.name);
@@ -236,7 +260,10 @@ class Verifier {
       progress_.advance(count * row_bytes);
     }
     if (old_hashes.query != new_hashes.query || old_hashes.key != new_hashes.key) {
-      refuse(name_, fmt::format("\"{}\" must have the rows of every head it had, got others in tensor \"{}\"", layer.name, tensor.name));
+      refuse(
+          name_,
+          fmt::format("\"{}\" must have the rows of every head it had, got others in tensor \"{}\"",
+                      layer.name, tensor.name));
     }
   }
 
@@ -245,31 +272,40 @@ class Verifier {
             std::vector<std::uint64_t>(static_cast<std::size_t>(shape_.key_heads))};
   }
 
-  double product(const ConvertedTensor& tensor, const std::byte* row, const Numbers& x, std::size_t number) const {
-    const double found = detail::with_scalar(tensor.type, [&](auto tag) { return product_with<typename decltype(tag)::type>(row, x); });
+  double product(const ConvertedTensor& tensor, const std::byte* row, const Numbers& x,
+                 std::size_t number) const {
+    const double found = detail::with_scalar(
+        tensor.type, [&](auto tag) { return product_with<typename decltype(tag)::type>(row, x); });
     if (std::isfinite(found)) return found;
-    refuse(name_, fmt::format("tensor \"{}\" must have finite products to be verified, got {} in row {}", tensor.name, found, number));
+    refuse(name_,
+           fmt::format("tensor \"{}\" must have finite products to be verified, got {} in row {}",
+                       tensor.name, found, number));
   }
 
-  void combine(const ConvertedTensor& tensor, const RowUse& use, double value, Numbers& heads) const {
-    const auto dims = static_cast<std::size_t>(use.of == RowUse::Of::query ? shape_.query.dims : shape_.key.dims);
+  void combine(const ConvertedTensor& tensor, const RowUse& use, double value,
+               Numbers& heads) const {
+    const auto dims =
+        static_cast<std::size_t>(use.of == RowUse::Of::query ? shape_.query.dims : shape_.key.dims);
     const std::size_t end = use.all_heads ? heads.size() : (use.head + 1) * dims;
     for (std::size_t at = use.head * dims + use.element; at < end; at += dims) {
       heads[at] = is_factor(tensor.part) ? heads[at] * value : heads[at] + value;
     }
   }
 
-  // What stands in for the projection a file does not have: the same pairs on both sides, each where its pairing wants them.
+  // What stands in for the projection a file does not have: the same pairs on both sides, each
+  // where its pairing wants them.
   void stand_in(Role role, Numbers& before, Numbers& after) const {
     const HeadWindow window = role == Role::query ? shape_.query : shape_.key;
-    const auto dims = static_cast<std::size_t>(window.dims), begin = static_cast<std::size_t>(window.offset);
+    const auto dims = static_cast<std::size_t>(window.dims),
+               begin = static_cast<std::size_t>(window.offset);
     const std::size_t pairs = static_cast<std::size_t>(shape_.rotary_dims) / 2;
     before = random_numbers("stand-in", before.size());
     after = before;
     const Numbers numbers = random_numbers("stand-in pairs", before.size());
     for (std::size_t head = 0; head < before.size(); head += dims) {
       for (std::size_t k = 0; k < pairs; ++k) {
-        const PairElements old_pair = defined_pair(options_.from, k, pairs), new_pair = defined_pair(options_.to, k, pairs);
+        const PairElements old_pair = defined_pair(options_.from, k, pairs),
+                           new_pair = defined_pair(options_.to, k, pairs);
         const double first = numbers[head + 2 * k], second = numbers[head + 2 * k + 1];
         before[head + begin + old_pair.a] = after[head + begin + new_pair.a] = first;
         before[head + begin + old_pair.b] = after[head + begin + new_pair.b] = second;
@@ -278,15 +314,18 @@ class Verifier {
   }
 
   // By the definition: pair k turns by position * base^(-2k / r).
-  Numbers rotated(const Numbers& heads, const HeadWindow& window, PairKind kind, std::int64_t position, double base) const {
+  Numbers rotated(const Numbers& heads, const HeadWindow& window, PairKind kind,
+                  std::int64_t position, double base) const {
     Numbers result = heads;
     const auto dims = static_cast<std::size_t>(window.dims);
     const std::size_t pairs = static_cast<std::size_t>(shape_.rotary_dims) / 2;
     for (std::size_t k = 0; k < pairs; ++k) {
       const PairElements pair = defined_pair(kind, k, pairs);
-      const double angle = static_cast<double>(position) * std::pow(base, -static_cast<double>(k) / static_cast<double>(pairs));
+      const double angle = static_cast<double>(position) *
+                           std::pow(base, -static_cast<double>(k) / static_cast<double>(pairs));
       const double c = std::cos(angle), s = std::sin(angle);
-      for (std::size_t head = static_cast<std::size_t>(window.offset); head < heads.size(); head += dims) {
+      for (std::size_t head = static_cast<std::size_t>(window.offset); head < heads.size();
+           head += dims) {
         const double a = heads[head + pair.a], b = heads[head + pair.b];
         result[head + pair.A] = a * c - b * s;
         result[head + pair.B] = a * s + b * c;
@@ -317,8 +356,9 @@ class Verifier {
     if (base_ >= least_base && base_ != usual_base) bases.push_back(base_);
     for (const double base : bases) {
       for (std::size_t p = 0; p < query_positions.size(); ++p) {
-        const Heads was{rotated(before.query, shape_.query, options_.from, query_positions[p], base),
-                        rotated(before.key, shape_.key, options_.from, key_positions[p], base)};
+        const Heads was{
+            rotated(before.query, shape_.query, options_.from, query_positions[p], base),
+            rotated(before.key, shape_.key, options_.from, key_positions[p], base)};
         const Heads is{rotated(after.query, shape_.query, options_.to, query_positions[p], base),
                        rotated(after.key, shape_.key, options_.to, key_positions[p], base)};
         for (eigen_rope::Index head = 0; head < shape_.heads; ++head) {
@@ -332,23 +372,30 @@ class Verifier {
     return worst;
   }
 
-  LayerCheck compare_head(const ConvertedLayer& layer, const Heads& was, const Heads& is, std::size_t head, std::size_t p) const {
+  LayerCheck compare_head(const ConvertedLayer& layer, const Heads& was, const Heads& is,
+                          std::size_t head, std::size_t p) const {
     // Heads that differ outside the window (latent attention) meet in it alone.
-    const bool alike = shape_.query.dims == shape_.key.dims && shape_.query.offset == shape_.key.offset;
+    const bool alike =
+        shape_.query.dims == shape_.key.dims && shape_.query.offset == shape_.key.offset;
     const auto count = static_cast<std::size_t>(alike ? shape_.query.dims : shape_.rotary_dims);
     const std::size_t group = static_cast<std::size_t>(shape_.heads / shape_.key_heads);
-    const std::size_t q_at =
-        head * static_cast<std::size_t>(shape_.query.dims) + (alike ? 0 : static_cast<std::size_t>(shape_.query.offset));
-    const std::size_t k_at =
-        head / group * static_cast<std::size_t>(shape_.key.dims) + (alike ? 0 : static_cast<std::size_t>(shape_.key.offset));
-    const Dot before = dot(&was.query[q_at], &was.key[k_at], count), after = dot(&is.query[q_at], &is.key[k_at], count);
+    const std::size_t q_at = head * static_cast<std::size_t>(shape_.query.dims) +
+                             (alike ? 0 : static_cast<std::size_t>(shape_.query.offset));
+    const std::size_t k_at = head / group * static_cast<std::size_t>(shape_.key.dims) +
+                             (alike ? 0 : static_cast<std::size_t>(shape_.key.offset));
+    const Dot before = dot(&was.query[q_at], &was.key[k_at], count),
+              after = dot(&is.query[q_at], &is.key[k_at], count);
     const double unit = std::numeric_limits<double>::epsilon() / 2;
-    const LayerCheck found{layer.name, std::abs(after.sum - before.sum),
-                           2.0 * static_cast<double>(count + 1) * unit * std::max(before.size, after.size)};
-    if (!std::isfinite(found.bound)) refuse(name_, fmt::format("\"{}\" must have finite products to be verified", layer.name));
+    const LayerCheck found{
+        layer.name, std::abs(after.sum - before.sum),
+        2.0 * static_cast<double>(count + 1) * unit * std::max(before.size, after.size)};
+    if (!std::isfinite(found.bound))
+      refuse(name_, fmt::format("\"{}\" must have finite products to be verified", layer.name));
     if (!(found.difference <= found.bound)) {
-      refuse(name_, fmt::format("\"{}\" must keep q.k within {:.3g}, got a difference of {:.3g} in head {} at positions {} and {}",
-                                layer.name, found.bound, found.difference, head, query_positions[p], key_positions[p]));
+      refuse(name_, fmt::format("\"{}\" must keep q.k within {:.3g}, got a difference of {:.3g} in "
+                                "head {} at positions {} and {}",
+                                layer.name, found.bound, found.difference, head, query_positions[p],
+                                key_positions[p]));
     }
     return found;
   }
@@ -365,41 +412,52 @@ class Verifier {
 
 void require_same_tensors(const Model& before, const Model& after, const std::string& name) {
   if (before.shards.size() != after.shards.size()) {
-    refuse(name, fmt::format("must have {} files with tensors, got {}", before.shards.size(), after.shards.size()));
+    refuse(name, fmt::format("must have {} files with tensors, got {}", before.shards.size(),
+                             after.shards.size()));
   }
   for (std::size_t shard = 0; shard < before.shards.size(); ++shard) {
-    const auto &old_tensors = before.shards[shard].header.tensors, &new_tensors = after.shards[shard].header.tensors;
+    const auto &old_tensors = before.shards[shard].header.tensors,
+               &new_tensors = after.shards[shard].header.tensors;
     bool same = old_tensors.size() == new_tensors.size();
     for (std::size_t i = 0; same && i < old_tensors.size(); ++i) {
-      same = old_tensors[i].name == new_tensors[i].name && old_tensors[i].dtype == new_tensors[i].dtype &&
+      same = old_tensors[i].name == new_tensors[i].name &&
+             old_tensors[i].dtype == new_tensors[i].dtype &&
              old_tensors[i].shape == new_tensors[i].shape;
     }
-    if (!same) refuse(name, fmt::format("must have the tensors of {}, got others", before.shards[shard].file.path().filename().string()));
+    if (!same)
+      refuse(name, fmt::format("must have the tensors of {}, got others",
+                               before.shards[shard].file.path().filename().string()));
   }
 }
 
 bool same_shape(const AttentionShape& a, const AttentionShape& b) {
-  const auto same = [](const HeadWindow& x, const HeadWindow& y) { return x.dims == y.dims && x.offset == y.offset; };
-  return a.heads == b.heads && a.key_heads == b.key_heads && a.rotary_dims == b.rotary_dims && same(a.query, b.query) && same(a.key, b.key);
+  const auto same = [](const HeadWindow& x, const HeadWindow& y) {
+    return x.dims == y.dims && x.offset == y.offset;
+  };
+  return a.heads == b.heads && a.key_heads == b.key_heads && a.rotary_dims == b.rotary_dims &&
+         same(a.query, b.query) && same(a.key, b.key);
 }
 
 }  // namespace
 
-std::vector<LayerCheck> verify_converted(const ConvertOptions& options, const Model& before, const Model& after, const std::string& name,
+std::vector<LayerCheck> verify_converted(const ConvertOptions& options, const Model& before,
+                                         const Model& after, const std::string& name,
                                          Progress& progress) {
   require_same_tensors(before, after, name);
   for (const Shard& shard : after.shards) {
     const std::string record = recorded_pairing(shard.header).value_or("nothing");
     if (record == name_of(options.to)) continue;
-    refuse(name, fmt::format("{} must be {} in the metadata of {}, got {}", pairing_record, name_of(options.to),
-                             shard.file.path().filename().string(), record));
+    refuse(name, fmt::format("{} must be {} in the metadata of {}, got {}", pairing_record,
+                             name_of(options.to), shard.file.path().filename().string(), record));
   }
   // What the output says of itself: the plan of the way back finds the tensors that hold q and k.
   ConvertOptions back = options;
   std::swap(back.from, back.to);
   const Description description = describe(back, after);
-  if (after.folder && description.pairing_in_config && !same_pairs(*description.family_pairing, options.to)) {
-    refuse(name, fmt::format("config.json must record the pairing {}, got {}", name_of(options.to), name_of(*description.family_pairing)));
+  if (after.folder && description.pairing_in_config &&
+      !same_pairs(*description.family_pairing, options.to)) {
+    refuse(name, fmt::format("config.json must record the pairing {}, got {}", name_of(options.to),
+                             name_of(*description.family_pairing)));
   }
   if (!same_shape(description.shape, describe(options, before).shape))
     refuse(name, "must describe the heads as its source does, got others");
@@ -415,7 +473,8 @@ std::vector<LayerCheck> verify_converted(const ConvertOptions& options, const Mo
     checks.push_back(verifier.check(layer));
     for (const ConvertedTensor& tensor : layer.tensors) checked.insert(tensor.name);
   }
-  for (std::size_t shard = 0; shard < after.shards.size(); ++shard) verifier.check_rest(shard, checked);
+  for (std::size_t shard = 0; shard < after.shards.size(); ++shard)
+    verifier.check_rest(shard, checked);
   return checks;
 }
 

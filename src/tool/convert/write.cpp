@@ -15,10 +15,12 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-void copy_bytes(const InputFile& in, std::uint64_t begin, std::uint64_t end, OutputFile& out, Bytes& buffer, Progress& progress) {
+void copy_bytes(const InputFile& in, std::uint64_t begin, std::uint64_t end, OutputFile& out,
+                Bytes& buffer, Progress& progress) {
   buffer.resize(buffer_bytes);
   while (begin < end) {
-    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer.size()));
+    const std::size_t count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer.size()));
     in.read(begin, buffer.data(), count);
     out.write(buffer.data(), count);
     begin += count;
@@ -28,7 +30,8 @@ void copy_bytes(const InputFile& in, std::uint64_t begin, std::uint64_t end, Out
 
 // An element is not finite if all bits of its exponent are set.
 template <class Word>
-std::optional<std::size_t> first_with_exponent(const std::byte* elements, std::size_t count, Word exponent) {
+std::optional<std::size_t> first_with_exponent(const std::byte* elements, std::size_t count,
+                                               Word exponent) {
   constexpr std::size_t block = 1024;
   for (std::size_t begin = 0; begin < count; begin += block) {
     const std::size_t end = std::min(count, begin + block);
@@ -54,12 +57,14 @@ struct PlacedHead {
 };
 
 // One head: at once if it fits the buffer, otherwise row by row.
-void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head, const std::vector<eigen_rope::Index>& source,
-                OutputFile& out, Bytes& old_rows, Bytes& new_rows) {
+void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head,
+                const std::vector<eigen_rope::Index>& source, OutputFile& out, Bytes& old_rows,
+                Bytes& new_rows) {
   const auto row_bytes = static_cast<std::size_t>(head.tensor->row_bytes());
   const auto columns = static_cast<std::size_t>(head.tensor->columns);
   const auto require_finite = [&](const Bytes& rows, std::size_t count, std::uint64_t first) {
-    const std::optional<std::size_t> found = first_not_finite(rows.data(), count * columns, head.tensor->type);
+    const std::optional<std::size_t> found =
+        first_not_finite(rows.data(), count * columns, head.tensor->type);
     if (found) refuse_not_finite(in.path(), head.tensor->name, first + *found / columns);
   };
   if (row_bytes * source.size() <= buffer_bytes) {
@@ -68,7 +73,8 @@ void write_head(const InputFile& in, std::uint64_t begin, const PlacedHead& head
     in.read(begin, old_rows.data(), old_rows.size());
     require_finite(old_rows, source.size(), head.first_row);
     for (std::size_t row = 0; row < source.size(); ++row) {
-      std::memcpy(new_rows.data() + row * row_bytes, old_rows.data() + static_cast<std::size_t>(source[row]) * row_bytes, row_bytes);
+      std::memcpy(new_rows.data() + row * row_bytes,
+                  old_rows.data() + static_cast<std::size_t>(source[row]) * row_bytes, row_bytes);
     }
     out.write(new_rows.data(), new_rows.size());
     return;
@@ -85,27 +91,33 @@ SafetensorsHeader recorded(const ConvertPlan& plan, SafetensorsHeader header) {
   const AttentionShape& shape = plan.shape;
   header.set_metadata(pairing_record, name_of(plan.to));
   header.set_metadata("rope_conversion",
-                      fmt::format("{} to {}: {} heads, {} key heads, {} rotary dims, query heads of {} from {}, key heads of {} from {}",
-                                  name_of(plan.from), name_of(plan.to), shape.heads, shape.key_heads, shape.rotary_dims, shape.query.dims,
+                      fmt::format("{} to {}: {} heads, {} key heads, {} rotary dims, query heads "
+                                  "of {} from {}, key heads of {} from {}",
+                                  name_of(plan.from), name_of(plan.to), shape.heads,
+                                  shape.key_heads, shape.rotary_dims, shape.query.dims,
                                   shape.query.offset, shape.key.dims, shape.key.offset));
   return header;
 }
 
 }  // namespace
 
-void write_converted(const ConvertPlan& plan, const Model& model, std::size_t shard, const std::filesystem::path& destination,
-                     Progress& progress) {
+void write_converted(const ConvertPlan& plan, const Model& model, std::size_t shard,
+                     const std::filesystem::path& destination, Progress& progress) {
   const InputFile& in = model.shards[shard].file;
   const SafetensorsHeader& header = model.shards[shard].header;
-  const auto query_source = source_elements(plan.from, plan.to, plan.shape.query, plan.shape.rotary_dims);
-  const auto key_source = source_elements(plan.from, plan.to, plan.shape.key, plan.shape.rotary_dims);
-  // Heads by where they begin, since tensors need not lie in the order of the header, nor heads in that of the plan.
+  const auto query_source =
+      source_elements(plan.from, plan.to, plan.shape.query, plan.shape.rotary_dims);
+  const auto key_source =
+      source_elements(plan.from, plan.to, plan.shape.key, plan.shape.rotary_dims);
+  // Heads by where they begin, since tensors need not lie in the order of the header, nor heads in
+  // that of the plan.
   std::map<std::uint64_t, PlacedHead> heads;
   for (const ConvertedLayer& layer : plan.layers) {
     for (const ConvertedTensor& tensor : layer.tensors) {
       if (tensor.shard != shard) continue;
       const std::uint64_t begin = header.data_begin + header.tensors[tensor.entry].begin;
-      for (const HeadRows& head : tensor.heads) heads[begin + head.first_row * tensor.row_bytes()] = {&tensor, head.role, head.first_row};
+      for (const HeadRows& head : tensor.heads)
+        heads[begin + head.first_row * tensor.row_bytes()] = {&tensor, head.role, head.first_row};
     }
   }
 
@@ -138,9 +150,11 @@ void copy_whole(const std::filesystem::path& from, const std::filesystem::path& 
   out.close();
 }
 
-std::optional<std::size_t> first_not_finite(const std::byte* elements, std::size_t count, ScalarType type) {
+std::optional<std::size_t> first_not_finite(const std::byte* elements, std::size_t count,
+                                            ScalarType type) {
   switch (type) {
-    case ScalarType::f64: return first_with_exponent<std::uint64_t>(elements, count, 0x7ff0000000000000U);
+    case ScalarType::f64:
+      return first_with_exponent<std::uint64_t>(elements, count, 0x7ff0000000000000U);
     case ScalarType::f32: return first_with_exponent<std::uint32_t>(elements, count, 0x7f800000U);
     case ScalarType::f16: return first_with_exponent<std::uint16_t>(elements, count, 0x7c00U);
     case ScalarType::bf16: break;
@@ -148,8 +162,12 @@ std::optional<std::size_t> first_not_finite(const std::byte* elements, std::size
   return first_with_exponent<std::uint16_t>(elements, count, 0x7f80U);
 }
 
-void refuse_not_finite(const std::filesystem::path& file, const std::string& tensor, std::uint64_t row) {
-  refuse(file.string(), fmt::format("tensor \"{}\" must hold finite numbers to be verified, got NaN or infinity in row {}", tensor, row));
+void refuse_not_finite(const std::filesystem::path& file, const std::string& tensor,
+                       std::uint64_t row) {
+  refuse(file.string(),
+         fmt::format(
+             "tensor \"{}\" must hold finite numbers to be verified, got NaN or infinity in row {}",
+             tensor, row));
 }
 
 }  // namespace eigen_rope::tool

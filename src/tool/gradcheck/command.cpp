@@ -34,23 +34,29 @@ int run(const GradcheckArguments& arguments) {
 
 Command add_gradcheck(CLI::App& app) {
   const auto arguments = std::make_shared<GradcheckArguments>();
-  CLI::App* command = app.add_subcommand("gradcheck", "Check the rotation, its inverse and every gradient by an independent method.");
+  CLI::App* command = app.add_subcommand(
+      "gradcheck", "Check the rotation, its inverse and every gradient by an independent method.");
   const auto filter = [&](const char* option, std::string& expression, const char* names) {
     command->add_option(option, expression, names)->option_text("REGEX");
   };
-  filter("--pairing", arguments->filters.pairing, "split_half, interleaved, quarter, interleaved_to_split_half");
+  filter("--pairing", arguments->filters.pairing,
+         "split_half, interleaved, quarter, interleaved_to_split_half");
   filter("--scaling", arguments->filters.scaling,
-         "default, linear, proportional, factors, ntk,\nntk_mixed, dynamic, ggml_yarn, ggml_yarn_exact,\nyarn, yarn_deepseek, llama3, "
+         "default, linear, proportional, factors, ntk,\nntk_mixed, dynamic, ggml_yarn, "
+         "ggml_yarn_exact,\nyarn, yarn_deepseek, llama3, "
          "longrope, "
          "xpos, rates");
   filter("--scalar", arguments->filters.scalar, "f64, f32, f16, bf16");
   filter("--layout", arguments->filters.layout, "bsnd, bnsd, sbnd, tnd");
-  command->add_option("--seed", arguments->seed, "Of the random numbers (default 1)")->option_text("N");
+  command->add_option("--seed", arguments->seed, "Of the random numbers (default 1)")
+      ->option_text("N");
   command
       ->add_option("--json", arguments->json,
-                   "Write all checks: error, bound, place, method; - for standard output, in place of the report")
+                   "Write all checks: error, bound, place, method; - for standard output, in place "
+                   "of the report")
       ->option_text("FILE");
-  command->add_option("--plot", arguments->plot, "Draw a heat map with gnuplot, .svg or .png")->option_text("FILE");
+  command->add_option("--plot", arguments->plot, "Draw a heat map with gnuplot, .svg or .png")
+      ->option_text("FILE");
   command->footer(gradcheck_help());
   return {command, [arguments] { return run(*arguments); }};
 }

@@ -17,7 +17,8 @@ namespace {
 
 /// Those of `all` whose names the expression matches.
 template <class Kind, std::size_t count>
-std::vector<Kind> chosen(const Kind (&all)[count], const std::string& option, const std::string& expression) {
+std::vector<Kind> chosen(const Kind (&all)[count], const std::string& option,
+                         const std::string& expression) {
   std::vector<Kind> kinds;
   std::string names;
   try {
@@ -44,24 +45,29 @@ std::string place_of(const std::vector<Axis>& axes, std::size_t number) {
   return text;
 }
 
-GradcheckEntry compare(const GradcheckCase& at, const Expectation& expected, const std::vector<double>& mine) {
+GradcheckEntry compare(const GradcheckCase& at, const Expectation& expected,
+                       const std::vector<double>& mine) {
   GradcheckEntry entry;
   entry.at = at;
   entry.quantity = expected.quantity;
   entry.answer = expected.answer;
   entry.method = expected.method;
   if (mine.size() != expected.values.size()) {
-    entry.problem = fmt::format("{} numbers were expected, got {}", expected.values.size(), mine.size());
+    entry.problem =
+        fmt::format("{} numbers were expected, got {}", expected.values.size(), mine.size());
     entry.ratio = std::numeric_limits<double>::infinity();
     return entry;
   }
   double worst = -1;
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    const auto error = static_cast<double>(std::abs(static_cast<long double>(mine[i]) - expected.values[i]));
+    const auto error =
+        static_cast<double>(std::abs(static_cast<long double>(mine[i]) - expected.values[i]));
     const auto bound = static_cast<double>(expected.bounds[i]);
     double ratio = error == 0 ? 0 : error / bound;
-    if (!std::isfinite(error) || !std::isfinite(bound)) ratio = std::numeric_limits<double>::infinity();
-    if (!expected.units.empty() && expected.units[i] > 0) entry.ulp = std::max(entry.ulp, error / static_cast<double>(expected.units[i]));
+    if (!std::isfinite(error) || !std::isfinite(bound))
+      ratio = std::numeric_limits<double>::infinity();
+    if (!expected.units.empty() && expected.units[i] > 0)
+      entry.ulp = std::max(entry.ulp, error / static_cast<double>(expected.units[i]));
     if (ratio <= worst) continue;
     worst = entry.ratio = ratio;
     entry.error = error;
@@ -73,7 +79,8 @@ GradcheckEntry compare(const GradcheckCase& at, const Expectation& expected, con
   return entry;
 }
 
-GradcheckEntry unanswered(const GradcheckCase& at, const Expectation& expected, const std::string& problem) {
+GradcheckEntry unanswered(const GradcheckCase& at, const Expectation& expected,
+                          const std::string& problem) {
   GradcheckEntry entry;
   entry.at = at;
   entry.quantity = expected.quantity;
@@ -89,14 +96,18 @@ void add_adjoint(Answers& answers, const Problem& problem) {
   const auto y = answers.find("y");
   const auto dx = answers.find("backward");
   const auto size = problem.x.size();
-  if (y == answers.end() || dx == answers.end() || y->second.size() != size || dx->second.size() != size) return;
+  if (y == answers.end() || dx == answers.end() || y->second.size() != size ||
+      dx->second.size() != size)
+    return;
   const auto features = static_cast<std::size_t>(problem.shape[0]);
   const eigen_rope::Index P = problem.pairs();
   std::vector<double> differences;
   for (std::size_t row = 0; row < size; row += features) {
     for (eigen_rope::Index k = 0; k < P; ++k) {
       const PairSlots slot = pair_slots(problem.at.pairing, k, 2 * P);
-      const auto element = [&](eigen_rope::Index i) { return row + static_cast<std::size_t>(problem.pairing.offset() + i); };
+      const auto element = [&](eigen_rope::Index i) {
+        return row + static_cast<std::size_t>(problem.pairing.offset() + i);
+      };
       long double difference = 0;
       for (const eigen_rope::Index i : {slot.A, slot.B})
         difference += static_cast<long double>(y->second[element(i)]) * problem.g[element(i)];
@@ -121,11 +132,13 @@ void check_case(GradcheckReport& report, const GradcheckCase& at, const Subject&
   }
   for (const Expectation& expectation : expected) {
     const auto answer = answers.find(expectation.answer);
-    report.entries.push_back(answer == answers.end() ? unanswered(at, expectation, refusal) : compare(at, expectation, answer->second));
+    report.entries.push_back(answer == answers.end() ? unanswered(at, expectation, refusal)
+                                                     : compare(at, expectation, answer->second));
     if (answer != answers.end()) answers.erase(answer);
   }
   for (const auto& [name, numbers] : answers)
-    report.entries.push_back(unanswered(at, {Quantity::y, name, "", {}, {}, {}, {}}, "nothing was expected"));
+    report.entries.push_back(
+        unanswered(at, {Quantity::y, name, "", {}, {}, {}, {}}, "nothing was expected"));
 }
 
 }  // namespace
@@ -197,12 +210,16 @@ std::vector<GradcheckCase> gradcheck_cases(const GradcheckFilters& filters) {
 }
 
 std::int64_t GradcheckReport::passed() const {
-  return std::count_if(entries.begin(), entries.end(), [](const GradcheckEntry& entry) { return entry.passed(); });
+  return std::count_if(entries.begin(), entries.end(),
+                       [](const GradcheckEntry& entry) { return entry.passed(); });
 }
 
-std::int64_t GradcheckReport::failed() const { return static_cast<std::int64_t>(entries.size()) - passed(); }
+std::int64_t GradcheckReport::failed() const {
+  return static_cast<std::int64_t>(entries.size()) - passed();
+}
 
-GradcheckReport gradcheck(const std::vector<GradcheckCase>& cases, std::uint64_t seed, const Subject& subject) {
+GradcheckReport gradcheck(const std::vector<GradcheckCase>& cases, std::uint64_t seed,
+                          const Subject& subject) {
   GradcheckReport report{cases, {}, seed};
   for (const GradcheckCase& at : cases) check_case(report, at, subject);
   return report;

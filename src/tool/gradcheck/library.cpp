@@ -44,7 +44,8 @@ struct FullTable {
   eigen_rope::Index width = 0;
   Shape outer{};
 
-  FullTable(const TableView<Scalar>& table, PairKind kind) : width(2 * table.width), outer(table.outer) {
+  FullTable(const TableView<Scalar>& table, PairKind kind)
+      : width(2 * table.width), outer(table.outer) {
     cos.resize(static_cast<std::size_t>(width * outer.size()));
     sin.resize(cos.size());
     for (eigen_rope::Index row = 0; row < outer.size(); ++row) {
@@ -65,7 +66,8 @@ struct FullTable {
 };
 
 /// From the rates' gradients to the scaling's parameters.
-void add_scaling(Answers& answers, const Problem& problem, const RateGradients& rates, const std::string& from) {
+void add_scaling(Answers& answers, const Problem& problem, const RateGradients& rates,
+                 const std::string& from) {
   const auto add = [&](const char* name, double value) { answers[name + from] = {value}; };
   const auto add_powers = [&](const Powers<>& d) {
     add("base", d.base);
@@ -112,8 +114,9 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
   } else if (kind == ScalingKind::longrope) {
     const auto d = scaling_gradients(powers, problem.parameters.longrope, rates, sequence_length);
     add_powers(d.powers);
-    answers["freq factors" + from] =
-        sequence_length > problem.parameters.longrope.original_context ? d.scaling.long_factor : d.scaling.short_factor;
+    answers["freq factors" + from] = sequence_length > problem.parameters.longrope.original_context
+                                         ? d.scaling.long_factor
+                                         : d.scaling.short_factor;
     add("factor", d.scaling.factor);
   } else if (kind != ScalingKind::rates) {
     const Powers<> d = powers_gradients(powers, rates);
@@ -126,7 +129,8 @@ void add_scaling(Answers& answers, const Problem& problem, const RateGradients& 
 }
 
 /// From the angles' gradients to positions and rates, and on.
-void add_parameters(Answers& answers, const Problem& problem, const Gradients<double>& d, const std::string& from) {
+void add_parameters(Answers& answers, const Problem& problem, const Gradients<double>& d,
+                    const std::string& from) {
   const Frequencies frequencies = problem.frequencies();
   const Positions positions = problem.positions();
   answers["positions" + from] = position_gradients(d, frequencies, positions, problem.layout());
@@ -136,7 +140,8 @@ void add_parameters(Answers& answers, const Problem& problem, const Gradients<do
   answers["m" + from] = {rates.attention_factor};
   add_scaling(answers, problem, rates, from);
   if (problem.at.scaling != ScalingKind::xpos) return;
-  const XposGradients xpos = xpos_gradients(d, positions, problem.xpos(), problem.xpos_side, problem.layout());
+  const XposGradients xpos =
+      xpos_gradients(d, positions, problem.xpos(), problem.xpos_side, problem.layout());
   answers["xpos scale base" + from] = {xpos.scale_base};
   answers["xpos gamma" + from] = {xpos.gamma};
   answers["xpos center" + from] = {xpos.center};
@@ -147,7 +152,8 @@ void add_parameters(Answers& answers, const Problem& problem, const Gradients<do
 template <class Scalar>
 Cache<Scalar> table_of(const Problem& problem) {
   if (problem.at.scaling == ScalingKind::xpos)
-    return xpos_cache<Scalar>(problem.frequencies(), problem.positions(), problem.xpos(), problem.xpos_side, problem.layout());
+    return xpos_cache<Scalar>(problem.frequencies(), problem.positions(), problem.xpos(),
+                              problem.xpos_side, problem.layout());
   return Cache<Scalar>(problem.frequencies(), problem.positions(), problem.layout());
 }
 
@@ -188,7 +194,8 @@ Answers answers_in(const Problem& problem) {
   answers["dx with angle alone"] = widen(out);
   answers["angle alone from y"] = alone.angle;
 
-  const auto from_x = gradients_to(out_view, x_view, g_view, cache, pairing, {everything, GradientsFrom::input});
+  const auto from_x =
+      gradients_to(out_view, x_view, g_view, cache, pairing, {everything, GradientsFrom::input});
   answers["dx from x"] = widen(out);
   answers["cos from x"] = from_x.cos;
   answers["sin from x"] = from_x.sin;
@@ -198,12 +205,14 @@ Answers answers_in(const Problem& problem) {
 
   std::vector<Scalar> dcos(from_x.cos.size());
   std::vector<Scalar> dsin(from_x.cos.size());
-  table_gradient(TableGradient<Scalar>{dcos.data(), dsin.data(), cache.pairs(), cache.outer()}, x_view, g_view, pairing);
+  table_gradient(TableGradient<Scalar>{dcos.data(), dsin.data(), cache.pairs(), cache.outer()},
+                 x_view, g_view, pairing);
   answers["cos of table_gradient"] = widen(dcos);
   answers["sin of table_gradient"] = widen(dsin);
 
   const FullTable<TableScalar> full(cache.view(), pairing.kind());
-  const auto of_full = gradients_to(out_view, x_view, g_view, full, pairing, {Wanted::table, GradientsFrom::input});
+  const auto of_full =
+      gradients_to(out_view, x_view, g_view, full, pairing, {Wanted::table, GradientsFrom::input});
   answers["dx, full width"] = widen(out);
   answers["cos, full width"] = of_full.cos;
   answers["sin, full width"] = of_full.sin;
@@ -216,8 +225,10 @@ Answers answers_in(const Problem& problem) {
   answers["second order, to g"] = widen(out);
   rotate_tangent_to(out_view, g_view, turning, pairing, Direction::backward);
   answers["second order, to x"] = widen(out);
-  std::vector<double> to_angle = gradients(v_view, g_view, cache, pairing, {Wanted::angle, GradientsFrom::input}).angle;
-  for (std::size_t e = 0; e < to_angle.size(); ++e) to_angle[e] -= problem.angle_tangent[e] * from_x.log_magnitude[e];
+  std::vector<double> to_angle =
+      gradients(v_view, g_view, cache, pairing, {Wanted::angle, GradientsFrom::input}).angle;
+  for (std::size_t e = 0; e < to_angle.size(); ++e)
+    to_angle[e] -= problem.angle_tangent[e] * from_x.log_magnitude[e];
   answers["second order, to angles"] = to_angle;
   return answers;
 }
@@ -225,7 +236,9 @@ Answers answers_in(const Problem& problem) {
 }  // namespace
 
 Answers library_answers(const Problem& problem) {
-  return detail::with_scalar(problem.at.scalar, [&](auto tag) { return answers_in<typename decltype(tag)::type>(problem); });
+  return detail::with_scalar(problem.at.scalar, [&](auto tag) {
+    return answers_in<typename decltype(tag)::type>(problem);
+  });
 }
 
 }  // namespace eigen_rope::tool

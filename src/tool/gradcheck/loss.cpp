@@ -71,10 +71,13 @@ Loss::Loss(const Problem& problem)
     }
     for (eigen_rope::Index k = 0; k < P; ++k) {
       const PairSlots slot = slots_by_definition(problem.at.pairing, k, P);
-      const auto element = [&](eigen_rope::Index i) { return static_cast<std::size_t>(first + problem.pairing.offset() + i); };
+      const auto element = [&](eigen_rope::Index i) {
+        return static_cast<std::size_t>(first + problem.pairing.offset() + i);
+      };
       const auto entry = static_cast<std::size_t>(row * P + k);
       const eigen_rope::Index axis = problem.sections ? problem.sections->axis(k) : 0;
-      const auto id = static_cast<std::size_t>((axis * problem.batches + batch) * problem.tokens + token);
+      const auto id =
+          static_cast<std::size_t>((axis * problem.batches + batch) * problem.tokens + token);
       const Complex growth = log_growth(k, stepped(positions_[id]), complex_xpos());
       entries_[entry] = {k,
                          static_cast<std::size_t>(row),
@@ -92,27 +95,32 @@ Loss::Loss(const Problem& problem)
 }
 
 PairSizes Loss::sizes(const PairPlace& pair) const {
-  return {std::hypot(x_[pair.a], x_[pair.b]), std::hypot(g_[pair.A], g_[pair.B]), std::hypot(v_[pair.a], v_[pair.b])};
+  return {std::hypot(x_[pair.a], x_[pair.b]), std::hypot(g_[pair.A], g_[pair.B]),
+          std::hypot(v_[pair.a], v_[pair.b])};
 }
 
 template <class S>
 S Loss::log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const {
   using std::log;
   if (problem_.at.scaling != ScalingKind::xpos) return S(0);
-  const S zeta = (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) + xpos.gamma) / (xpos.gamma + S(1));
+  const S zeta =
+      (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) + xpos.gamma) /
+      (xpos.gamma + S(1));
   const S power = (position - xpos.center) / xpos.scale_base;
   return problem_.xpos_side == XposSide::query ? S(power * log(zeta)) : S(-power * log(zeta));
 }
 
 template <class S>
-Loss::Table<S> Loss::table_of(const Rates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const {
+Loss::Table<S> Loss::table_of(const Rates<S>& rates, const std::vector<S>& positions,
+                              const XposParameters<S>& xpos) const {
   using std::cos;
   using std::exp;
   using std::sin;
   Table<S> table;
   for (const TableEntry& entry : entries_) {
     const S angle = positions[entry.id] * rates.rates[static_cast<std::size_t>(entry.pair)];
-    const S magnitude = rates.attention_factor * exp(log_growth(entry.pair, positions[entry.id], xpos));
+    const S magnitude =
+        rates.attention_factor * exp(log_growth(entry.pair, positions[entry.id], xpos));
     table.cos.push_back(magnitude * cos(angle));
     table.sin.push_back(magnitude * sin(angle));
   }
@@ -134,8 +142,10 @@ S Loss::value(const Table<S>& table) const {
 Loss::Numbers Loss::rotated() const {
   Numbers y = x_;
   for (const PairPlace& pair : pairs_) {
-    y[pair.A] = first_output(table_.cos[pair.entry], table_.sin[pair.entry], x_[pair.a], x_[pair.b]);
-    y[pair.B] = second_output(table_.cos[pair.entry], table_.sin[pair.entry], x_[pair.a], x_[pair.b]);
+    y[pair.A] =
+        first_output(table_.cos[pair.entry], table_.sin[pair.entry], x_[pair.a], x_[pair.b]);
+    y[pair.B] =
+        second_output(table_.cos[pair.entry], table_.sin[pair.entry], x_[pair.a], x_[pair.b]);
   }
   return y;
 }
@@ -178,7 +188,8 @@ Loss::TableNumbers Loss::table_gradient() const {
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
     const auto loss = [&](const Complex& c, const Complex& s) {
-      return g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) + g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]);
+      return g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) +
+             g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]);
     };
     d.cos[e] += slope(loss(stepped(table_.cos[e]), Complex(table_.sin[e])));
     d.sin[e] += slope(loss(Complex(table_.cos[e]), stepped(table_.sin[e])));
@@ -217,8 +228,8 @@ Loss::Numbers Loss::angle_gradient() const {
     const Complex angle = stepped(entry.position * entry.rate);
     const Complex c = entry.magnitude * std::cos(angle);
     const Complex s = entry.magnitude * std::sin(angle);
-    d[pair.entry] +=
-        slope(g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) + g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]));
+    d[pair.entry] += slope(g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) +
+                           g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]));
   }
   return d;
 }
@@ -229,16 +240,19 @@ Loss::Numbers Loss::log_magnitude_gradient() const {
   for (const PairPlace& pair : pairs_) {
     const Complex c = table_.cos[pair.entry] * growth;
     const Complex s = table_.sin[pair.entry] * growth;
-    d[pair.entry] +=
-        slope(g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) + g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]));
+    d[pair.entry] += slope(g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]) +
+                           g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]));
   }
   return d;
 }
 
-std::vector<Complex> Loss::complex_positions() const { return {positions_.begin(), positions_.end()}; }
+std::vector<Complex> Loss::complex_positions() const {
+  return {positions_.begin(), positions_.end()};
+}
 
 Rates<Complex> Loss::stepped_rates() const {
-  return {std::vector<Complex>(rates_.rates.begin(), rates_.rates.end()), Complex(rates_.attention_factor)};
+  return {std::vector<Complex>(rates_.rates.begin(), rates_.rates.end()),
+          Complex(rates_.attention_factor)};
 }
 
 Real Loss::slope_at(const Rates<Complex>& rates, const XposParameters<Complex>& xpos) const {
@@ -280,7 +294,8 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
   Parameters parameters = problem_.parameters.cast<Complex>();
   // Factors that are not given count as 1.
   const bool has_lists = kind == ScalingKind::longrope;
-  if (parameters.powers.factors.empty() && !has_lists) parameters.powers.factors.assign(rates_.rates.size(), Complex(1));
+  if (parameters.powers.factors.empty() && !has_lists)
+    parameters.powers.factors.assign(rates_.rates.size(), Complex(1));
 
   const auto add = [&](ParameterSlope& result, const std::function<Complex&(Parameters&)>& member) {
     Parameters moved = parameters;
@@ -293,53 +308,77 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
     result.rate_slopes.push_back(rate_slopes);
     Numbers growth_slopes;
     for (const TableEntry& entry : entries_)
-      growth_slopes.push_back(slope(log_growth(entry.pair, Complex(positions_[entry.id]), moved.xpos)));
+      growth_slopes.push_back(
+          slope(log_growth(entry.pair, Complex(positions_[entry.id]), moved.xpos)));
     result.growth_slopes.push_back(growth_slopes);
   };
-  const auto add_one = [&](Quantity quantity, const char* name, const std::function<Complex&(Parameters&)>& member) {
+  const auto add_one = [&](Quantity quantity, const char* name,
+                           const std::function<Complex&(Parameters&)>& member) {
     ParameterSlope result{quantity, name, {}, {}, {}, {}};
     add(result, member);
     slopes.push_back(result);
   };
   add_one(Quantity::base, "base", [](Parameters& p) -> Complex& { return p.powers.base; });
-  add_one(Quantity::scale, "linear scale", [](Parameters& p) -> Complex& { return p.powers.linear_scale; });
-  add_one(Quantity::magnitude, "attention factor", [](Parameters& p) -> Complex& { return p.powers.attention_factor; });
+  add_one(Quantity::scale, "linear scale",
+          [](Parameters& p) -> Complex& { return p.powers.linear_scale; });
+  add_one(Quantity::magnitude, "attention factor",
+          [](Parameters& p) -> Complex& { return p.powers.attention_factor; });
   ParameterSlope factors{Quantity::factors, "freq factors", {}, {}, {}, {}};
   for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
-    add(factors, [k, has_lists](Parameters& p) -> Complex& { return has_lists ? p.longrope.long_factor[k] : p.powers.factors[k]; });
+    add(factors, [k, has_lists](Parameters& p) -> Complex& {
+      return has_lists ? p.longrope.long_factor[k] : p.powers.factors[k];
+    });
   }
   slopes.push_back(factors);
-  if (kind == ScalingKind::ntk) add_one(Quantity::base, "ntk factor", [](Parameters& p) -> Complex& { return p.ntk_factor; });
+  if (kind == ScalingKind::ntk)
+    add_one(Quantity::base, "ntk factor", [](Parameters& p) -> Complex& { return p.ntk_factor; });
   if (kind == ScalingKind::ggml_yarn || kind == ScalingKind::ggml_yarn_exact) {
-    add_one(Quantity::ext, "ext factor", [](Parameters& p) -> Complex& { return p.ggml_yarn.ext_factor; });
-    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_fast; });
-    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_slow; });
+    add_one(Quantity::ext, "ext factor",
+            [](Parameters& p) -> Complex& { return p.ggml_yarn.ext_factor; });
+    add_one(Quantity::betas, "beta fast",
+            [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_fast; });
+    add_one(Quantity::betas, "beta slow",
+            [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_slow; });
   }
-  const auto add_factor = [&](const std::function<Complex&(Parameters&)>& member) { add_one(Quantity::scale, "factor", member); };
-  if (kind == ScalingKind::proportional) add_factor([](Parameters& p) -> Complex& { return p.proportional.factor; });
-  if (kind == ScalingKind::dynamic) add_factor([](Parameters& p) -> Complex& { return p.dynamic.factor; });
-  if (kind == ScalingKind::longrope) add_factor([](Parameters& p) -> Complex& { return p.longrope.factor; });
+  const auto add_factor = [&](const std::function<Complex&(Parameters&)>& member) {
+    add_one(Quantity::scale, "factor", member);
+  };
+  if (kind == ScalingKind::proportional)
+    add_factor([](Parameters& p) -> Complex& { return p.proportional.factor; });
+  if (kind == ScalingKind::dynamic)
+    add_factor([](Parameters& p) -> Complex& { return p.dynamic.factor; });
+  if (kind == ScalingKind::longrope)
+    add_factor([](Parameters& p) -> Complex& { return p.longrope.factor; });
   if (kind == ScalingKind::ntk_mixed) {
     add_factor([](Parameters& p) -> Complex& { return p.ntk.factor; });
     add_one(Quantity::base, "mixed_b", [](Parameters& p) -> Complex& { return p.ntk.mixed_b; });
   }
   if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_deepseek) {
     add_factor([](Parameters& p) -> Complex& { return p.yarn.factor; });
-    add_one(Quantity::betas, "beta fast", [](Parameters& p) -> Complex& { return p.yarn.beta_fast; });
-    add_one(Quantity::betas, "beta slow", [](Parameters& p) -> Complex& { return p.yarn.beta_slow; });
-    add_one(Quantity::magnitude, "mscale", [](Parameters& p) -> Complex& { return *p.yarn.mscale; });
-    add_one(Quantity::magnitude, "mscale_all_dim", [](Parameters& p) -> Complex& { return p.yarn.mscale_all_dim; });
-    add_one(Quantity::ext, "extrapolation", [](Parameters& p) -> Complex& { return p.yarn.extrapolation; });
+    add_one(Quantity::betas, "beta fast",
+            [](Parameters& p) -> Complex& { return p.yarn.beta_fast; });
+    add_one(Quantity::betas, "beta slow",
+            [](Parameters& p) -> Complex& { return p.yarn.beta_slow; });
+    add_one(Quantity::magnitude, "mscale",
+            [](Parameters& p) -> Complex& { return *p.yarn.mscale; });
+    add_one(Quantity::magnitude, "mscale_all_dim",
+            [](Parameters& p) -> Complex& { return p.yarn.mscale_all_dim; });
+    add_one(Quantity::ext, "extrapolation",
+            [](Parameters& p) -> Complex& { return p.yarn.extrapolation; });
   }
   if (kind == ScalingKind::xpos) {
-    add_one(Quantity::xpos, "xpos scale base", [](Parameters& p) -> Complex& { return p.xpos.scale_base; });
+    add_one(Quantity::xpos, "xpos scale base",
+            [](Parameters& p) -> Complex& { return p.xpos.scale_base; });
     add_one(Quantity::xpos, "xpos gamma", [](Parameters& p) -> Complex& { return p.xpos.gamma; });
     add_one(Quantity::xpos, "xpos center", [](Parameters& p) -> Complex& { return p.xpos.center; });
   }
   if (kind == ScalingKind::llama3) {
-    add_one(Quantity::llama3, "llama3 factor", [](Parameters& p) -> Complex& { return p.llama3.factor; });
-    add_one(Quantity::llama3, "low freq factor", [](Parameters& p) -> Complex& { return p.llama3.low_freq_factor; });
-    add_one(Quantity::llama3, "high freq factor", [](Parameters& p) -> Complex& { return p.llama3.high_freq_factor; });
+    add_one(Quantity::llama3, "llama3 factor",
+            [](Parameters& p) -> Complex& { return p.llama3.factor; });
+    add_one(Quantity::llama3, "low freq factor",
+            [](Parameters& p) -> Complex& { return p.llama3.low_freq_factor; });
+    add_one(Quantity::llama3, "high freq factor",
+            [](Parameters& p) -> Complex& { return p.llama3.high_freq_factor; });
   }
   return slopes;
 }
@@ -348,8 +387,10 @@ Loss::Numbers Loss::directional(const Numbers& log_magnitude) const {
   Numbers dy = v_;
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
-    const Complex angle(entries_[e].position * entries_[e].rate, imaginary_step * angle_tangent_[e]);
-    const Complex m = entries_[e].magnitude * std::exp(Complex(0, imaginary_step * log_magnitude[e]));
+    const Complex angle(entries_[e].position * entries_[e].rate,
+                        imaginary_step * angle_tangent_[e]);
+    const Complex m =
+        entries_[e].magnitude * std::exp(Complex(0, imaginary_step * log_magnitude[e]));
     const Complex c = m * std::cos(angle);
     const Complex s = m * std::sin(angle);
     const Complex a(x_[pair.a], imaginary_step * v_[pair.a]);
@@ -365,10 +406,13 @@ Loss::Numbers Loss::turned_gradient() const {
   Numbers dx(x_.size(), 0);
   for (const PairPlace& pair : pairs_) {
     const std::size_t e = pair.entry;
-    const Complex angle(entries_[e].position * entries_[e].rate, imaginary_step * angle_tangent_[e]);
+    const Complex angle(entries_[e].position * entries_[e].rate,
+                        imaginary_step * angle_tangent_[e]);
     const Complex c = entries_[e].magnitude * std::cos(angle);
     const Complex s = entries_[e].magnitude * std::sin(angle);
-    const auto loss = [&](Real a, Real b) { return g_[pair.A] * first_output(c, s, a, b) + g_[pair.B] * second_output(c, s, a, b); };
+    const auto loss = [&](Real a, Real b) {
+      return g_[pair.A] * first_output(c, s, a, b) + g_[pair.B] * second_output(c, s, a, b);
+    };
     dx[pair.a] = slope(loss(1, 0));
     dx[pair.b] = slope(loss(0, 1));
   }
@@ -389,7 +433,8 @@ Real Loss::angle_slope_along_tangents(std::size_t e, Real angle) const {
   return slope(sum);
 }
 
-// The slope has frequency 1 in the angle, so with h = 2^-6 truncation, h^8 / 630, and rounding, 2^-64 / h, are both 2^-57 of its size.
+// The slope has frequency 1 in the angle, so with h = 2^-6 truncation, h^8 / 630, and rounding,
+// 2^-64 / h, are both 2^-57 of its size.
 Loss::Numbers Loss::second_angle_gradient() const {
   constexpr Real h = 0x1p-6L;
   constexpr Real weights[] = {4.0L / 5, -1.0L / 5, 4.0L / 105, -1.0L / 280};
@@ -399,7 +444,8 @@ Loss::Numbers Loss::second_angle_gradient() const {
     Real sum = 0;
     for (int i = 0; i < 4; ++i) {
       const Real far = h * static_cast<Real>(i + 1);
-      sum += weights[i] * (angle_slope_along_tangents(e, angle + far) - angle_slope_along_tangents(e, angle - far));
+      sum += weights[i] * (angle_slope_along_tangents(e, angle + far) -
+                           angle_slope_along_tangents(e, angle - far));
     }
     d.push_back(sum / h);
   }

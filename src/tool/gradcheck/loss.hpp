@@ -2,10 +2,12 @@
 //
 // The loss L = sum over elements of g y in long double, and its derivatives by the complex step.
 //
-//   y_A = c x_a - s x_b      y_B = c x_b + s x_a      c = m cos t,  s = m sin t,  t = position * rate      copies outside the window
+//   y_A = c x_a - s x_b   y_B = c x_b + s x_a   c = m cos t,  s = m sin t,  t = position * rate
+//                       copies outside the window
 //
-// A list of pairs, each with the places of its elements and its entry of the table, is all there is: no axes, no strides, no broadcasting.
-// Table entries are counted pairs fastest, then token and batch axes in the layout's order. Not bounds.
+// A list of pairs, each with the places of its elements and its entry of the table, is all there
+// is: no axes, no strides, no broadcasting. Table entries are counted pairs fastest, then token and
+// batch axes in the layout's order. Not bounds.
 #pragma once
 
 #include <complex>
@@ -40,14 +42,16 @@ struct PairSizes {
   Real x, g, v;
 };
 
-/// The slope of the loss, of rates and of m, with respect to a parameter; several values where it is one per pair.
+/// The slope of the loss, of rates and of m, with respect to a parameter; several values where it
+/// is one per pair.
 struct ParameterSlope {
   Quantity quantity = Quantity::y;
   std::string name{};
   std::vector<Real> values{};
   std::vector<std::vector<Real>> rate_slopes{};
   std::vector<Real> magnitude_slopes{};
-  std::vector<std::vector<Real>> growth_slopes{};  ///< of the logarithm of xPos's magnitude, one per table entry
+  std::vector<std::vector<Real>>
+      growth_slopes{};  ///< of the logarithm of xPos's magnitude, one per table entry
 };
 
 class Loss {
@@ -104,7 +108,8 @@ class Loss {
     std::vector<S> cos, sin;
   };
   template <class S>
-  Table<S> table_of(const Rates<S>& rates, const std::vector<S>& positions, const XposParameters<S>& xpos) const;
+  Table<S> table_of(const Rates<S>& rates, const std::vector<S>& positions,
+                    const XposParameters<S>& xpos) const;
   /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
   template <class S>
   S log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const;

@@ -15,7 +15,9 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-  double between(double low, double high) { return low + (high - low) * (static_cast<double>(engine_() >> 11U) * 0x1p-53); }
+  double between(double low, double high) {
+    return low + (high - low) * (static_cast<double>(engine_() >> 11U) * 0x1p-53);
+  }
   std::vector<double> values(eigen_rope::Index count, ScalarType type) {
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(count));
@@ -35,7 +37,8 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
     case ScalingKind::none: break;
     case ScalingKind::linear: powers.linear_scale = 0.25; break;
     case ScalingKind::factors:
-      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) powers.factors.push_back(random.between(0.75, 4));
+      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k)
+        powers.factors.push_back(random.between(0.75, 4));
       powers.attention_factor = 1.19;
       break;
     case ScalingKind::ntk: parameters.ntk_factor = 4; break;
@@ -80,7 +83,8 @@ ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
       parameters.xpos = {64, 0.4, 5};
       break;
     case ScalingKind::rates:
-      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) parameters.rates.push_back((k % 3 == 1 ? -1 : 1) * random.between(0.01, 1.5));
+      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k)
+        parameters.rates.push_back((k % 3 == 1 ? -1 : 1) * random.between(0.01, 1.5));
       powers.attention_factor = -0.8;
       break;
   }
@@ -130,7 +134,9 @@ std::string name_of(LayoutKind layout) {
   return "tnd";
 }
 
-ScalarType table_scalar(ScalarType scalar) { return scalar == ScalarType::f64 ? ScalarType::f64 : ScalarType::f32; }
+ScalarType table_scalar(ScalarType scalar) {
+  return scalar == ScalarType::f64 ? ScalarType::f64 : ScalarType::f32;
+}
 
 Frequencies Problem::frequencies() const {
   switch (at.scaling) {
@@ -140,11 +146,13 @@ Frequencies Problem::frequencies() const {
     case ScalingKind::ntk:
     case ScalingKind::xpos: return Frequencies::powers(stretched_powers(at.scaling, parameters));
     case ScalingKind::proportional: return Frequencies(parameters.powers, parameters.proportional);
-    case ScalingKind::dynamic: return Frequencies(parameters.powers, parameters.dynamic, sequence_length);
+    case ScalingKind::dynamic:
+      return Frequencies(parameters.powers, parameters.dynamic, sequence_length);
     case ScalingKind::ntk_mixed: return Frequencies(parameters.powers, parameters.ntk);
     case ScalingKind::yarn:
     case ScalingKind::yarn_deepseek: return Frequencies(parameters.powers, parameters.yarn);
-    case ScalingKind::longrope: return Frequencies(parameters.powers, parameters.longrope, sequence_length);
+    case ScalingKind::longrope:
+      return Frequencies(parameters.powers, parameters.longrope, sequence_length);
     case ScalingKind::ggml_yarn:
     case ScalingKind::ggml_yarn_exact: return Frequencies(parameters.powers, parameters.ggml_yarn);
     case ScalingKind::llama3: return Frequencies(parameters.powers, parameters.llama3);
@@ -158,7 +166,9 @@ Positions Problem::positions() const {
   return Positions::per_batch(ids, {batches});
 }
 
-Xpos Problem::xpos() const { return {parameters.xpos.scale_base, parameters.xpos.gamma, parameters.xpos.center}; }
+Xpos Problem::xpos() const {
+  return {parameters.xpos.scale_base, parameters.xpos.gamma, parameters.xpos.center};
+}
 
 const Layout& Problem::layout() const { return layout_for(at.layout); }
 
@@ -168,11 +178,13 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   problem.at = at;
   problem.pairing = Pairing(at.pairing).with_rotary_dims(rotary_dims).with_offset(rotary_offset);
   problem.parameters = parameters_for(at.scaling, random);
-  if (at.layout == LayoutKind::bsnd || at.layout == LayoutKind::sbnd) problem.xpos_side = XposSide::key;
+  if (at.layout == LayoutKind::bsnd || at.layout == LayoutKind::sbnd)
+    problem.xpos_side = XposSide::key;
   problem.heads = heads;
   problem.tokens = tokens;
   problem.batches = at.layout == LayoutKind::tnd ? 1 : batches;
-  if (at.layout == LayoutKind::bnsd) problem.sections = Sections(SectionPattern::interleaved_hf, {8, 6, 6});
+  if (at.layout == LayoutKind::bnsd)
+    problem.sections = Sections(SectionPattern::interleaved_hf, {8, 6, 6});
   const eigen_rope::Index position_axes = problem.sections ? problem.sections->axes() : 1;
   for (eigen_rope::Index i = 0; i < position_axes * problem.batches * tokens; ++i)
     problem.ids.push_back(std::round(random.between(-800, 800)) / 8);

@@ -2,11 +2,13 @@
 //
 // One cell of gradcheck's matrix, and the numbers it is checked with.
 //
-//   pairing x scaling x scalar x layout     46 features, 40 of them rotated from the 4th on; 3 heads, 3 tokens, 2 sequences (tnd: 1)
+//   pairing x scaling x scalar x layout   46 features, 40 of them rotated from the 4th on; 3 heads,
+//                                         3 tokens, 2 sequences (tnd: 1)
 //
-// Parameters are chosen so that every branch is taken: pairs on both sides of YaRN's ramp and inside it, in all three bands of Llama 3.1,
-// rates of both signs and 0, magnitudes below 1, below 0 and different in every entry (xpos), positions that are negative and fractional.
-// Random numbers are rounded to the scalar here, so that nobody rounds them again. Computes nothing of a rotation.
+// Parameters are chosen so that every branch is taken: pairs on both sides of YaRN's ramp and
+// inside it, in all three bands of Llama 3.1, rates of both signs and 0, magnitudes below 1, below
+// 0 and different in every entry (xpos), positions that are negative and fractional. Random numbers
+// are rounded to the scalar here, so that nobody rounds them again. Computes nothing of a rotation.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +45,18 @@ enum class ScalingKind {
 };
 enum class LayoutKind { bsnd, bnsd, sbnd, tnd };
 
-inline constexpr PairKind all_pairings[] = {PairKind::split_half, PairKind::interleaved, PairKind::quarter,
-                                            PairKind::interleaved_to_split_half};
-inline constexpr ScalingKind all_scalings[] = {ScalingKind::none,     ScalingKind::linear,        ScalingKind::proportional,
-                                               ScalingKind::factors,  ScalingKind::ntk,           ScalingKind::ntk_mixed,
-                                               ScalingKind::dynamic,  ScalingKind::ggml_yarn,     ScalingKind::ggml_yarn_exact,
-                                               ScalingKind::yarn,     ScalingKind::yarn_deepseek, ScalingKind::llama3,
-                                               ScalingKind::longrope, ScalingKind::xpos,          ScalingKind::rates};
-inline constexpr ScalarType all_scalars[] = {ScalarType::f64, ScalarType::f32, ScalarType::f16, ScalarType::bf16};
-inline constexpr LayoutKind all_layouts[] = {LayoutKind::bsnd, LayoutKind::bnsd, LayoutKind::sbnd, LayoutKind::tnd};
+inline constexpr PairKind all_pairings[] = {PairKind::split_half, PairKind::interleaved,
+                                            PairKind::quarter, PairKind::interleaved_to_split_half};
+inline constexpr ScalingKind all_scalings[] = {
+    ScalingKind::none,     ScalingKind::linear,        ScalingKind::proportional,
+    ScalingKind::factors,  ScalingKind::ntk,           ScalingKind::ntk_mixed,
+    ScalingKind::dynamic,  ScalingKind::ggml_yarn,     ScalingKind::ggml_yarn_exact,
+    ScalingKind::yarn,     ScalingKind::yarn_deepseek, ScalingKind::llama3,
+    ScalingKind::longrope, ScalingKind::xpos,          ScalingKind::rates};
+inline constexpr ScalarType all_scalars[] = {ScalarType::f64, ScalarType::f32, ScalarType::f16,
+                                             ScalarType::bf16};
+inline constexpr LayoutKind all_layouts[] = {LayoutKind::bsnd, LayoutKind::bnsd, LayoutKind::sbnd,
+                                             LayoutKind::tnd};
 
 /// As --scaling and --layout want them.
 std::string name_of(ScalingKind scaling);
@@ -110,7 +115,8 @@ inline constexpr eigen_rope::Index sequence_length = 5000;
 template <class S>
 Powers<S> stretched_powers(ScalingKind kind, const ScalingParameters<S>& parameters) {
   Powers<S> powers = parameters.powers;
-  if (kind == ScalingKind::ntk) powers.base = ntk_base(powers.rotary_dims, parameters.powers.base, parameters.ntk_factor);
+  if (kind == ScalingKind::ntk)
+    powers.base = ntk_base(powers.rotary_dims, parameters.powers.base, parameters.ntk_factor);
   return powers;
 }
 
@@ -127,7 +133,8 @@ Rates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters) {
     case ScalingKind::ntk_mixed: return parameters.ntk.rates(parameters.powers);
     case ScalingKind::yarn:
     case ScalingKind::yarn_deepseek: return parameters.yarn.rates(parameters.powers);
-    case ScalingKind::longrope: return parameters.longrope.rates(parameters.powers, sequence_length);
+    case ScalingKind::longrope:
+      return parameters.longrope.rates(parameters.powers, sequence_length);
     case ScalingKind::ggml_yarn:
     case ScalingKind::ggml_yarn_exact: return parameters.ggml_yarn.rates(parameters.powers);
     case ScalingKind::llama3: return parameters.llama3.rates(parameters.powers);
@@ -166,7 +173,8 @@ struct Problem {
   const Layout& layout() const;
 };
 
-/// Full-width tables are made from the half-width one: entry A of pair k is a_cos cos_k, and so on. Rounded to the table's scalar.
+/// Full-width tables are made from the half-width one: entry A of pair k is a_cos cos_k, and so on.
+/// Rounded to the table's scalar.
 struct FullWidth {
   double a_cos, b_cos, a_sin, b_sin;
 };

@@ -2,8 +2,9 @@
 //
 // What gradcheck checks of a rotation, and how the parts that compute it speak of it.
 //
-// Answers are the numbers of whoever is checked, by name ("angle from y"); expectations are the reference's, with a bound for each number.
-// Most quantities are answered several times: from y, from x, for full-width tables. Not the comparison.
+// Answers are the numbers of whoever is checked, by name ("angle from y"); expectations are the
+// reference's, with a bound for each number. Most quantities are answered several times: from y,
+// from x, for full-width tables. Not the comparison.
 #pragma once
 
 #include <map>
@@ -38,9 +39,10 @@ enum class Quantity {
 };
 
 inline constexpr Quantity all_quantities[] = {
-    Quantity::y,         Quantity::inverse,   Quantity::adjoint, Quantity::dx,   Quantity::cos,   Quantity::sin,     Quantity::angle,
-    Quantity::magnitude, Quantity::positions, Quantity::rates,   Quantity::base, Quantity::scale, Quantity::factors, Quantity::ext,
-    Quantity::betas,     Quantity::llama3,    Quantity::xpos,    Quantity::jvp,  Quantity::second};
+    Quantity::y,      Quantity::inverse, Quantity::adjoint,   Quantity::dx,        Quantity::cos,
+    Quantity::sin,    Quantity::angle,   Quantity::magnitude, Quantity::positions, Quantity::rates,
+    Quantity::base,   Quantity::scale,   Quantity::factors,   Quantity::ext,       Quantity::betas,
+    Quantity::llama3, Quantity::xpos,    Quantity::jvp,       Quantity::second};
 
 /// The column's heading, at most 6 characters.
 std::string heading_of(Quantity quantity);
@@ -49,7 +51,8 @@ std::string name_of(Quantity quantity);
 
 using Answers = std::map<std::string, std::vector<double>>;
 
-/// What an answer should be. Values and bounds in the order of the answer; `axes` name its places, fastest first.
+/// What an answer should be. Values and bounds in the order of the answer; `axes` name its places,
+/// fastest first.
 struct Expectation {
   Quantity quantity = Quantity::y;
   std::string answer{};

@@ -17,26 +17,31 @@ constexpr Real root_two = 1.4142135623730950488L;
 
 Real unit_of(ScalarType type) { return static_cast<Real>(half_unit(type)); }
 
-/// The reference's relative error in the rate of pair k, in units of its roundoff: the bounds of the scalings' headers.
+/// The reference's relative error in the rate of pair k, in units of its roundoff: the bounds of
+/// the scalings' headers.
 Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) {
   const ScalingParameters<double>& parameters = problem.parameters;
   if (problem.at.scaling == ScalingKind::rates) return 1;
   Powers<> powers = stretched_powers(problem.at.scaling, parameters);
   if (problem.at.scaling == ScalingKind::dynamic)
-    powers.base = static_cast<double>(
-        dynamic_ntk_base<long double>(powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length));
+    powers.base = static_cast<double>(dynamic_ntk_base<long double>(
+        powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length));
   const auto dims = static_cast<Real>(powers.rotary_dims);
-  const Real logarithm = -2 * static_cast<Real>(k) / dims * std::log(static_cast<Real>(powers.base));
+  const Real logarithm =
+      -2 * static_cast<Real>(k) / dims * std::log(static_cast<Real>(powers.base));
   const Real own = 4 * std::abs(logarithm) + 12;
   Real unscaled = std::exp(logarithm);
-  if (!powers.factors.empty()) unscaled /= static_cast<Real>(powers.factors[static_cast<std::size_t>(k)]);
+  if (!powers.factors.empty())
+    unscaled /= static_cast<Real>(powers.factors[static_cast<std::size_t>(k)]);
   switch (problem.at.scaling) {
     case ScalingKind::ggml_yarn:
     case ScalingKind::ggml_yarn_exact: {
-      const CorrectionDims<> ramp = yarn_correction_dims(powers.rotary_dims, powers.base, parameters.ggml_yarn);
+      const CorrectionDims<> ramp =
+          yarn_correction_dims(powers.rotary_dims, powers.base, parameters.ggml_yarn);
       const Real ext = std::abs(static_cast<Real>(parameters.ggml_yarn.ext_factor));
       const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
-      return (own * (1 + 2 * ext) + ext * place) * std::max(1.0L, static_cast<Real>(powers.linear_scale)) * unscaled / std::abs(rate);
+      return (own * (1 + 2 * ext) + ext * place) *
+             std::max(1.0L, static_cast<Real>(powers.linear_scale)) * unscaled / std::abs(rate);
     }
     case ScalingKind::llama3: {
       const Real low = static_cast<Real>(parameters.llama3.low_freq_factor);
@@ -46,22 +51,31 @@ Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) 
     case ScalingKind::yarn:
     case ScalingKind::yarn_deepseek: {
       const Yarn<>& yarn = parameters.yarn;
-      const CorrectionDims<> ramp =
-          yarn_correction_dims(powers.rotary_dims, powers.base, {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
+      const CorrectionDims<> ramp = yarn_correction_dims(
+          powers.rotary_dims, powers.base,
+          {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
       const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));
       const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
-      return (own * (1 + 2 * ext) + ext * place) * std::max(1.0L, 1 / static_cast<Real>(yarn.factor)) * unscaled / std::abs(rate);
+      return (own * (1 + 2 * ext) + ext * place) *
+             std::max(1.0L, 1 / static_cast<Real>(yarn.factor)) * unscaled / std::abs(rate);
     }
-    case ScalingKind::dynamic: return own + 2 * std::log(static_cast<Real>(powers.base) / static_cast<Real>(parameters.powers.base)) + 12;
+    case ScalingKind::dynamic:
+      return own +
+             2 * std::log(static_cast<Real>(powers.base) /
+                          static_cast<Real>(parameters.powers.base)) +
+             12;
     case ScalingKind::ntk_mixed: {
       const Real log_factor = std::abs(std::log(static_cast<Real>(parameters.ntk.factor)));
-      return own + 4 * log_factor * (1 + static_cast<Real>(parameters.ntk.mixed_b) * std::log(dims / 2)) + 2;
+      return own +
+             4 * log_factor * (1 + static_cast<Real>(parameters.ntk.mixed_b) * std::log(dims / 2)) +
+             2;
     }
     default: return own;
   }
 }
 
-/// Sizes of a table entry's terms, summed over the rows that share it, and the errors that follow from them.
+/// Sizes of a table entry's terms, summed over the rows that share it, and the errors that follow
+/// from them.
 struct EntryBounds {
   Real product = 0;        ///< sum |x| |g| over pairs
   Real tangent = 0;        ///< sum |v| |g|
@@ -77,7 +91,10 @@ struct EntryBounds {
 class Reference {
  public:
   explicit Reference(const Problem& problem)
-      : problem_(problem), loss_(problem), type_(problem.at.scalar), table_unit_(unit_of(table_scalar(type_))) {
+      : problem_(problem),
+        loss_(problem),
+        type_(problem.at.scalar),
+        table_unit_(unit_of(table_scalar(type_))) {
     find_bounds();
   }
 
@@ -96,8 +113,12 @@ class Reference {
   /// The size of an entry's magnitude.
   Real m(std::size_t e) const { return std::abs(loss_.entry(e).magnitude); }
   Real m(const PairPlace& pair) const { return m(pair.entry); }
-  Real ulp(Real magnitude) const { return static_cast<Real>(unit_at(type_, static_cast<double>(magnitude))); }
-  Real rotation_bound(Real magnitude, Real table_error) const { return 1.5L * ulp(magnitude) + root_two * table_error * magnitude; }
+  Real ulp(Real magnitude) const {
+    return static_cast<Real>(unit_at(type_, static_cast<double>(magnitude)));
+  }
+  Real rotation_bound(Real magnitude, Real table_error) const {
+    return 1.5L * ulp(magnitude) + root_two * table_error * magnitude;
+  }
 
   Real sum_bound(Real terms) const {
     const Real reference = 4 * terms * unit_reference;
@@ -112,7 +133,9 @@ class Reference {
       const TableEntry& entry = loss_.entry(e);
       const Real amplification = rate_amplification(problem_, entry.pair, entry.rate);
       const Real growth = std::abs(std::log(m(e) / std::abs(loss_.attention_factor())));
-      bounds_[e].table = table_unit_ + (std::abs(entry.rate * entry.position) * amplification + 8 * growth + 12) * unit_reference +
+      bounds_[e].table = table_unit_ +
+                         (std::abs(entry.rate * entry.position) * amplification + 8 * growth + 12) *
+                             unit_reference +
                          std::abs(entry.position) * 0x1p-63L * std::max(1.0L, m(e)) / m(e);
     }
     for (const PairPlace& pair : loss_.pairs()) {
@@ -130,7 +153,8 @@ class Reference {
       entry.angle_alone = entry.angle_from_y + difference_bound() * size;
       entry.angle_from_x = angle_from_input(e, entry.product);
       entry.cos_from_x = sum_bound(terms) * entry.product;
-      entry.cos_from_y = root_two * (entry.rounding_of_y + (sum_bound(terms) + 6 * unit_double) * size) / m(e);
+      entry.cos_from_y =
+          root_two * (entry.rounding_of_y + (sum_bound(terms) + 6 * unit_double) * size) / m(e);
     }
   }
 
@@ -142,7 +166,9 @@ class Reference {
   // Places.
 
   std::vector<Axis> elements() const { return with_outer("element", problem_.shape[0], true); }
-  std::vector<Axis> entries(const char* first, eigen_rope::Index extent) const { return with_outer(first, extent, false); }
+  std::vector<Axis> entries(const char* first, eigen_rope::Index extent) const {
+    return with_outer(first, extent, false);
+  }
   std::vector<Axis> with_outer(const char* first, eigen_rope::Index extent, bool with_heads) const {
     std::vector<Axis> axes{{first, extent}};
     for (const Axis& axis : problem_.axes) {
@@ -151,9 +177,10 @@ class Reference {
     return axes;
   }
 
-  void add(Quantity quantity, const std::string& answer, const char* method, std::vector<Axis> axes, Numbers values, Numbers bounds,
-           Numbers units = {}) {
-    expectations_.push_back({quantity, answer, method, std::move(axes), std::move(values), std::move(bounds), std::move(units)});
+  void add(Quantity quantity, const std::string& answer, const char* method, std::vector<Axis> axes,
+           Numbers values, Numbers bounds, Numbers units = {}) {
+    expectations_.push_back({quantity, answer, method, std::move(axes), std::move(values),
+                             std::move(bounds), std::move(units)});
   }
 
   /// One number for each element: 0 outside the window, set(pair, a's number, b's) inside.
@@ -161,56 +188,74 @@ class Reference {
   Numbers inside(Side side, const Set& set) const {
     Numbers numbers(problem_.x.size(), 0);
     for (const PairPlace& pair : loss_.pairs()) {
-      set(pair, numbers[side == Side::input ? pair.a : pair.A], numbers[side == Side::input ? pair.b : pair.B]);
+      set(pair, numbers[side == Side::input ? pair.a : pair.A],
+          numbers[side == Side::input ? pair.b : pair.B]);
     }
     return numbers;
   }
   template <class Size>
   Numbers same_for_pair(Side side, const Size& size) const {
-    return inside(side, [&](const PairPlace& pair, Real& first, Real& second) { first = second = size(pair, loss_.sizes(pair)); });
+    return inside(side, [&](const PairPlace& pair, Real& first, Real& second) {
+      first = second = size(pair, loss_.sizes(pair));
+    });
   }
 
   void add_rotations() {
-    const auto pair_of_y = [&](const PairPlace& pair, const PairSizes& size) { return m(pair) * size.x; };
-    const auto pair_of_g = [&](const PairPlace& pair, const PairSizes& size) { return m(pair) * size.g; };
+    const auto pair_of_y = [&](const PairPlace& pair, const PairSizes& size) {
+      return m(pair) * size.x;
+    };
+    const auto pair_of_g = [&](const PairPlace& pair, const PairSizes& size) {
+      return m(pair) * size.g;
+    };
     const auto units = [&](Side side, auto magnitude) {
-      return same_for_pair(side, [&](const PairPlace& pair, const PairSizes& size) { return ulp(magnitude(pair, size)); });
+      return same_for_pair(side, [&](const PairPlace& pair, const PairSizes& size) {
+        return ulp(magnitude(pair, size));
+      });
     };
     const Numbers y = loss_.rotated();
-    const Numbers y_bounds = same_for_pair(Side::output, [&](const PairPlace& pair, const PairSizes& size) {
-      return rotation_bound(m(pair) * size.x, bounds_[pair.entry].table);
-    });
+    const Numbers y_bounds =
+        same_for_pair(Side::output, [&](const PairPlace& pair, const PairSizes& size) {
+          return rotation_bound(m(pair) * size.x, bounds_[pair.entry].table);
+        });
     add(Quantity::y, "y", "definition", elements(), y, y_bounds, units(Side::output, pair_of_y));
 
     const Real coefficient_unit = type_ == ScalarType::f64 ? unit_double : 0x1p-24L;
     const auto inverse_bound = [&](const PairPlace& pair, const PairSizes& size) {
-      return root_two * 1.5L * ulp(m(pair) * size.x) / m(pair) + 1.5L * ulp(size.x) + root_two * 5 * coefficient_unit * size.x;
+      return root_two * 1.5L * ulp(m(pair) * size.x) / m(pair) + 1.5L * ulp(size.x) +
+             root_two * 5 * coefficient_unit * size.x;
     };
-    add(Quantity::inverse, "inverse", "round trip", elements(), loss_.x(), same_for_pair(Side::input, inverse_bound),
+    add(Quantity::inverse, "inverse", "round trip", elements(), loss_.x(),
+        same_for_pair(Side::input, inverse_bound),
         units(Side::input, [](const PairPlace&, const PairSizes& size) { return size.x; }));
 
     Numbers adjoint_bounds;
     for (const PairPlace& pair : loss_.pairs()) {
       const PairSizes size = loss_.sizes(pair);
-      adjoint_bounds.push_back(root_two * 1.5L * (size.g * ulp(m(pair) * size.x) + size.x * ulp(m(pair) * size.g)) +
-                               16 * unit_reference * m(pair) * size.x * size.g);
+      adjoint_bounds.push_back(
+          root_two * 1.5L * (size.g * ulp(m(pair) * size.x) + size.x * ulp(m(pair) * size.g)) +
+          16 * unit_reference * m(pair) * size.x * size.g);
     }
-    add(Quantity::adjoint, "adjoint", "inner products of y, g and x, dx", with_outer("pair", problem_.pairs(), true),
-        Numbers(adjoint_bounds.size(), 0), adjoint_bounds);
+    add(Quantity::adjoint, "adjoint", "inner products of y, g and x, dx",
+        with_outer("pair", problem_.pairs(), true), Numbers(adjoint_bounds.size(), 0),
+        adjoint_bounds);
 
     const Numbers dx = loss_.input_gradient();
-    const Numbers dx_bounds = same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
-      return rotation_bound(m(pair) * size.g, bounds_[pair.entry].table);
-    });
+    const Numbers dx_bounds =
+        same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
+          return rotation_bound(m(pair) * size.g, bounds_[pair.entry].table);
+        });
     for (const char* answer : {"backward", "dx from y", "dx with angle alone", "dx from x"}) {
-      add(Quantity::dx, answer, "complex step", elements(), dx, dx_bounds, units(Side::input, pair_of_g));
+      add(Quantity::dx, answer, "complex step", elements(), dx, dx_bounds,
+          units(Side::input, pair_of_g));
     }
-    const Real widest =
-        std::max({std::abs(full_width.a_cos), std::abs(full_width.b_cos), std::abs(full_width.a_sin), std::abs(full_width.b_sin)});
-    const Numbers full_bounds = same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
-      return rotation_bound(widest * m(pair) * size.g, bounds_[pair.entry].table + table_unit_);
-    });
-    add(Quantity::dx, "dx, full width", "complex step", elements(), loss_.full_width_input_gradient(), full_bounds);
+    const Real widest = std::max({std::abs(full_width.a_cos), std::abs(full_width.b_cos),
+                                  std::abs(full_width.a_sin), std::abs(full_width.b_sin)});
+    const Numbers full_bounds =
+        same_for_pair(Side::input, [&](const PairPlace& pair, const PairSizes& size) {
+          return rotation_bound(widest * m(pair) * size.g, bounds_[pair.entry].table + table_unit_);
+        });
+    add(Quantity::dx, "dx, full width", "complex step", elements(),
+        loss_.full_width_input_gradient(), full_bounds);
   }
 
   Numbers each_entry(Real EntryBounds::*member) const {
@@ -224,7 +269,8 @@ class Reference {
     const std::vector<Axis> axes = entries("pair", problem_.pairs());
     const auto rounded = [&](const Numbers& values) {
       Numbers bounds = each_entry(&EntryBounds::cos_from_x);
-      for (std::size_t e = 0; e < bounds.size(); ++e) bounds[e] += 0.5L * ulp(std::abs(values[e]) + bounds[e]);
+      for (std::size_t e = 0; e < bounds.size(); ++e)
+        bounds[e] += 0.5L * ulp(std::abs(values[e]) + bounds[e]);
       return bounds;
     };
     const char* method = "complex step";
@@ -252,11 +298,16 @@ class Reference {
     angle_ = loss_.angle_gradient();
     log_m_ = loss_.log_magnitude_gradient();
     const std::vector<Axis> axes = entries("pair", problem_.pairs());
-    add(Quantity::angle, "angle from y", "complex step", axes, angle_, each_entry(&EntryBounds::angle_from_y));
-    add(Quantity::angle, "angle alone from y", "complex step", axes, angle_, each_entry(&EntryBounds::angle_alone));
-    add(Quantity::angle, "angle from x", "complex step", axes, angle_, each_entry(&EntryBounds::angle_from_x));
-    add(Quantity::magnitude, "log m from y", "complex step", axes, log_m_, each_entry(&EntryBounds::angle_from_y));
-    add(Quantity::magnitude, "log m from x", "complex step", axes, log_m_, each_entry(&EntryBounds::angle_from_x));
+    add(Quantity::angle, "angle from y", "complex step", axes, angle_,
+        each_entry(&EntryBounds::angle_from_y));
+    add(Quantity::angle, "angle alone from y", "complex step", axes, angle_,
+        each_entry(&EntryBounds::angle_alone));
+    add(Quantity::angle, "angle from x", "complex step", axes, angle_,
+        each_entry(&EntryBounds::angle_from_x));
+    add(Quantity::magnitude, "log m from y", "complex step", axes, log_m_,
+        each_entry(&EntryBounds::angle_from_y));
+    add(Quantity::magnitude, "log m from x", "complex step", axes, log_m_,
+        each_entry(&EntryBounds::angle_from_x));
   }
 
   /// Bounds of what is summed from the angles' gradients, whose bounds are `angle`.
@@ -265,7 +316,8 @@ class Reference {
     Real m = 0;
   };
   ParameterBounds parameter_bounds(Real EntryBounds::*angle) const {
-    ParameterBounds bounds{Numbers(problem_.ids.size(), 0), Numbers(static_cast<std::size_t>(problem_.pairs()), 0), 0};
+    ParameterBounds bounds{Numbers(problem_.ids.size(), 0),
+                           Numbers(static_cast<std::size_t>(problem_.pairs()), 0), 0};
     for (std::size_t e = 0; e < bounds_.size(); ++e) {
       const TableEntry& entry = loss_.entry(e);
       const Real error = bounds_[e].*angle;
@@ -285,21 +337,29 @@ class Reference {
     const Numbers m{loss_.magnitude_gradient()};
     const std::vector<ParameterSlope> slopes = loss_.parameter_slopes();
     const std::vector<Axis> position_axes{
-        {"token", problem_.tokens}, {"batch", problem_.batches}, {"axis", problem_.sections ? problem_.sections->axes() : 1}};
-    for (const auto& [from, angle] : {std::pair{" from y", &EntryBounds::angle_from_y}, std::pair{" from x", &EntryBounds::angle_from_x}}) {
+        {"token", problem_.tokens},
+        {"batch", problem_.batches},
+        {"axis", problem_.sections ? problem_.sections->axes() : 1}};
+    for (const auto& [from, angle] : {std::pair{" from y", &EntryBounds::angle_from_y},
+                                      std::pair{" from x", &EntryBounds::angle_from_x}}) {
       const ParameterBounds bounds = parameter_bounds(angle);
-      add(Quantity::positions, std::string("positions") + from, "complex step", position_axes, positions, bounds.positions);
-      add(Quantity::rates, std::string("rates") + from, "complex step", {{"pair", problem_.pairs()}}, rates, bounds.rates);
+      add(Quantity::positions, std::string("positions") + from, "complex step", position_axes,
+          positions, bounds.positions);
+      add(Quantity::rates, std::string("rates") + from, "complex step",
+          {{"pair", problem_.pairs()}}, rates, bounds.rates);
       add(Quantity::magnitude, std::string("m") + from, "complex step", {}, m, {bounds.m});
       for (const ParameterSlope& slope : slopes) {
         Numbers allowed;
         for (std::size_t i = 0; i < slope.values.size(); ++i) {
-          Real bound = std::abs(slope.magnitude_slopes[i]) * (bounds.m + 6 * unit_double * std::abs(m[0]));
+          Real bound =
+              std::abs(slope.magnitude_slopes[i]) * (bounds.m + 6 * unit_double * std::abs(m[0]));
           for (std::size_t k = 0; k < rates.size(); ++k) {
-            bound += std::abs(slope.rate_slopes[i][k]) * (bounds.rates[k] + 6 * unit_double * std::abs(rates[k]));
+            bound += std::abs(slope.rate_slopes[i][k]) *
+                     (bounds.rates[k] + 6 * unit_double * std::abs(rates[k]));
           }
           for (std::size_t e = 0; e < bounds_.size(); ++e) {
-            bound += std::abs(slope.growth_slopes[i][e]) * (bounds_[e].*angle + 12 * unit_double * std::abs(log_m_[e]));
+            bound += std::abs(slope.growth_slopes[i][e]) *
+                     (bounds_[e].*angle + 12 * unit_double * std::abs(log_m_[e]));
           }
           allowed.push_back(bound);
         }
@@ -316,9 +376,11 @@ class Reference {
     add_jvp(Quantity::second, "second order, to g", turning);
 
     const auto turned = [&](const PairPlace& pair, const PairSizes& size) {
-      return tangent_bound(m(pair) * size.g, std::abs(loss_.angle_tangent()[pair.entry]), bounds_[pair.entry].table);
+      return tangent_bound(m(pair) * size.g, std::abs(loss_.angle_tangent()[pair.entry]),
+                           bounds_[pair.entry].table);
     };
-    add(Quantity::second, "second order, to x", "complex step", elements(), loss_.turned_gradient(), same_for_pair(Side::input, turned));
+    add(Quantity::second, "second order, to x", "complex step", elements(), loss_.turned_gradient(),
+        same_for_pair(Side::input, turned));
 
     Numbers bounds;
     for (std::size_t e = 0; e < bounds_.size(); ++e) {
@@ -327,23 +389,27 @@ class Reference {
       bounds.push_back(angle_from_input(e, bounds_[e].tangent) + w * bounds_[e].angle_from_x +
                        (3 * unit_double + 1024 * unit_reference) * size);
     }
-    add(Quantity::second, "second order, to angles", "complex step, differenced to order 8", entries("pair", problem_.pairs()),
-        loss_.second_angle_gradient(), bounds);
+    add(Quantity::second, "second order, to angles", "complex step, differenced to order 8",
+        entries("pair", problem_.pairs()), loss_.second_angle_gradient(), bounds);
   }
 
-  /// What rotating a pair of this magnitude by a tangent of size `tangent` may lose. Its entries are rounded once more.
+  /// What rotating a pair of this magnitude by a tangent of size `tangent` may lose. Its entries
+  /// are rounded once more.
   Real tangent_bound(Real magnitude, Real tangent, Real table_error) const {
     return rotation_bound(magnitude * tangent, table_error + table_unit_ + 3 * unit_double);
   }
 
   void add_jvp(Quantity quantity, const char* answer, const Numbers& log_magnitude) {
     const auto bound = [&](const PairPlace& pair, const PairSizes& size) {
-      const Real tangent = std::abs(loss_.angle_tangent()[pair.entry]) + std::abs(log_magnitude[pair.entry]);
+      const Real tangent =
+          std::abs(loss_.angle_tangent()[pair.entry]) + std::abs(log_magnitude[pair.entry]);
       const Real table = bounds_[pair.entry].table;
-      return rotation_bound(m(pair) * size.v, table) + tangent_bound(m(pair) * size.x, tangent, table) +
+      return rotation_bound(m(pair) * size.v, table) +
+             tangent_bound(m(pair) * size.x, tangent, table) +
              0.5L * ulp(m(pair) * (size.v + size.x * tangent));
     };
-    add(quantity, answer, "complex step", elements(), loss_.directional(log_magnitude), same_for_pair(Side::output, bound));
+    add(quantity, answer, "complex step", elements(), loss_.directional(log_magnitude),
+        same_for_pair(Side::output, bound));
   }
 
   const Problem& problem_;

@@ -26,20 +26,24 @@ std::string cell_of(const WorstRatios& worst, Quantity quantity, const Painter& 
   const auto found = worst.find(quantity);
   if (found == worst.end()) return painter.faint(fmt::format("{:>{}}", "-", cell_width));
   const bool passed = found->second <= 1;
-  const std::string text = fmt::format("{:>{}}", number_of(found->second) + (passed ? "" : "!"), cell_width);
+  const std::string text =
+      fmt::format("{:>{}}", number_of(found->second) + (passed ? "" : "!"), cell_width);
   return passed ? text : painter.red(text);
 }
 
 /// One pairing's rows for columns [first, last).
-std::string block_of(const std::vector<SummaryRow>& rows, const std::string& title, const std::vector<Quantity>& columns, std::size_t label,
+std::string block_of(const std::vector<SummaryRow>& rows, const std::string& title,
+                     const std::vector<Quantity>& columns, std::size_t label,
                      const Painter& painter) {
   std::string text = painter.bold(fmt::format("{:<{}}", title, label));
   // A long title pushes its headings to a line of their own.
   if (title.size() > label) text += "\n" + std::string(label, ' ');
-  for (const Quantity quantity : columns) text += painter.bold(fmt::format("{:>{}}", heading_of(quantity), cell_width));
+  for (const Quantity quantity : columns)
+    text += painter.bold(fmt::format("{:>{}}", heading_of(quantity), cell_width));
   text += '\n';
   for (const SummaryRow& row : rows) {
-    text += fmt::format("{:<{}}", fmt::format("  {} {}", name_of(row.scaling), name_of(row.scalar)), label);
+    text += fmt::format("{:<{}}", fmt::format("  {} {}", name_of(row.scaling), name_of(row.scalar)),
+                        label);
     for (const Quantity quantity : columns) text += cell_of(row.worst, quantity, painter);
     text += '\n';
   }
@@ -52,20 +56,25 @@ std::string tables_of(const GradcheckReport& report, const TextOptions& options)
   std::vector<Quantity> columns;
   std::size_t label = 0;
   for (const Quantity quantity : all_quantities) {
-    if (std::any_of(rows.begin(), rows.end(), [&](const SummaryRow& row) { return row.worst.count(quantity) != 0; }))
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const SummaryRow& row) { return row.worst.count(quantity) != 0; }))
       columns.push_back(quantity);
   }
   for (const SummaryRow& row : rows)
-    label = std::max(label, name_of(row.scaling).size() + std::string_view(name_of(row.scalar)).size() + 3);
-  const auto room = static_cast<std::size_t>(std::max(1, (options.width - static_cast<int>(label)) / cell_width));
+    label = std::max(
+        label, name_of(row.scaling).size() + std::string_view(name_of(row.scalar)).size() + 3);
+  const auto room =
+      static_cast<std::size_t>(std::max(1, (options.width - static_cast<int>(label)) / cell_width));
   std::string text;
   for (const PairKind pairing : all_pairings) {
     std::vector<SummaryRow> own;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(own), [&](const SummaryRow& row) { return row.pairing == pairing; });
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(own),
+                 [&](const SummaryRow& row) { return row.pairing == pairing; });
     if (own.empty()) continue;
     for (std::size_t first = 0; first < columns.size(); first += room) {
-      const std::vector<Quantity> some(columns.begin() + static_cast<std::ptrdiff_t>(first),
-                                       columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), first + room)));
+      const std::vector<Quantity> some(
+          columns.begin() + static_cast<std::ptrdiff_t>(first),
+          columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), first + room)));
       text += block_of(own, name_of(pairing), some, label, painter) + "\n";
     }
   }
@@ -74,7 +83,8 @@ std::string tables_of(const GradcheckReport& report, const TextOptions& options)
 
 std::string name_of(const GradcheckCase& at) {
   using tool::name_of;
-  return fmt::format("{} {} {} {}", name_of(at.pairing), name_of(at.scaling), name_of(at.scalar), name_of(at.layout));
+  return fmt::format("{} {} {} {}", name_of(at.pairing), name_of(at.scaling), name_of(at.scalar),
+                     name_of(at.layout));
 }
 
 /// What failed of one answer: how often, and where most.
@@ -97,22 +107,25 @@ std::string failures_of(const GradcheckReport& report, const Painter& painter) {
   for (const std::string& answer : order) {
     const Failure& failure = failures[answer];
     const GradcheckEntry& worst = *failure.worst;
-    text += fmt::format("{} {} in {} of {} cases; worst {}\n  ", painter.red("FAILED"), answer, failure.failed, failure.cases,
-                        name_of(worst.at));
+    text += fmt::format("{} {} in {} of {} cases; worst {}\n  ", painter.red("FAILED"), answer,
+                        failure.failed, failure.cases, name_of(worst.at));
     if (!worst.problem.empty()) {
       text += worst.problem + "\n";
       continue;
     }
-    text += fmt::format("error {:.3g}, bound {:.3g}, by {}\n  {}{}got {:.17g}, expected {:.17g}\n", worst.error, worst.bound, worst.method,
-                        worst.place, worst.place.empty() ? "" : ": ", worst.mine, worst.expected);
+    text += fmt::format("error {:.3g}, bound {:.3g}, by {}\n  {}{}got {:.17g}, expected {:.17g}\n",
+                        worst.error, worst.bound, worst.method, worst.place,
+                        worst.place.empty() ? "" : ": ", worst.mine, worst.expected);
   }
   return text;
 }
 
-std::string ulps_of(const GradcheckReport& report, const char* title, const std::set<Quantity>& quantities) {
+std::string ulps_of(const GradcheckReport& report, const char* title,
+                    const std::set<Quantity>& quantities) {
   std::map<ScalarType, double> ulps;
   for (const GradcheckEntry& entry : report.entries) {
-    if (entry.ulp >= 0 && quantities.count(entry.quantity) != 0) ulps[entry.at.scalar] = std::max(ulps[entry.at.scalar], entry.ulp);
+    if (entry.ulp >= 0 && quantities.count(entry.quantity) != 0)
+      ulps[entry.at.scalar] = std::max(ulps[entry.at.scalar], entry.ulp);
   }
   std::string text = title;
   for (const ScalarType scalar : all_scalars) {
@@ -122,12 +135,16 @@ std::string ulps_of(const GradcheckReport& report, const char* title, const std:
 }
 
 std::string worst_of(const GradcheckReport& report) {
-  std::string text = ulps_of(report, "worst ulp of the pair's size, y and dx:", {Quantity::y, Quantity::dx});
+  std::string text =
+      ulps_of(report, "worst ulp of the pair's size, y and dx:", {Quantity::y, Quantity::dx});
   text += ulps_of(report, "                              inverse:", {Quantity::inverse});
-  const auto less = [](const GradcheckEntry& a, const GradcheckEntry& b) { return a.ratio < b.ratio; };
+  const auto less = [](const GradcheckEntry& a, const GradcheckEntry& b) {
+    return a.ratio < b.ratio;
+  };
   const auto worst = std::max_element(report.entries.begin(), report.entries.end(), less);
   if (worst != report.entries.end())
-    text += fmt::format("worst error / bound: {}\n  {}: {}\n", number_of(worst->ratio), name_of(worst->at), worst->answer);
+    text += fmt::format("worst error / bound: {}\n  {}: {}\n", number_of(worst->ratio),
+                        name_of(worst->at), worst->answer);
   return text;
 }
 
@@ -183,8 +200,10 @@ std::string gradcheck_help() {
 }
 
 std::string text_of(const GradcheckReport& report, const TextOptions& options) {
-  std::string text = tables_of(report, options) + failures_of(report, Painter(options.colour)) + worst_of(report);
-  text += fmt::format("seed {}, {} cases: {} passed, {} failed\n", report.seed, report.cases.size(), report.passed(), report.failed());
+  std::string text =
+      tables_of(report, options) + failures_of(report, Painter(options.colour)) + worst_of(report);
+  text += fmt::format("seed {}, {} cases: {} passed, {} failed\n", report.seed, report.cases.size(),
+                      report.passed(), report.failed());
   return text;
 }
 

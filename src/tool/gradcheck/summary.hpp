@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worst ratio of error to bound of each quantity, over all its answers and layouts: what the table prints and the picture shows.
+// The worst ratio of error to bound of each quantity, over all its answers and layouts: what the
+// table prints and the picture shows.
 //
 // Rows in the order of the cases. Not the numbers behind a ratio: those are the report's entries.
 #pragma once
@@ -26,8 +27,8 @@ inline std::vector<SummaryRow> summary_of(const GradcheckReport& report) {
   std::vector<SummaryRow> rows;
   for (const GradcheckEntry& entry : report.entries) {
     const GradcheckCase& at = entry.at;
-    const bool same =
-        !rows.empty() && rows.back().pairing == at.pairing && rows.back().scaling == at.scaling && rows.back().scalar == at.scalar;
+    const bool same = !rows.empty() && rows.back().pairing == at.pairing &&
+                      rows.back().scaling == at.scaling && rows.back().scalar == at.scalar;
     if (!same) rows.push_back({at.pairing, at.scaling, at.scalar, {}});
     double& worst = rows.back().worst[entry.quantity];
     if (entry.ratio > worst) worst = entry.ratio;

@@ -23,10 +23,12 @@ struct InspectArguments {
 int run(const InspectArguments& arguments) {
   const ModelOptions& options = arguments.options;
   options.require_outputs();
-  const Inspection inspection = inspect(read_model_or_scaling(arguments.model, options.strictness()), options.inspect);
+  const Inspection inspection =
+      inspect(read_model_or_scaling(arguments.model, options.strictness()), options.inspect);
   if (!options.plot.empty()) draw(inspection, options.plot);
   if (!options.json.empty()) write_json(json_of(inspection), options.json);
-  print_text(text_of(inspection, arguments.all ? Rows::all : Rows::shortened, text_options_for(stdout)));
+  print_text(
+      text_of(inspection, arguments.all ? Rows::all : Rows::shortened, text_options_for(stdout)));
   return fine;
 }
 
@@ -34,8 +36,12 @@ int run(const InspectArguments& arguments) {
 
 Command add_inspect(CLI::App& app) {
   const auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what a model's configuration makes of its rotation, pair by pair.");
-  command->add_option("MODEL", arguments->model, "config.json (- for standard input), a folder with one, a GGUF file, or a scaling (below)")
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Show what a model's configuration makes of its rotation, pair by pair.");
+  command
+      ->add_option("MODEL", arguments->model,
+                   "config.json (- for standard input), a folder with one, a GGUF file, or a "
+                   "scaling (below)")
       ->required()
       ->option_text("(required)");
   add_model_options(*command, arguments->options,

@@ -18,15 +18,16 @@ namespace {
 
 constexpr double two_pi = eigen_rope::detail::two_pi.high;
 
-/// The ratio of a pair that is slowed as much as any, where the scaling says; 0 where only the pairs tell.
+/// The ratio of a pair that is slowed as much as any, where the scaling says; 0 where only the
+/// pairs tell.
 double full_ratio(const models::LayerRope& layer) {
   const double scale = layer.powers.linear_scale;
   if (!layer.powers.factors.empty()) return 0;
   return std::visit(
       [&](const auto& scaling) -> double {
         using Type = std::decay_t<decltype(scaling)>;
-        if constexpr (std::is_same_v<Type, Linear<>> || std::is_same_v<Type, Proportional<>> || std::is_same_v<Type, Yarn<>> ||
-                      std::is_same_v<Type, Llama3<>>) {
+        if constexpr (std::is_same_v<Type, Linear<>> || std::is_same_v<Type, Proportional<>> ||
+                      std::is_same_v<Type, Yarn<>> || std::is_same_v<Type, Llama3<>>) {
           return scale / scaling.factor;
         } else if constexpr (std::is_same_v<Type, GgmlYarn<>> || std::is_same_v<Type, Unscaled<>>) {
           return scale;
@@ -54,7 +55,8 @@ void classify(std::vector<PairInspection>& pairs, const models::LayerRope& layer
     } else if (std::fabs(pair.ratio - 1) <= close) {
       pair.treatment = Treatment::kept;
     } else {
-      pair.treatment = own_divisors || ratio <= full * (1 + close) ? Treatment::interpolated : Treatment::blended;
+      pair.treatment = own_divisors || ratio <= full * (1 + close) ? Treatment::interpolated
+                                                                   : Treatment::blended;
     }
   }
 }
@@ -62,15 +64,20 @@ void classify(std::vector<PairInspection>& pairs, const models::LayerRope& layer
 class Facts {
  public:
   explicit Facts(std::vector<Derived>& facts) : facts_(facts) {}
-  void add(const char* name, double value, const char* unit = "") { facts_.push_back({name, value, unit}); }
-  void add(const char* name, const char* value) { facts_.push_back({name, std::string(value), ""}); }
+  void add(const char* name, double value, const char* unit = "") {
+    facts_.push_back({name, value, unit});
+  }
+  void add(const char* name, const char* value) {
+    facts_.push_back({name, std::string(value), ""});
+  }
 
  private:
   std::vector<Derived>& facts_;
 };
 
 void add_ramp(Facts& facts, const models::LayerRope& layer, GgmlYarn<> yarn) {
-  const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
+  const eigen_rope::Index dims =
+      layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
   const CorrectionDims<> ramp = yarn_correction_dims(dims, layer.powers.base, yarn);
   facts.add("ramp_low", ramp.low, "pairs");
   facts.add("ramp_high", ramp.high, "pairs");
@@ -86,7 +93,9 @@ void add_scaling_facts(Facts& facts, const models::LayerRope& layer, eigen_rope:
       [&](const auto& scaling) {
         using Type = std::decay_t<decltype(scaling)>;
         if constexpr (std::is_same_v<Type, Yarn<>>) {
-          add_ramp(facts, layer, {1.0, scaling.original_context, scaling.beta_fast, scaling.beta_slow, scaling.ends});
+          add_ramp(
+              facts, layer,
+              {1.0, scaling.original_context, scaling.beta_fast, scaling.beta_slow, scaling.ends});
         } else if constexpr (std::is_same_v<Type, GgmlYarn<>>) {
           add_ramp(facts, layer, scaling);
         } else if constexpr (std::is_same_v<Type, Llama3<>>) {
@@ -94,9 +103,12 @@ void add_scaling_facts(Facts& facts, const models::LayerRope& layer, eigen_rope:
           facts.add("high_freq_wavelength", original / scaling.high_freq_factor, "tokens");
           facts.add("low_freq_wavelength", original / scaling.low_freq_factor, "tokens");
         } else if constexpr (std::is_same_v<Type, DynamicNtkScaling<>>) {
-          const eigen_rope::Index dims = layer.powers.exponent_dims == 0 ? layer.powers.rotary_dims : layer.powers.exponent_dims;
-          facts.add("base_at_length", static_cast<double>(dynamic_ntk_base(dims, DoubleDouble(layer.powers.base),
-                                                                           scaling.template cast<DoubleDouble>(), length)));
+          const eigen_rope::Index dims = layer.powers.exponent_dims == 0
+                                             ? layer.powers.rotary_dims
+                                             : layer.powers.exponent_dims;
+          facts.add("base_at_length", static_cast<double>(dynamic_ntk_base(
+                                          dims, DoubleDouble(layer.powers.base),
+                                          scaling.template cast<DoubleDouble>(), length)));
         } else if constexpr (std::is_same_v<Type, LongRope<>>) {
           facts.add("list_in_force", length > scaling.original_context ? "long" : "short");
         }
@@ -118,7 +130,8 @@ LayerInspection inspect_layer(const models::LayerRope& layer, eigen_rope::Index 
     if (layer.pairing) {
       const eigen_rope::Index offset = layer.pairing->offset();
       const PairSlots slots = pair_slots(layer.pairing->kind(), number, layer.powers.rotary_dims);
-      pair.slots = PairSlots{slots.a + offset, slots.b + offset, slots.A + offset, slots.B + offset};
+      pair.slots =
+          PairSlots{slots.a + offset, slots.b + offset, slots.A + offset, slots.B + offset};
     }
     if (layer.sections) pair.axis = layer.sections->axis(number);
     pair.unscaled = unscaled[k];
@@ -164,11 +177,20 @@ const char* name_of(Treatment treatment) {
   return "stopped";
 }
 
-double PairInspection::unscaled_wavelength() const { return two_pi / std::fabs(static_cast<double>(unscaled)); }
+double PairInspection::unscaled_wavelength() const {
+  return two_pi / std::fabs(static_cast<double>(unscaled));
+}
 double PairInspection::wavelength() const { return two_pi / std::fabs(static_cast<double>(rate)); }
 
 std::vector<DoubleDouble> unscaled_rates(const Powers<>& powers) {
-  return Frequencies::powers({powers.rotary_dims, powers.base, 1.0, 1.0, {}, powers.exponents, powers.exponent_dims}).rates();
+  return Frequencies::powers({powers.rotary_dims,
+                              powers.base,
+                              1.0,
+                              1.0,
+                              {},
+                              powers.exponents,
+                              powers.exponent_dims})
+      .rates();
 }
 
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, eigen_rope::Index length) {
@@ -179,32 +201,38 @@ AngleError float_angle_error(const std::vector<DoubleDouble>& rates, eigen_rope:
     const double rounded = static_cast<float>(rates[pair].high);
     return std::fabs((rounded - rates[pair].high) - rates[pair].low);
   };
-  // Below it the product of a position and a float's rate is exact too: both together have no more than 24 significant bits.
+  // Below it the product of a position and a float's rate is exact too: both together have no more
+  // than 24 significant bits.
   std::vector<double> exact_below(rates.size());
   for (std::size_t pair = 0; pair < rates.size(); ++pair) {
     const auto rate = static_cast<float>(rates[pair].high);
     if (!(std::fabs(rate) < 0x1p64F)) continue;
     const int bits = significant_bits(rate);
-    exact_below[pair] = bits <= 1 ? std::numeric_limits<double>::infinity() : std::ldexp(1.0, 24 - bits);
+    exact_below[pair] =
+        bits <= 1 ? std::numeric_limits<double>::infinity() : std::ldexp(1.0, 24 - bits);
   }
-  // Neither term grows towards smaller positions, so a search from the end may stop where the bound falls to what was found.
+  // Neither term grows towards smaller positions, so a search from the end may stop where the bound
+  // falls to what was found.
   const auto bound = [&](std::size_t pair, double position) {
     const double rounded = std::fabs(static_cast<float>(rates[pair].high));
     const double of_position = position < 0x1p24 ? 0 : half_ulp(position) * rounded;
-    const double of_product = position < exact_below[pair] ? 0 : half_ulp(position * rounded * (1 + 0x1p-23));
+    const double of_product =
+        position < exact_below[pair] ? 0 : half_ulp(position * rounded * (1 + 0x1p-23));
     return position * rate_error(pair) + of_position + of_product;
   };
   std::vector<std::size_t> order(rates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto last = static_cast<double>(length - 1);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bound(a, last) > bound(b, last); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return bound(a, last) > bound(b, last); });
   for (const std::size_t pair : order) {
     const auto rate = static_cast<float>(rates[pair].high);
     for (eigen_rope::Index position = length - 1; position > 0; --position) {
       const auto at = static_cast<double>(position);
       if (bound(pair, at) <= worst.radians || angles_left-- <= 0) break;
       const float angle = static_cast<float>(position) * rate;
-      const double error = std::fabs(std::fma(at, rates[pair].high, -static_cast<double>(angle)) + at * rates[pair].low);
+      const double error = std::fabs(std::fma(at, rates[pair].high, -static_cast<double>(angle)) +
+                                     at * rates[pair].low);
       if (error > worst.radians) worst = {error, position, static_cast<eigen_rope::Index>(pair)};
     }
   }
@@ -220,18 +248,22 @@ Inspection inspect(const models::ModelRope& model, const InspectOptions& options
   std::string kinds;
   for (const models::LayerRope& layer : model.layers) {
     if (result.length == 0)
-      result.length = static_cast<eigen_rope::Index>(std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
+      result.length = static_cast<eigen_rope::Index>(
+          std::min(effective_context(layer.powers, layer.scaling), 0x1p53));
     if (!layer.layer_type.empty()) kinds += (kinds.empty() ? "" : ", ") + layer.layer_type;
   }
   result.warnings = model.warnings;
   if (model.layers.empty() && options.layer_type.empty()) return result;
-  if (result.length <= 0) detail::fail("the model does not say for how many tokens it is: give --context");
+  if (result.length <= 0)
+    detail::fail("the model does not say for how many tokens it is: give --context");
   for (const models::LayerRope& layer : model.layers) {
-    if (options.layer_type.empty() || options.layer_type == layer.layer_type) result.layers.push_back(inspect_layer(layer, result.length));
+    if (options.layer_type.empty() || options.layer_type == layer.layer_type)
+      result.layers.push_back(inspect_layer(layer, result.length));
   }
   if (result.layers.empty()) {
-    const std::string rule =
-        kinds.empty() ? std::string("--layer needs a model that names kinds of layers") : fmt::format("--layer must be one of {}", kinds);
+    const std::string rule = kinds.empty()
+                                 ? std::string("--layer needs a model that names kinds of layers")
+                                 : fmt::format("--layer must be one of {}", kinds);
     detail::fail(rule, std::string_view(options.layer_type));
   }
   add_remarks(result);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model's rotation amounts to at some length: every derived number, every pair, and what a specialist would say about it.
+// What a model's rotation amounts to at some length: every derived number, every pair, and what a
+// specialist would say about it.
 //
-//   ratio_k = rate_k / unscaled_k,  unscaled_k = base^(-2 e_k / d)        what scaling, linear scale and frequency factors did
+//   ratio_k = rate_k / unscaled_k,  unscaled_k = base^(-2 e_k / d)
+//                       what scaling, linear scale and frequency factors did
 //   turns_k = rate_k * tokens / 2 pi
 //
 // Values only. Not read (scaling_text.hpp), not printed (report.hpp), not drawn (plot.cpp).
@@ -31,9 +33,10 @@ enum class Treatment {
 const char* name_of(Treatment treatment);
 
 struct PairInspection {
-  std::optional<PairSlots> slots{};  ///< in the row, the window's offset included; empty where the pairing is not known
-  int axis = 0;                      ///< of the position, where there are sections
-  DoubleDouble unscaled{}, rate{};   ///< radians per token
+  std::optional<PairSlots>
+      slots{};   ///< in the row, the window's offset included; empty where the pairing is not known
+  int axis = 0;  ///< of the position, where there are sections
+  DoubleDouble unscaled{}, rate{};  ///< radians per token
   double ratio = 1;
   Treatment treatment = Treatment::kept;
   double turns = 0;  ///< within the length
@@ -61,8 +64,8 @@ struct LayerInspection {
   DoubleDouble attention_factor{};
   std::vector<Derived> derived{};
   std::vector<PairInspection> pairs{};
-  /// Of angles computed as float(rate) * float(position), rounded to float: a lower bound of what others get, since their rates are no
-  /// better than rounded once.
+  /// Of angles computed as float(rate) * float(position), rounded to float: a lower bound of what
+  /// others get, since their rates are no better than rounded once.
   AngleError float_error{};
   /// The bound of a Cache's angles: positions * 2^-63 radians.
   double own_error = 0;
@@ -81,12 +84,13 @@ struct InspectOptions {
   std::string layer_type{};      ///< only these layers; empty for all
 };
 
-/// A model without layers that rotate has none here. Throws eigen_rope::Error for a length that is negative or not known, a layer type the
-/// model does not have, and as eigen_rope::frequencies.
+/// A model without layers that rotate has none here. Throws eigen_rope::Error for a length that is
+/// negative or not known, a layer type the model does not have, and as eigen_rope::frequencies.
 Inspection inspect(const models::ModelRope& model, const InspectOptions& options);
 
-/// The worst angle of positions 0 to length - 1 computed in float. After 2^22 angles, the last positions
-/// first, the worst so far is taken: the search only gets there where positions themselves do not fit a float.
+/// The worst angle of positions 0 to length - 1 computed in float. After 2^22 angles, the last
+/// positions first, the worst so far is taken: the search only gets there where positions
+/// themselves do not fit a float.
 AngleError float_angle_error(const std::vector<DoubleDouble>& rates, eigen_rope::Index length);
 
 /// What the model's rates are before scaling: powers of the base alone.

@@ -17,7 +17,8 @@ std::optional<std::vector<int>> kinds_of_layers(const models::ModelRope& model) 
   if (count == 0 || (!all_listed && model.layers.size() > 1)) return {};
   std::vector<int> kinds(static_cast<std::size_t>(count), all_listed ? not_rotated : 0);
   for (std::size_t kind = 0; kind < model.layers.size(); ++kind) {
-    for (const eigen_rope::Index layer : model.layers[kind].layers) kinds[static_cast<std::size_t>(layer)] = static_cast<int>(kind);
+    for (const eigen_rope::Index layer : model.layers[kind].layers)
+      kinds[static_cast<std::size_t>(layer)] = static_cast<int>(kind);
   }
   return kinds;
 }

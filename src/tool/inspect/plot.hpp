@@ -2,9 +2,11 @@
 //
 // The picture of `eigen-rope inspect`: for each kind of layer a row of three panels.
 //
-//   rates        of each pair before and after scaling, on a logarithmic axis
-//   angles       cos(rate * position) by position and pair; each cell is a mean over its positions, so what turns within a cell is 0
-//   attention    mean over pairs of cos(rate * distance): the expected q.k of equal vectors, over its value at distance 0
+//   rates       of each pair before and after scaling, on a logarithmic axis
+//   angles      cos(rate * position) by position and pair; each cell is a mean over its positions,
+//               so what turns within a cell is 0
+//   attention   mean over pairs of cos(rate * distance): the expected q.k of equal vectors, over
+//               its value at distance 0
 //
 // Drawn by gnuplot. Not the numbers (inspect.hpp).
 #pragma once

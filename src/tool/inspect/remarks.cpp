@@ -11,7 +11,8 @@
 namespace eigen_rope::tool {
 namespace {
 
-/// Half a unit in the last place of bfloat16 just below 1: what rounding cos and sin to it may cost.
+/// Half a unit in the last place of bfloat16 just below 1: what rounding cos and sin to it may
+/// cost.
 constexpr double bfloat16_rounding = 0x1p-9;
 
 /// Pairs of which something is true, which are neighbours in every published model.
@@ -33,7 +34,8 @@ class Remarks {
   Remarks(Inspection& inspection, const LayerInspection& layer) : all_(inspection), one_(layer) {
     if (inspection.layers.size() > 1) {
       prefix_ = layer.layer.layer_type;
-      if (prefix_.empty()) prefix_ = fmt::format("layers of kind {}", &layer - inspection.layers.data());
+      if (prefix_.empty())
+        prefix_ = fmt::format("layers of kind {}", &layer - inspection.layers.data());
       prefix_ += ": ";
     }
   }
@@ -48,9 +50,11 @@ class Remarks {
     changes_with_length();
     ramp();
     if (one_.layer.softmax_multiplier != 1) {
-      note("the logits are multiplied by {:.10g} besides 1 / sqrt(d); no table contains that", one_.layer.softmax_multiplier);
+      note("the logits are multiplied by {:.10g} besides 1 / sqrt(d); no table contains that",
+           one_.layer.softmax_multiplier);
     }
-    if (!one_.layer.pairing) note("neither the file nor this program knows how its rows pair (split_half or interleaved)");
+    if (!one_.layer.pairing)
+      note("neither the file nor this program knows how its rows pair (split_half or interleaved)");
   }
 
  private:
@@ -81,8 +85,10 @@ class Remarks {
       unfinished.add(k);
     }
     if (unfinished.count == 0) return;
-    note("{} of {} pairs ({}) complete no turn within {} tokens before scaling; the slowest makes {:.3g} of one", unfinished.count,
-         one_.pairs.size(), unfinished.text(), trained(), slowest);
+    note(
+        "{} of {} pairs ({}) complete no turn within {} tokens before scaling; the slowest makes "
+        "{:.3g} of one",
+        unfinished.count, one_.pairs.size(), unfinished.text(), trained(), slowest);
   }
 
   void stopped_pairs() {
@@ -91,7 +97,8 @@ class Remarks {
       if (one_.pairs[k].treatment == Treatment::stopped) stopped.add(k);
     }
     if (stopped.count > 0)
-      note("{} of {} pairs ({}) do not turn at all: they see content and no position", stopped.count, one_.pairs.size(), stopped.text());
+      note("{} of {} pairs ({}) do not turn at all: they see content and no position",
+           stopped.count, one_.pairs.size(), stopped.text());
   }
 
   /// Pairs that never came round in training and now go further than they ever did.
@@ -108,22 +115,30 @@ class Remarks {
       farthest = std::max(farthest, times);
     }
     if (unseen.count == 0) return;
-    warn("{} reach angles that no position of the first {} tokens has, up to {:.3g} times as far", unseen.text(), trained(), farthest);
+    warn("{} reach angles that no position of the first {} tokens has, up to {:.3g} times as far",
+         unseen.text(), trained(), farthest);
   }
 
   void reach() {
     const double effective = effective_context(one_.layer.powers, one_.layer.scaling);
-    if (effective == 0 || all_.length == all_.model.context || static_cast<double>(all_.length) <= effective * (1 + 1e-9)) return;
+    if (effective == 0 || all_.length == all_.model.context ||
+        static_cast<double>(all_.length) <= effective * (1 + 1e-9))
+      return;
     if (depends_on_length(one_.layer.scaling)) return;
-    warn("{} tokens are more than the scaling stretches to: factor times original context is {:.10g}", all_.length, effective);
+    warn(
+        "{} tokens are more than the scaling stretches to: factor times original context is "
+        "{:.10g}",
+        all_.length, effective);
   }
 
   void float_angles() {
     const AngleError& error = one_.float_error;
     const bool matters = error.radians > bfloat16_rounding;
     const std::string sentence = fmt::format(
-        "angles computed in float are wrong by up to {:.2g} rad (pair {} at position {}){}; this library's by at most {:.2g}",
-        error.radians, error.pair, error.position, matters ? ", more than rounding cos and sin to bfloat16" : "", one_.own_error);
+        "angles computed in float are wrong by up to {:.2g} rad (pair {} at position {}){}; this "
+        "library's by at most {:.2g}",
+        error.radians, error.pair, error.position,
+        matters ? ", more than rounding cos and sin to bfloat16" : "", one_.own_error);
     if (error.radians == 0) return;
     matters ? warn("{}", sentence) : note("{}", sentence);
   }
@@ -132,19 +147,28 @@ class Remarks {
     const auto m = static_cast<double>(one_.attention_factor);
     if (m == 1) return;
     if (m == 0) return warn("m is 0: everything rotated becomes 0, and there is no inverse");
-    warn("m = {:.10g} is not 1: the backward rotation, which gradients need, is m^2 = {:.10g} times the inverse, and q.k grows by m^2", m,
-         m * m);
+    warn(
+        "m = {:.10g} is not 1: the backward rotation, which gradients need, is m^2 = {:.10g} times "
+        "the inverse, and q.k grows by m^2",
+        m, m * m);
   }
 
   void changes_with_length() {
     if (!depends_on_length(one_.layer.scaling)) return;
     const eigen_rope::Index original = trained();
     const bool dynamic = std::holds_alternative<DynamicNtkScaling<>>(one_.layer.scaling);
-    if (all_.length <= original) return note("the rates change when a sequence passes {} tokens", original);
+    if (all_.length <= original)
+      return note("the rates change when a sequence passes {} tokens", original);
     if (dynamic) {
-      warn("the base grows with every token past {}: cached keys must be rerotated each time it is updated", original);
+      warn(
+          "the base grows with every token past {}: cached keys must be rerotated each time it is "
+          "updated",
+          original);
     } else {
-      warn("the long list replaces the short one past {} tokens: keys cached before that must be rerotated", original);
+      warn(
+          "the long list replaces the short one past {} tokens: keys cached before that must be "
+          "rerotated",
+          original);
     }
   }
 
@@ -152,15 +176,18 @@ class Remarks {
     const bool hugging_face = std::holds_alternative<Yarn<>>(one_.layer.scaling);
     if (!hugging_face && !std::holds_alternative<GgmlYarn<>>(one_.layer.scaling)) return;
     const auto fact = [&](const char* name) {
-      const auto found = std::find_if(one_.derived.begin(), one_.derived.end(), [&](const Derived& one) { return one.name == name; });
+      const auto found = std::find_if(one_.derived.begin(), one_.derived.end(),
+                                      [&](const Derived& one) { return one.name == name; });
       return std::get<double>(found->value);
     };
     const double low = fact("ramp_low"), high = fact("ramp_high");
     const auto last = static_cast<double>(one_.pairs.size() - 1);
     if (low > high) {
-      if (hugging_face) warn("the ramp is turned round: it begins at pair {:.6g} and ends at {:.6g}", low, high);
+      if (hugging_face)
+        warn("the ramp is turned round: it begins at pair {:.6g} and ends at {:.6g}", low, high);
     } else if (high > last) {
-      note("no pair is interpolated fully: the ramp ends at {:.6g}, behind the last pair {}", high, one_.pairs.size() - 1);
+      note("no pair is interpolated fully: the ramp ends at {:.6g}, behind the last pair {}", high,
+           one_.pairs.size() - 1);
     }
   }
 
@@ -177,12 +204,14 @@ void add_remarks(Inspection& inspection) {
   for (const LayerInspection& layer : inspection.layers)
     meant = std::max(meant, effective_context(layer.layer.powers, layer.layer.scaling));
   if (inspection.model.context > 0 && static_cast<double>(inspection.length) > meant) {
-    inspection.warnings.push_back(fmt::format("{} tokens are asked for, the model is meant for {:.10g}", inspection.length, meant));
+    inspection.warnings.push_back(fmt::format(
+        "{} tokens are asked for, the model is meant for {:.10g}", inspection.length, meant));
   }
   for (const LayerInspection& layer : inspection.layers) Remarks(inspection, layer).add();
   if (inspection.length > 257) {
-    inspection.notes.push_back(fmt::format("positions must not be held in 16 bits: bfloat16 has every integer up to 256{}",
-                                           inspection.length > 2049 ? ", half up to 2048" : ""));
+    inspection.notes.push_back(
+        fmt::format("positions must not be held in 16 bits: bfloat16 has every integer up to 256{}",
+                    inspection.length > 2049 ? ", half up to 2048" : ""));
   }
 }
 

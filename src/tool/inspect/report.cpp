@@ -28,7 +28,8 @@ std::string text_of(const std::variant<double, std::string>& value) {
   return fmt::format("{:.10g}", std::get<double>(value));
 }
 
-std::string line_of(const std::string& name, const std::string& value, const std::string& unit = "") {
+std::string line_of(const std::string& name, const std::string& value,
+                    const std::string& unit = "") {
   return fmt::format("  {:<{}}{}{}{}\n", name, name_width, value, unit.empty() ? "" : " ", unit);
 }
 
@@ -48,18 +49,21 @@ std::vector<eigen_rope::Index> resting_layers(const models::ModelRope& model) {
 }
 
 std::string text_of_sections(const Sections& sections) {
-  return fmt::format("{} {}", name_of(sections.pattern()), fmt::join(sections.lengths().begin(), sections.lengths().end(), " "));
+  return fmt::format("{} {}", name_of(sections.pattern()),
+                     fmt::join(sections.lengths().begin(), sections.lengths().end(), " "));
 }
 
 std::string text_of_pairing(const models::LayerRope& layer) {
   if (!layer.pairing) return "not known";
   const eigen_rope::Index offset = layer.pairing->offset();
-  return std::string(name_of(layer.pairing->kind())) + (offset == 0 ? "" : fmt::format(", from element {}", offset));
+  return std::string(name_of(layer.pairing->kind())) +
+         (offset == 0 ? "" : fmt::format(", from element {}", offset));
 }
 
 std::string parameters_of(const models::LayerRope& layer) {
   std::string text = line_of("pairing", text_of_pairing(layer));
-  text += line_of("head dims, rotary dims", fmt::format("{}, {}", layer.head_dims, layer.powers.rotary_dims));
+  text += line_of("head dims, rotary dims",
+                  fmt::format("{}, {}", layer.head_dims, layer.powers.rotary_dims));
   text += line_of("base", text_of_field(layer.powers.base));
   const Powers<> plain;
   layer.powers.for_each_parameter(
@@ -80,7 +84,10 @@ std::string parameters_of(const models::LayerRope& layer) {
   std::visit(
       [&](const auto& scaling) {
         scaling.for_each_parameter(
-            [&](const char* name, const auto& value) { text += line_of(fmt::format("  {}", name), text_of_field(value)); }, scaling);
+            [&](const char* name, const auto& value) {
+              text += line_of(fmt::format("  {}", name), text_of_field(value));
+            },
+            scaling);
       },
       layer.scaling);
   return text;
@@ -92,15 +99,18 @@ std::string row_of(const LayerInspection& layer, std::size_t k) {
   std::string slots = "-";
   if (pair.slots) slots = fmt::format("{} {}", pair.slots->a, pair.slots->b);
   if (layer.layer.sections) slots += fmt::format(" {}", axes[std::clamp(pair.axis, 0, 3)]);
-  return fmt::format("{:>5}  {:<9} {:<10}{:<11}{:<10}{:<10}{:<13}{}\n", k, slots, short_number(static_cast<double>(pair.unscaled)),
-                     short_number(pair.unscaled_wavelength()), short_number(static_cast<double>(pair.rate)), short_number(pair.ratio),
+  return fmt::format("{:>5}  {:<9} {:<10}{:<11}{:<10}{:<10}{:<13}{}\n", k, slots,
+                     short_number(static_cast<double>(pair.unscaled)),
+                     short_number(pair.unscaled_wavelength()),
+                     short_number(static_cast<double>(pair.rate)), short_number(pair.ratio),
                      name_of(pair.treatment), short_number(pair.turns));
 }
 
 std::string table_of(const LayerInspection& layer, Rows rows, const Painter& painter) {
   std::string text =
-      painter.bold(fmt::format("{:>5}  {:<9} {:<10}{:<11}{:<10}{:<10}{:<13}{}", "pair", layer.layer.sections ? "slots axis" : "slots",
-                               "rad/token", "wavelength", "scaled", "ratio", "what", "turns")) +
+      painter.bold(fmt::format("{:>5}  {:<9} {:<10}{:<11}{:<10}{:<10}{:<13}{}", "pair",
+                               layer.layer.sections ? "slots axis" : "slots", "rad/token",
+                               "wavelength", "scaled", "ratio", "what", "turns")) +
       "\n";
   if (rows == Rows::all) {
     for (std::size_t k = 0; k < layer.pairs.size(); ++k) text += row_of(layer, k);
@@ -125,7 +135,8 @@ Json rotation_json(const models::LayerRope& layer) {
   layer.powers.for_each_parameter(
       [&](const char* name, const auto& value) {
         // The m of the result has that name.
-        result[std::string_view(name) == "attention_factor" ? "given_attention_factor" : name] = value;
+        result[std::string_view(name) == "attention_factor" ? "given_attention_factor" : name] =
+            value;
       },
       layer.powers);
   if (layer.pairing) {
@@ -133,7 +144,8 @@ Json rotation_json(const models::LayerRope& layer) {
     result["offset"] = layer.pairing->offset();
   }
   if (layer.sections) {
-    result["sections"] = {{"pattern", name_of(layer.sections->pattern())}, {"lengths", layer.sections->lengths()}};
+    result["sections"] = {{"pattern", name_of(layer.sections->pattern())},
+                          {"lengths", layer.sections->lengths()}};
   }
   return result;
 }
@@ -146,7 +158,9 @@ Json layer_json(const LayerInspection& layer) {
     std::visit([&](const auto& value) { derived[fact.name] = value; }, fact.value);
   }
   result["derived"] = std::move(derived);
-  for (const char* name : {"rates", "unscaled_rates", "ratios", "wavelengths", "turns", "treatments"}) result[name] = Json::array();
+  for (const char* name :
+       {"rates", "unscaled_rates", "ratios", "wavelengths", "turns", "treatments"})
+    result[name] = Json::array();
   for (const PairInspection& pair : layer.pairs) {
     result["rates"].push_back(static_cast<double>(pair.rate));
     result["unscaled_rates"].push_back(static_cast<double>(pair.unscaled));
@@ -155,8 +169,9 @@ Json layer_json(const LayerInspection& layer) {
     result["turns"].push_back(pair.turns);
     result["treatments"].push_back(name_of(pair.treatment));
   }
-  result["float_angle_error"] = {
-      {"radians", layer.float_error.radians}, {"position", layer.float_error.position}, {"pair", layer.float_error.pair}};
+  result["float_angle_error"] = {{"radians", layer.float_error.radians},
+                                 {"position", layer.float_error.position},
+                                 {"pair", layer.float_error.pair}};
   result["angle_error_bound"] = layer.own_error;
   return result;
 }
@@ -215,32 +230,43 @@ std::vector<std::size_t> shown_pairs(const LayerInspection& layer) {
 std::string text_of(const Inspection& inspection, Rows rows, const TextOptions& options) {
   const Painter painter(options.colour);
   const models::ModelRope& model = inspection.model;
-  std::string text =
-      painter.bold_lines(wrapped(model.architecture.empty() ? "architecture not said" : model.architecture, options.width, ""));
-  text += line_of("context", model.context > 0 ? fmt::format("{}", model.context) : "not said", model.context > 0 ? "tokens" : "");
+  std::string text = painter.bold_lines(
+      wrapped(model.architecture.empty() ? "architecture not said" : model.architecture,
+              options.width, ""));
+  text += line_of("context", model.context > 0 ? fmt::format("{}", model.context) : "not said",
+                  model.context > 0 ? "tokens" : "");
   if (inspection.length != model.context && !inspection.layers.empty())
     text += line_of("computed for", fmt::format("{}", inspection.length), "tokens");
   if (model.layer_count > 0) text += line_of("layers", fmt::format("{}", model.layer_count));
   if (model.heads > 0)
-    text += line_of("heads, key heads", fmt::format("{}, {}", model.heads, model.key_heads > 0 ? model.key_heads : model.heads));
+    text += line_of(
+        "heads, key heads",
+        fmt::format("{}, {}", model.heads, model.key_heads > 0 ? model.key_heads : model.heads));
   if (const std::vector<eigen_rope::Index> resting = resting_layers(model); !resting.empty()) {
     text += folded(line_of("not rotated", text_of_layers(resting)), options.width);
   }
   if (inspection.layers.empty()) text += "\nno layer of this model rotates\n";
   for (const LayerInspection& layer : inspection.layers) {
-    text += "\n" + painter.bold(layer.layer.layer_type.empty() ? "all layers" : layer.layer.layer_type) + "\n";
-    if (!layer.layer.layers.empty()) text += folded(line_of("layers", text_of_layers(layer.layer.layers)), options.width);
+    text += "\n" +
+            painter.bold(layer.layer.layer_type.empty() ? "all layers" : layer.layer.layer_type) +
+            "\n";
+    if (!layer.layer.layers.empty())
+      text += folded(line_of("layers", text_of_layers(layer.layer.layers)), options.width);
     text += folded(parameters_of(layer.layer), options.width);
-    for (const Derived& fact : layer.derived) text += line_of(fact.name, text_of(fact.value), fact.unit);
+    for (const Derived& fact : layer.derived)
+      text += line_of(fact.name, text_of(fact.value), fact.unit);
     text += "\n" + table_of(layer, rows, painter);
   }
   if (!inspection.layers.empty()) {
-    text += fmt::format("rad/token and wavelength (tokens) before scaling; turns within {} tokens\n", inspection.length);
+    text +=
+        fmt::format("rad/token and wavelength (tokens) before scaling; turns within {} tokens\n",
+                    inspection.length);
   }
   if (!inspection.notes.empty()) text += "\n" + painter.bold("Notes") + "\n";
   for (const std::string& note : inspection.notes) text += wrapped(note, options.width, "  ");
   if (!inspection.warnings.empty()) text += "\n" + painter.bold(painter.yellow("Warnings")) + "\n";
-  for (const std::string& warning : inspection.warnings) text += wrapped(warning, options.width, "! ");
+  for (const std::string& warning : inspection.warnings)
+    text += wrapped(warning, options.width, "! ");
   return text;
 }
 
@@ -248,9 +274,15 @@ Json json_of(const Inspection& inspection) {
   const models::ModelRope& model = inspection.model;
   Json layers = Json::array();
   for (const LayerInspection& layer : inspection.layers) layers.push_back(layer_json(layer));
-  return {{"architecture", model.architecture}, {"context", model.context},  {"length", inspection.length},
-          {"layer_count", model.layer_count},   {"heads", model.heads},      {"key_heads", model.key_heads},
-          {"warnings", inspection.warnings},    {"notes", inspection.notes}, {"not_rotated", resting_layers(model)},
+  return {{"architecture", model.architecture},
+          {"context", model.context},
+          {"length", inspection.length},
+          {"layer_count", model.layer_count},
+          {"heads", model.heads},
+          {"key_heads", model.key_heads},
+          {"warnings", inspection.warnings},
+          {"notes", inspection.notes},
+          {"not_rotated", resting_layers(model)},
           {"layers", std::move(layers)}};
 }
 

@@ -13,7 +13,8 @@ template <class Number>
 std::string text_of_list(const std::vector<Number>& values) {
   constexpr std::size_t few = 6;
   if (values.empty()) return "none";
-  if (values.size() <= few) return fmt::format("{:.6g}", fmt::join(values.begin(), values.end(), " "));
+  if (values.size() <= few)
+    return fmt::format("{:.6g}", fmt::join(values.begin(), values.end(), " "));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return fmt::format("{} numbers, {:.6g} to {:.6g}", values.size(), *least, *most);
 }
@@ -30,7 +31,8 @@ double effective_context(const Powers<>& powers, const Scaling& scaling) {
         using Type = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<Type, GgmlYarn<>>) {
           return static_cast<double>(one.original_context) / powers.linear_scale;
-        } else if constexpr (std::is_same_v<Type, Yarn<>> || std::is_same_v<Type, Llama3<>> || std::is_same_v<Type, LongRope<>> ||
+        } else if constexpr (std::is_same_v<Type, Yarn<>> || std::is_same_v<Type, Llama3<>> ||
+                             std::is_same_v<Type, LongRope<>> ||
                              std::is_same_v<Type, DynamicNtkScaling<>>) {
           return static_cast<double>(one.original_context) * std::max(1.0, one.factor);
         } else {
@@ -42,7 +44,9 @@ double effective_context(const Powers<>& powers, const Scaling& scaling) {
 
 std::string text_of_field(double value) { return fmt::format("{:.10g}", value); }
 std::string text_of_field(eigen_rope::Index value) { return fmt::format("{}", value); }
-std::string text_of_field(const std::optional<double>& value) { return value ? text_of_field(*value) : "none"; }
+std::string text_of_field(const std::optional<double>& value) {
+  return value ? text_of_field(*value) : "none";
+}
 std::string text_of_field(const std::vector<double>& values) { return text_of_list(values); }
 std::string text_of_field(const std::vector<eigen_rope::Index>& values) {
   return text_of_list(std::vector<double>(values.begin(), values.end()));

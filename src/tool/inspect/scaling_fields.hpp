@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of scalings as people read and write them. Their names and order are the library's (for_each_parameter), and so are the
-// formulas and the ranges.
+// The parameters of scalings as people read and write them. Their names and order are the library's
+// (for_each_parameter), and so are the formulas and the ranges.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ struct EnumValues<RampEnds> {
 };
 template <>
 struct EnumValues<YarnMagnitude> {
-  static constexpr std::array all{YarnMagnitude::hugging_face, YarnMagnitude::deepseek, YarnMagnitude::given};
+  static constexpr std::array all{YarnMagnitude::hugging_face, YarnMagnitude::deepseek,
+                                  YarnMagnitude::given};
 };
 template <>
 struct EnumValues<LongRopeMagnitude> {
@@ -33,10 +34,12 @@ struct EnumValues<LongRopeMagnitude> {
 /// As scaling_name, but ggml's YaRN is told from Hugging Face's: ggml_yarn.
 std::string type_name_of(const Scaling& scaling);
 
-/// Tokens the scaling stretches its original context to, factor times that; 0 where it does not say.
+/// Tokens the scaling stretches its original context to, factor times that; 0 where it does not
+/// say.
 double effective_context(const Powers<>& powers, const Scaling& scaling);
 
-/// A field as people read it: 4096, 0.5, rounded, `none` for an absent one, `64 numbers, 1 to 64.3` for a long list.
+/// A field as people read it: 4096, 0.5, rounded, `none` for an absent one, `64 numbers, 1 to 64.3`
+/// for a long list.
 std::string text_of_field(double value);
 std::string text_of_field(eigen_rope::Index value);
 std::string text_of_field(const std::optional<double>& value);

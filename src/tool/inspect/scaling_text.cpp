@@ -36,7 +36,8 @@ struct Type {
 
 template <class... Scalings>
 std::vector<Type> types_of(const std::variant<Scalings...>* /*any*/) {
-  return {Type{Scalings::name, Scalings(), {Scalings::required.begin(), Scalings::required.end()}}...};
+  return {
+      Type{Scalings::name, Scalings(), {Scalings::required.begin(), Scalings::required.end()}}...};
 }
 
 const std::vector<Type>& types() {
@@ -71,14 +72,21 @@ class Word {
  public:
   explicit Word(std::string type) : type_(std::move(type)) {}
 
-  std::string rule(const std::string& key, std::string_view what) const { return fmt::format("{}: {} {}", type_, key, what); }
+  std::string rule(const std::string& key, std::string_view what) const {
+    return fmt::format("{}: {} {}", type_, key, what);
+  }
 
-  void read(const Setting& setting, double& value) const { value = number(setting.key, setting.value); }
-  void read(const Setting& setting, std::optional<double>& value) const { value = number(setting.key, setting.value); }
+  void read(const Setting& setting, double& value) const {
+    value = number(setting.key, setting.value);
+  }
+  void read(const Setting& setting, std::optional<double>& value) const {
+    value = number(setting.key, setting.value);
+  }
   void read(const Setting& setting, eigen_rope::Index& value) const {
     const std::optional<eigen_rope::Index> count = parse_count(setting.value);
     if (count) value = *count;
-    if (!count) detail::fail(rule(setting.key, "must be a whole number"), std::string_view(setting.value));
+    if (!count)
+      detail::fail(rule(setting.key, "must be a whole number"), std::string_view(setting.value));
   }
   template <class Number>
   void read(const Setting& setting, std::vector<Number>& values) const {
@@ -126,7 +134,8 @@ std::string_view full_name_of(std::string_view key) {
 }
 
 const Type* type_named(std::string_view name) {
-  const auto found = std::find_if(types().begin(), types().end(), [&](const Type& type) { return type.name == name; });
+  const auto found = std::find_if(types().begin(), types().end(),
+                                  [&](const Type& type) { return type.name == name; });
   return found == types().end() ? nullptr : &*found;
 }
 
@@ -138,16 +147,20 @@ std::vector<Setting> settings_of(const std::string& type, std::string_view text)
     const std::string_view one = text.substr(0, comma);
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
     const std::size_t equals = one.find('=');
-    if (equals == std::string_view::npos || equals == 0) detail::fail(type + ": parameters must be key=value", one);
-    settings.push_back({std::string(full_name_of(one.substr(0, equals))), std::string(one.substr(equals + 1))});
-    if (!seen.insert(settings.back().key).second) detail::fail(fmt::format("{}: {} must be given once", type, settings.back().key));
+    if (equals == std::string_view::npos || equals == 0)
+      detail::fail(type + ": parameters must be key=value", one);
+    settings.push_back(
+        {std::string(full_name_of(one.substr(0, equals))), std::string(one.substr(equals + 1))});
+    if (!seen.insert(settings.back().key).second)
+      detail::fail(fmt::format("{}: {} must be given once", type, settings.back().key));
   }
   return settings;
 }
 
 /// The object's member of this name, if it has one, read from the setting.
 template <class Object>
-bool set_field(Object& object, const Setting& setting, const Word& word, std::vector<std::string>& keys) {
+bool set_field(Object& object, const Setting& setting, const Word& word,
+               std::vector<std::string>& keys) {
   bool known = false;
   object.for_each_parameter(
       [&](const char* name, auto& value) {
@@ -168,7 +181,8 @@ std::string text_of_stream(const fs::path& path, const std::string& name) {
   std::istream& stream = path == "-" ? std::cin : opened;
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 16);
-  while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0) {
+  while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
+         stream.gcount() > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
     if (text.size() > most) refuse(name, "a configuration must have at most 64 MiB");
   }
@@ -180,7 +194,8 @@ models::ModelRope read_stream(const fs::path& path, models::Strictness strictnes
   const std::string name = path == "-" ? "standard input" : path.string();
   const std::string text = text_of_stream(path, name);
   refuse_other_kinds(name, std::string_view(text).substr(0, telling_bytes));
-  if (text.compare(0, 4, "GGUF") == 0) refuse(name, "a GGUF file must be given by its name: it is not read from beginning to end");
+  if (text.compare(0, 4, "GGUF") == 0)
+    refuse(name, "a GGUF file must be given by its name: it is not read from beginning to end");
   try {
     return models::parse_hugging_face(text, strictness);
   } catch (const Error& refusal) {
@@ -214,7 +229,8 @@ models::ModelRope parse_scaling(std::string_view text) {
   models::LayerRope layer;
   layer.scaling = type->scaling;
   std::set<std::string> given;
-  for (const Setting& setting : settings_of(name, colon == std::string_view::npos ? "" : text.substr(colon + 1))) {
+  for (const Setting& setting :
+       settings_of(name, colon == std::string_view::npos ? "" : text.substr(colon + 1))) {
     std::vector<std::string> keys{"head_dims", "context"};
     given.insert(setting.key);
     if (setting.key == "head_dims") {
@@ -223,17 +239,21 @@ models::ModelRope parse_scaling(std::string_view text) {
     }
     if (setting.key == "context") {
       word.read(setting, model.context);
-      if (model.context <= 0) detail::fail(word.rule(setting.key, "must be greater than 0"), model.context);
+      if (model.context <= 0)
+        detail::fail(word.rule(setting.key, "must be greater than 0"), model.context);
       continue;
     }
     if (set_field(layer.powers, setting, word, keys)) continue;
-    const bool known = std::visit([&](auto& scaling) { return set_field(scaling, setting, word, keys); }, layer.scaling);
+    const bool known = std::visit(
+        [&](auto& scaling) { return set_field(scaling, setting, word, keys); }, layer.scaling);
     if (known) continue;
     std::vector<std::string> words = keys;
     for (const Synonym& synonym : synonyms) {
-      if (std::find(keys.begin(), keys.end(), synonym.name) != keys.end()) words.emplace_back(synonym.word);
+      if (std::find(keys.begin(), keys.end(), synonym.name) != keys.end())
+        words.emplace_back(synonym.word);
     }
-    detail::fail(fmt::format("{}: a key must be one of {}", name, fmt::join(keys, ", ")), setting.key + did_you_mean(setting.key, words));
+    detail::fail(fmt::format("{}: a key must be one of {}", name, fmt::join(keys, ", ")),
+                 setting.key + did_you_mean(setting.key, words));
   }
   std::vector<const char*> required = type->required;
   required.insert(required.begin(), "rotary_dims");
@@ -243,10 +263,13 @@ models::ModelRope parse_scaling(std::string_view text) {
   if (given.count("head_dims") == 0) layer.head_dims = layer.powers.rotary_dims;
   constexpr eigen_rope::Index most_dims = eigen_rope::Index{1} << 20;
   if (layer.powers.rotary_dims > most_dims)
-    detail::fail(word.rule("rotary_dims", fmt::format("must be at most {}", most_dims)), layer.powers.rotary_dims);
+    detail::fail(word.rule("rotary_dims", fmt::format("must be at most {}", most_dims)),
+                 layer.powers.rotary_dims);
   (void)layer.frequencies(model.context);
   if (layer.head_dims < layer.powers.rotary_dims)
-    detail::fail(word.rule("head_dims", fmt::format("must be at least rotary_dims, {}", layer.powers.rotary_dims)), layer.head_dims);
+    detail::fail(word.rule("head_dims", fmt::format("must be at least rotary_dims, {}",
+                                                    layer.powers.rotary_dims)),
+                 layer.head_dims);
   const double reach = std::round(effective_context(layer.powers, layer.scaling));
   if (model.context == 0 && reach < 0x1p53) model.context = static_cast<eigen_rope::Index>(reach);
   model.layers.push_back(std::move(layer));
@@ -264,16 +287,20 @@ std::string scaling_text_help() {
     std::vector<std::string> keys;
     const auto add = [&](const char* name, const auto&) {
       const bool required =
-          std::any_of(type.required.begin(), type.required.end(), [&](const char* key) { return std::string_view(key) == name; });
+          std::any_of(type.required.begin(), type.required.end(),
+                      [&](const char* key) { return std::string_view(key) == name; });
       keys.push_back(std::string(name) + (required ? "*" : ""));
     };
-    std::visit([&](const auto& scaling) { scaling.for_each_parameter(add, scaling); }, type.scaling);
+    std::visit([&](const auto& scaling) { scaling.for_each_parameter(add, scaling); },
+               type.scaling);
     if (keys.empty()) keys.emplace_back("nothing");
-    text += wrapped(fmt::format("{}", fmt::join(keys, ", ")), 80, fmt::format("  {:<13}", type.name));
+    text +=
+        wrapped(fmt::format("{}", fmt::join(keys, ", ")), 80, fmt::format("  {:<13}", type.name));
   }
   std::vector<std::string> shorter;
   for (const Synonym& synonym : synonyms) {
-    if (synonym.word.size() < synonym.name.size()) shorter.push_back(fmt::format("{} = {}", synonym.word, synonym.name));
+    if (synonym.word.size() < synonym.name.size())
+      shorter.push_back(fmt::format("{} = {}", synonym.word, synonym.name));
   }
   return text + wrapped(fmt::format("Shorter: {}", fmt::join(shorter, ", ")), 80, "");
 }
@@ -281,14 +308,19 @@ std::string scaling_text_help() {
 models::ModelRope read_model(const fs::path& path, models::Strictness strictness) {
   std::error_code error;
   if (path == "-" || fs::is_other(path, error)) return read_stream(path, strictness);
-  if (!fs::exists(path, error)) refuse(path.string(), "must be a config.json, a folder with one, or a GGUF file");
+  if (!fs::exists(path, error))
+    refuse(path.string(), "must be a config.json, a folder with one, or a GGUF file");
   const fs::path file = fs::is_directory(path, error) ? path / "config.json" : path;
   const std::string beginning = beginning_of(file);
   refuse_other_kinds(file, beginning);
-  if (file.extension() == ".safetensors") refuse(file.string(), "holds weights: give the config.json beside it, or the folder");
-  const bool configuration = !beginning.empty() && beginning[std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size() - 1)] == '{';
+  if (file.extension() == ".safetensors")
+    refuse(file.string(), "holds weights: give the config.json beside it, or the folder");
+  const bool configuration =
+      !beginning.empty() &&
+      beginning[std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size() - 1)] == '{';
   // What is called .gguf and is no configuration either is told what a GGUF file must be.
-  const bool gguf = beginning.compare(0, 4, "GGUF") == 0 || (file.extension() == ".gguf" && !configuration);
+  const bool gguf =
+      beginning.compare(0, 4, "GGUF") == 0 || (file.extension() == ".gguf" && !configuration);
   return gguf ? models::read_gguf(path, strictness) : models::read_hugging_face(path, strictness);
 }
 
@@ -300,11 +332,13 @@ models::ModelRope read_model_or_scaling(const std::string& name, models::Strictn
   const std::string suggestion = did_you_mean(type, names_of_types());
   const bool meant_as_scaling = name.find('=') != std::string::npos || !suggestion.empty();
   if (meant_as_scaling && name.find(':') != std::string::npos) {
-    refuse(name, fmt::format("there is no such file, and no scaling {}: it must be one of {}{}", type, fmt::join(names_of_types(), ", "),
-                             suggestion));
+    refuse(name, fmt::format("there is no such file, and no scaling {}: it must be one of {}{}",
+                             type, fmt::join(names_of_types(), ", "), suggestion));
   }
   refuse(name,
-         "must be a config.json, a folder with one, a GGUF file, or a scaling such as yarn:dims=128,factor=4,original=4096" + suggestion);
+         "must be a config.json, a folder with one, a GGUF file, or a scaling such as "
+         "yarn:dims=128,factor=4,original=4096" +
+             suggestion);
 }
 
 }  // namespace eigen_rope::tool

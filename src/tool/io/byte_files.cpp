@@ -39,18 +39,23 @@ constexpr std::string_view draft_extension = ".tmp";
 
 bool is_draft_of(const std::string& destination, const std::string& name) {
   const std::size_t begin = destination.size() + 1;
-  if (name.size() <= begin + draft_extension.size() || name.compare(0, begin, destination + ".") != 0) return false;
+  if (name.size() <= begin + draft_extension.size() ||
+      name.compare(0, begin, destination + ".") != 0)
+    return false;
   const std::size_t end = name.size() - draft_extension.size();
-  return name.compare(end, draft_extension.size(), draft_extension) == 0 && name.find_first_not_of("0123456789", begin) == end;
+  return name.compare(end, draft_extension.size(), draft_extension) == 0 &&
+         name.find_first_not_of("0123456789", begin) == end;
 }
 
 // Those nobody has locked: their programs are dead.
 std::vector<fs::path> remove_abandoned_drafts(const fs::path& destination) {
   std::vector<fs::path> found, removed;
   std::error_code error;
-  fs::directory_iterator entries(destination.has_parent_path() ? destination.parent_path() : fs::path("."), error);
+  fs::directory_iterator entries(
+      destination.has_parent_path() ? destination.parent_path() : fs::path("."), error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    if (is_draft_of(destination.filename().string(), entries->path().filename().string())) found.push_back(entries->path());
+    if (is_draft_of(destination.filename().string(), entries->path().filename().string()))
+      found.push_back(entries->path());
   }
   for (const fs::path& draft : found) {
     const int way = fs::is_directory(draft, error) ? O_RDONLY | O_DIRECTORY : O_RDWR;
@@ -121,7 +126,8 @@ bool is_standard_output(const fs::path& path) {
   if (!is_stream(path)) return false;
   struct stat there {
   }, standard{};
-  const bool known = (own ? ::fstat(*own, &there) : ::stat(path.c_str(), &there)) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0;
+  const bool known = (own ? ::fstat(*own, &there) : ::stat(path.c_str(), &there)) == 0 &&
+                     ::fstat(STDOUT_FILENO, &standard) == 0;
   return known && there.st_dev == standard.st_dev && there.st_ino == standard.st_ino;
 }
 
@@ -130,7 +136,8 @@ void require_stream(const fs::path& path) {
   if (own) {
     const int flags = ::fcntl(*own, F_GETFL);
     if (flags < 0) refuse(path.string(), fmt::format("cannot be written: {}", reason()));
-    if ((flags & O_ACCMODE) == O_RDONLY) refuse(path.string(), "cannot be written: it is open for reading");
+    if ((flags & O_ACCMODE) == O_RDONLY)
+      refuse(path.string(), "cannot be written: it is open for reading");
   } else if (::access(path.c_str(), W_OK) != 0) {
     refuse(path.string(), fmt::format("cannot be written: {}", reason()));
   }
@@ -175,7 +182,8 @@ InputFile::InputFile(InputFile&& other) noexcept
 void InputFile::read(std::uint64_t offset, std::byte* to, std::size_t count) const {
   refuse_if_interrupted(path_);
   while (count > 0) {
-    const ssize_t got = ::pread(descriptor_, to, std::min(count, largest_call), static_cast<off_t>(offset));
+    const ssize_t got =
+        ::pread(descriptor_, to, std::min(count, largest_call), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(path_.string(), fmt::format("cannot be read: {}", reason()));
     if (got == 0) refuse(path_.string(), "became shorter while it was read");
@@ -187,14 +195,15 @@ void InputFile::read(std::uint64_t offset, std::byte* to, std::size_t count) con
 
 void InputFile::require_unchanged() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) != size_ || status.st_mtim.tv_sec != seconds_ ||
-      status.st_mtim.tv_nsec != nanoseconds_) {
+  if (::fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) != size_ ||
+      status.st_mtim.tv_sec != seconds_ || status.st_mtim.tv_nsec != nanoseconds_) {
     refuse(path_.string(), "was changed while it was read");
   }
 }
 
 OutputFile::OutputFile(fs::path path, unsigned mode) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, static_cast<mode_t>(mode));
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                       static_cast<mode_t>(mode));
   if (descriptor_ < 0) refuse(path_.string(), fmt::format("cannot be made: {}", reason()));
   struct stat status {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) return;
@@ -227,10 +236,12 @@ void OutputFile::close() {
   const bool synced = ::fsync(descriptor_) == 0;
   const std::string why = synced ? "" : reason();
   const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
-  if (!synced || !closed) refuse(path_.string(), fmt::format("cannot be written: {}", synced ? reason() : why));
+  if (!synced || !closed)
+    refuse(path_.string(), fmt::format("cannot be written: {}", synced ? reason() : why));
 }
 
-Draft::Draft(fs::path destination, DraftKind kind, DraftAccess access) : destination_(std::move(destination)) {
+Draft::Draft(fs::path destination, DraftKind kind, DraftAccess access)
+    : destination_(std::move(destination)) {
   // "out/" names the folder out: its draft lies beside it.
   if (!destination_.has_filename()) destination_ = destination_.parent_path();
   std::error_code ignored;
@@ -242,17 +253,21 @@ Draft::Draft(fs::path destination, DraftKind kind, DraftAccess access) : destina
   removed_ = remove_abandoned_drafts(destination_);
   path_ = destination_.string() + fmt::format(".{}{}", ::getpid(), draft_extension);
   const unsigned bits = access == DraftAccess::owner ? 0700 : permission_bits;
-  const bool made = folder ? ::mkdir(path_.c_str(), static_cast<mode_t>(bits)) == 0
-                           : (lock_ = ::open(path_.c_str(), new_file, static_cast<mode_t>(bits & usual_mode))) >= 0;
+  const bool made =
+      folder
+          ? ::mkdir(path_.c_str(), static_cast<mode_t>(bits)) == 0
+          : (lock_ = ::open(path_.c_str(), new_file, static_cast<mode_t>(bits & usual_mode))) >= 0;
   if (!made) refuse(path_.string(), fmt::format("cannot be made: {}", reason()));
   if (folder) lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Without a lock, where there is none, the next draft leaves this one alone or finds it abandoned after all; nothing else depends on it.
+  // Without a lock, where there is none, the next draft leaves this one alone or finds it abandoned
+  // after all; nothing else depends on it.
   if (lock_ >= 0) ::flock(lock_, LOCK_EX | LOCK_NB);
 }
 
 Draft::~Draft() {
   std::error_code ignored;
-  if (!published_ && fs::is_directory(path_, ignored)) set_folder_mode(path_, 0700);  // it may have got the mode of one not to be changed
+  if (!published_ && fs::is_directory(path_, ignored))
+    set_folder_mode(path_, 0700);  // it may have got the mode of one not to be changed
   if (!published_) fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
 }

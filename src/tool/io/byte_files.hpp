@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files larger than memory: bytes read at a place, and a new file or folder that is complete or not there. Texts also go to streams:
-// standard output, pipes and devices, which have no draft.
+// Files larger than memory: bytes read at a place, and a new file or folder that is complete or not
+// there. Texts also go to streams: standard output, pipes and devices, which have no draft.
 //
-// A draft is written under another name beside its destination and brought to the disk; publish() renames it and brings the new name to
-// the disk. Until then the destination is what it was, however the program ends. A killed program leaves its draft; the next draft of the
-// same destination removes it: drafts are locked, and the lock of a dead process is gone. After a caught interrupt (interrupt.hpp) the next
-// read or write is refused, so that drafts are removed. Throws FileError, which names the file.
+// A draft is written under another name beside its destination and brought to the disk; publish()
+// renames it and brings the new name to the disk. Until then the destination is what it was,
+// however the program ends. A killed program leaves its draft; the next draft of the same
+// destination removes it: drafts are locked, and the lock of a dead process is gone. After a caught
+// interrupt (interrupt.hpp) the next read or write is refused, so that drafts are removed. Throws
+// FileError, which names the file.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +21,12 @@
 
 namespace eigen_rope::tool {
 
-/// What is read or written at once: fast disks reach their speed with less; a row of 2^20 doubles has 8 MiB.
+/// What is read or written at once: fast disks reach their speed with less; a row of 2^20 doubles
+/// has 8 MiB.
 inline constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
 
-/// A regular file, open for reading; a model's file by its name is none if it is a Git LFS pointer or an HTML page (file_kind.hpp). Several
-/// threads may read.
+/// A regular file, open for reading; a model's file by its name is none if it is a Git LFS pointer
+/// or an HTML page (file_kind.hpp). Several threads may read.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
@@ -48,7 +51,8 @@ class InputFile {
   std::int64_t seconds_ = 0, nanoseconds_ = 0;
 };
 
-/// Permission bits of a new file that the process's mask narrows, and of one that nobody else may see.
+/// Permission bits of a new file that the process's mask narrows, and of one that nobody else may
+/// see.
 inline constexpr unsigned usual_mode = 0666, private_mode = 0600;
 
 /// A file that is new or empty, written from beginning to end. Any other is refused.
@@ -75,7 +79,8 @@ enum class DraftKind { file, folder };
 /// Who may see a draft: whoever may see new files, or its owner alone.
 enum class DraftAccess { usual, owner };
 
-/// What becomes `destination`: path(), an empty file or folder made here; removed, with everything in it, unless published.
+/// What becomes `destination`: path(), an empty file or folder made here; removed, with everything
+/// in it, unless published.
 class Draft {
  public:
   /// Refuses a destination that is there and of another kind.
@@ -97,7 +102,8 @@ class Draft {
   bool published_ = false;
 };
 
-/// Whether a name stands for something that is written to as it is: - (standard output), /dev/stdout and other descriptors of this program
+/// Whether a name stands for something that is written to as it is: - (standard output),
+/// /dev/stdout and other descriptors of this program
 /// (/dev/fd/63, which a shell makes of >(command)), a pipe, a device.
 bool is_stream(const std::filesystem::path& path);
 
@@ -107,7 +113,8 @@ bool is_standard_output(const std::filesystem::path& path);
 /// Refuses what cannot be written to, for the reason, before there is anything to write.
 void require_stream(const std::filesystem::path& path);
 
-/// Makes `destination` a file with this content, or leaves it as it was. A stream gets the content when it is published.
+/// Makes `destination` a file with this content, or leaves it as it was. A stream gets the content
+/// when it is published.
 class TextDraft {
  public:
   TextDraft(std::filesystem::path destination, std::string_view text);
@@ -124,7 +131,8 @@ void set_folder_mode(const std::filesystem::path& folder, unsigned mode);
 /// The permission bits of a file or folder; 0 if it is not there.
 unsigned mode_of(const std::filesystem::path& path);
 
-/// A file's content, or a folder's list of names, is on the disk when this returns; nothing happens where a file system has no such thing.
+/// A file's content, or a folder's list of names, is on the disk when this returns; nothing happens
+/// where a file system has no such thing.
 void bring_to_disk(const std::filesystem::path& path);
 
 }  // namespace eigen_rope::tool

@@ -17,8 +17,10 @@ namespace {
 class Descriptors {
  public:
   explicit Descriptors(Prints prints) {
-    if (::posix_spawn_file_actions_init(&actions_) != 0) refuse("a program", "could not be prepared");
-    if (prints == Prints::to_standard_error) ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+    if (::posix_spawn_file_actions_init(&actions_) != 0)
+      refuse("a program", "could not be prepared");
+    if (prints == Prints::to_standard_error)
+      ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
     if (prints == Prints::nowhere) {
       for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
@@ -44,7 +46,8 @@ Ended run_program(std::vector<std::string> words, Prints prints) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, arguments.front(), descriptors.get(), nullptr, arguments.data(), environ);
+  const int error = ::posix_spawnp(&child, arguments.front(), descriptors.get(), nullptr,
+                                   arguments.data(), environ);
   if (error == ENOENT) return {true, -1};
   if (error != 0) refuse(words.front(), "the program could not be started");
   int status = 0;

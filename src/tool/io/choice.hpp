@@ -14,9 +14,11 @@
 
 namespace eigen_rope::tool {
 
-/// Without the option `variable` stays as it is. Any other word is a CLI::ValidationError that names them all.
+/// Without the option `variable` stays as it is. Any other word is a CLI::ValidationError that
+/// names them all.
 template <class T>
-CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable, const std::vector<std::pair<std::string, T>>& choices,
+CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable,
+                        const std::vector<std::pair<std::string, T>>& choices,
                         const std::string& description) {
   std::vector<std::string> words;
   words.reserve(choices.size());
@@ -28,9 +30,11 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable,
         return;
       }
     }
-    throw CLI::ValidationError(fmt::format("{} must be one of {}, got {}{}", name, fmt::join(words, ", "), got, did_you_mean(got, words)));
+    throw CLI::ValidationError(fmt::format("{} must be one of {}, got {}{}", name,
+                                           fmt::join(words, ", "), got, did_you_mean(got, words)));
   };
-  return command.add_option_function<std::string>(name, choose, description)->option_text(fmt::format("{}", fmt::join(words, "|")));
+  return command.add_option_function<std::string>(name, choose, description)
+      ->option_text(fmt::format("{}", fmt::join(words, "|")));
 }
 
 }  // namespace eigen_rope::tool

@@ -9,7 +9,8 @@ namespace eigen_rope::tool {
 
 void refuse(const std::string& where, std::string_view rule) {
   constexpr std::size_t longest = 560;
-  throw FileError(fmt::format("[rope] {}", eigen_rope::detail::one_line(fmt::format("{}: {}", where, rule), longest)));
+  throw FileError(fmt::format(
+      "[rope] {}", eigen_rope::detail::one_line(fmt::format("{}: {}", where, rule), longest)));
 }
 
 }  // namespace eigen_rope::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a file that cannot be used is refused: one sentence that names it, `[rope] <file>: <rule>`, on one line and of bounded length
-// whatever words of the file it repeats.
+// How a file that cannot be used is refused: one sentence that names it, `[rope] <file>: <rule>`,
+// on one line and of bounded length whatever words of the file it repeats.
 #pragma once
 
 #include <stdexcept>

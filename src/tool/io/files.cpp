@@ -14,7 +14,9 @@ namespace fs = std::filesystem;
 
 void require_writable(const fs::path& path) {
   if (is_stream(path)) return require_stream(path);
-  const auto because = [&](const std::string& why) { refuse(path.string(), "cannot be written: " + why); };
+  const auto because = [&](const std::string& why) {
+    refuse(path.string(), "cannot be written: " + why);
+  };
   std::error_code error;
   if (fs::is_directory(path, error)) because("it is a folder");
   if (!path.has_filename()) because("the name of a file must be given");
@@ -22,7 +24,8 @@ void require_writable(const fs::path& path) {
   if (!fs::exists(folder, error)) because(fmt::format("there is no folder {}", folder.string()));
   if (!fs::is_directory(folder, error)) because(fmt::format("{} is no folder", folder.string()));
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    because(fmt::format("folder {}: {}", folder.string(), std::error_code(errno, std::generic_category()).message()));
+    because(fmt::format("folder {}: {}", folder.string(),
+                        std::error_code(errno, std::generic_category()).message()));
   }
 }
 

@@ -20,7 +20,8 @@ bool is_installed(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0) return true;
+    if (::access((fs::path(folder.empty() ? "." : folder) / program).c_str(), X_OK) == 0)
+      return true;
   }
   return false;
 }
@@ -36,10 +37,12 @@ bool drew(const fs::path& script, const fs::path& picture) {
 }  // namespace
 
 void require_picture(const fs::path& path) {
-  if (path.extension() != ".svg" && path.extension() != ".png") refuse(path.string(), "a picture's name must end in .svg or .png");
+  if (path.extension() != ".svg" && path.extension() != ".png")
+    refuse(path.string(), "a picture's name must end in .svg or .png");
   if (is_stream(path)) refuse(path.string(), "a picture must be a file");
   require_writable(path);
-  if (!is_installed("gnuplot")) refuse(path.string(), "gnuplot must be installed to draw it, and is in no folder of PATH");
+  if (!is_installed("gnuplot"))
+    refuse(path.string(), "gnuplot must be installed to draw it, and is in no folder of PATH");
 }
 
 std::string quoted(const std::string& text) {
@@ -54,11 +57,13 @@ Ended run_gnuplot(const fs::path& folder, const std::string& name, Prints prints
 
 void draw_picture(const fs::path& path, const PictureSize& size, const std::string& script) {
   require_picture(path);
-  const char* terminal = path.extension() == ".svg" ? "svg background rgb 'white' font 'sans,12'" : "pngcairo font 'sans,10'";
+  const char* terminal = path.extension() == ".svg" ? "svg background rgb 'white' font 'sans,12'"
+                                                    : "pngcairo font 'sans,10'";
   Draft draft(path, DraftKind::file);
   const fs::path commands = draft.path().string() + ".gp";
   std::ofstream file(commands, std::ios::binary | std::ios::trunc);
-  file << fmt::format("set terminal {} size {},{}\nset output {}\n", terminal, size.width, size.height, quoted(draft.path().string()))
+  file << fmt::format("set terminal {} size {},{}\nset output {}\n", terminal, size.width,
+                      size.height, quoted(draft.path().string()))
        << script;
   file.close();
   std::error_code ignored;
@@ -74,7 +79,8 @@ void draw_picture(const fs::path& path, const PictureSize& size, const std::stri
     throw;
   }
   fs::remove(commands, ignored);
-  if (!drawn || fs::is_empty(draft.path(), ignored)) refuse(path.string(), "gnuplot could not draw");
+  if (!drawn || fs::is_empty(draft.path(), ignored))
+    refuse(path.string(), "gnuplot could not draw");
   bring_to_disk(draft.path());
   draft.publish();
 }

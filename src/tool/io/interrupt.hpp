@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals as a request: the first one is remembered, so that the program can save or clean up; a second one ends the process at once, as
-// it would without this. A signal that is ignored (nohup) stays so. A limit on the size of files is then an error of writing, like a full
-// disk, and no signal. Not for several runs in one process: the request is one per process.
+// Signals as a request: the first one is remembered, so that the program can save or clean up; a
+// second one ends the process at once, as it would without this. A signal that is ignored (nohup)
+// stays so. A limit on the size of files is then an error of writing, like a full disk, and no
+// signal. Not for several runs in one process: the request is one per process.
 #pragma once
 
 #include <initializer_list>

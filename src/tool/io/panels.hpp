@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures made of rows of panels, one row for each kind of layer: where panels stand, their titles, and the colours of lines.
+// Pictures made of rows of panels, one row for each kind of layer: where panels stand, their
+// titles, and the colours of lines.
 //
 // What a panel shows is its report's: rows give gnuplot commands that end in a plot.
 #pragma once
@@ -30,7 +31,8 @@ class PanelRow {
   double bottom_, top_;
 };
 
-/// `data` first, then for each row what `row` says. Throws as draw_picture, and FileError without rows.
+/// `data` first, then for each row what `row` says. Throws as draw_picture, and FileError without
+/// rows.
 void draw_panels(const std::filesystem::path& path, std::size_t rows, const std::string& data,
                  const std::function<std::string(std::size_t number, const PanelRow&)>& row);
 

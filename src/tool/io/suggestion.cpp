@@ -8,7 +8,8 @@
 namespace eigen_rope::tool {
 namespace {
 
-/// Insertions, deletions, replacements and swaps of neighbours that make `b` of `a`. O(size of a * size of b).
+/// Insertions, deletions, replacements and swaps of neighbours that make `b` of `a`. O(size of a *
+/// size of b).
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last, last, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

@@ -24,12 +24,16 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-bool wants_colours() { return variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb"; }
+bool wants_colours() {
+  return variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb";
+}
 
 /// The end of as much of the text, from `begin`, as fits these columns; at least one character.
 std::size_t end_of_columns(const std::string& text, std::size_t begin, std::size_t columns) {
   std::size_t end = begin;
-  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
   for (std::size_t taken = 0; end < text.size() && (taken < columns || taken == 0); ++taken) {
     ++end;
     while (end < text.size() && continues(end)) ++end;
@@ -68,8 +72,9 @@ std::string Painter::painted(const char* code, const std::string& text) const {
 }
 
 std::size_t columns_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char letter) {
+    return (static_cast<unsigned char>(letter) & 0xC0U) != 0x80U;
+  }));
 }
 
 std::string wrapped(const std::string& text, int width, const std::string& mark) {
@@ -121,7 +126,8 @@ void leave_reports_out() { reports_left_out = true; }
 
 void print_text(const std::string& text) {
   if (reports_left_out) return;
-  const bool printed = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const bool printed =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!printed) throw std::runtime_error("[rope] the results could not be printed");
 }
 

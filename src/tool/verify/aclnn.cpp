@@ -34,16 +34,19 @@ struct Case {
 };
 
 void require(const Entry& entry, const Case& c, const char* name, const char* needed_for) {
-  if (!c.has(name)) entry.refuse(fmt::format("tensor \"{}\" is missing, {} needs it", name, needed_for));
+  if (!c.has(name))
+    entry.refuse(fmt::format("tensor \"{}\" is missing, {} needs it", name, needed_for));
 }
 
 Case read_case(const Index& index, const Entry& entry) {
   Case c;
   const std::string op = entry.text("op");
-  if (op != "RotaryPositionEmbedding") entry.refuse(fmt::format("\"op\" must be RotaryPositionEmbedding, got \"{}\"", op));
+  if (op != "RotaryPositionEmbedding")
+    entry.refuse(fmt::format("\"op\" must be RotaryPositionEmbedding, got \"{}\"", op));
   c.mode = static_cast<aclnn::Mode>(entry.integer("mode"));
   for (NamedTensor& tensor : read_tensors(index.folder(), entry, index.data_file())) {
-    if (!scalar_type_of(tensor.array.type)) entry.refuse(fmt::format("tensor \"{}\" must hold floats", tensor.name));
+    if (!scalar_type_of(tensor.array.type))
+      entry.refuse(fmt::format("tensor \"{}\" must hold floats", tensor.name));
     if (!c.tensors.emplace(tensor.name, std::move(tensor.array)).second)
       entry.refuse(fmt::format("tensor \"{}\" is there twice", tensor.name));
   }
@@ -80,10 +83,13 @@ Values widened(const std::vector<Scalar>& values) {
 template <class Scalar, class TensorOf>
 Outputs run(const Case& c, const TensorOf& tensor) {
   Outputs outputs;
-  const auto room = [&](const char* like) { return std::vector<Scalar>(static_cast<std::size_t>(c.array(like).count)); };
+  const auto room = [&](const char* like) {
+    return std::vector<Scalar>(static_cast<std::size_t>(c.array(like).count));
+  };
   if (c.forward()) {
     std::vector<Scalar> y = room("x");
-    rotary_position_embedding(aclnn::tensor(y.data(), c.array("x").shape), {tensor("x"), tensor("cos"), tensor("sin")}, c.mode);
+    rotary_position_embedding(aclnn::tensor(y.data(), c.array("x").shape),
+                              {tensor("x"), tensor("cos"), tensor("sin")}, c.mode);
     outputs.y = widened(y);
   }
   if (c.gradient()) {
@@ -114,8 +120,9 @@ Outputs run_in_double(const Case& c, const Change& change) {
     Values& changed = values[name] = c.array(name).as_doubles();
     for (double& value : changed) value = change(name, value);
   }
-  return run<double>(
-      c, [&](const char* name) { return aclnn::tensor(static_cast<const double*>(values.at(name).data()), c.array(name).shape); });
+  return run<double>(c, [&](const char* name) {
+    return aclnn::tensor(static_cast<const double*>(values.at(name).data()), c.array(name).shape);
+  });
 }
 
 Values larger_magnitudes(const Values& a, const Values& b) {
@@ -124,14 +131,16 @@ Values larger_magnitudes(const Values& a, const Values& b) {
   return result;
 }
 
-// The sums of the terms' magnitudes: with all values positive one member of each pair has them, with all sines negative the other. The
-// terms of one entry of dcos or dsin have the same sign, so one run has them all.
+// The sums of the terms' magnitudes: with all values positive one member of each pair has them,
+// with all sines negative the other. The terms of one entry of dcos or dsin have the same sign, so
+// one run has them all.
 Outputs magnitudes(const Case& c) {
   const Outputs plus = run_in_double(c, [](const char*, double value) { return std::abs(value); });
-  const Outputs minus =
-      run_in_double(c, [](const std::string& name, double value) { return name == "sin" ? -std::abs(value) : std::abs(value); });
-  return {larger_magnitudes(plus.y, minus.y), larger_magnitudes(plus.dx, minus.dx), larger_magnitudes(plus.dcos, plus.dcos),
-          larger_magnitudes(plus.dsin, plus.dsin)};
+  const Outputs minus = run_in_double(c, [](const std::string& name, double value) {
+    return name == "sin" ? -std::abs(value) : std::abs(value);
+  });
+  return {larger_magnitudes(plus.y, minus.y), larger_magnitudes(plus.dx, minus.dx),
+          larger_magnitudes(plus.dcos, plus.dcos), larger_magnitudes(plus.dsin, plus.dsin)};
 }
 
 Check check_output(const Case& c, const char* name, const Values& mine, const Values& magnitude) {
@@ -143,10 +152,14 @@ Check check_output(const Case& c, const char* name, const Values& mine, const Va
   Bounds bounds{c.type, exact, Values(exact.size())};
   for (std::size_t i = 0; i < exact.size(); ++i) {
     if (narrow) stored[i] = round_to(c.type, exact[i]);
-    const double relative = c.type == ScalarType::f64 ? 4 * half_unit(c.type) : 4 * half_unit(ScalarType::f32);
+    const double relative =
+        c.type == ScalarType::f64 ? 4 * half_unit(c.type) : 4 * half_unit(ScalarType::f32);
     const double rounding = recorded == ScalarType::f64 ? 0 : half_unit(recorded);
-    bounds.allowed[i] = (relative + rounding) * magnitude[i] + (narrow ? 0 : smallest_positive(c.type));
-    if (narrow) bounds.allowed[i] = std::max({bounds.allowed[i], unit_at(c.type, stored[i]), unit_at(c.type, mine[i])});
+    bounds.allowed[i] =
+        (relative + rounding) * magnitude[i] + (narrow ? 0 : smallest_positive(c.type));
+    if (narrow)
+      bounds.allowed[i] =
+          std::max({bounds.allowed[i], unit_at(c.type, stored[i]), unit_at(c.type, mine[i])});
   }
   Check check = compare(mine, stored, bounds);
   check.policy = "exact";
@@ -156,8 +169,10 @@ Check check_output(const Case& c, const char* name, const Values& mine, const Va
 }
 
 std::vector<Check> check_case(const Case& c) {
-  const Outputs mine = eigen_rope::detail::with_scalar(
-      c.type, [&](auto tag) { return run<typename decltype(tag)::type>(c, [&](const char* name) { return stored_tensor(c, name); }); });
+  const Outputs mine = eigen_rope::detail::with_scalar(c.type, [&](auto tag) {
+    return run<typename decltype(tag)::type>(
+        c, [&](const char* name) { return stored_tensor(c, name); });
+  });
   const Outputs magnitude = magnitudes(c);
   std::vector<Check> checks;
   if (c.has("y")) checks.push_back(check_output(c, "y", mine.y, magnitude.y));
@@ -180,7 +195,8 @@ std::string group_of(const Entry& entry) {
 
 bool is_aclnn(const Index& index) {
   const Json& first = index.cases()[0];
-  return first.is_object() && !first.contains("domain") && first.contains("op") && first["op"].is_string() && first.contains("mode");
+  return first.is_object() && !first.contains("domain") && first.contains("op") &&
+         first["op"].is_string() && first.contains("mode");
 }
 
 void verify_aclnn(Report& report, const Index& index) {

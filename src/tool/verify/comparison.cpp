@@ -16,7 +16,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 float round_to_odd(double value) {
   float nearest = static_cast<float>(value);
   if (std::isnan(value) || static_cast<double>(nearest) == value) return nearest;
-  if (std::abs(static_cast<double>(nearest)) > std::abs(value)) nearest = std::nextafter(nearest, 0.0F);
+  if (std::abs(static_cast<double>(nearest)) > std::abs(value))
+    nearest = std::nextafter(nearest, 0.0F);
   std::uint32_t bits;
   std::memcpy(&bits, &nearest, sizeof bits);
   bits |= 1U;
@@ -24,15 +25,21 @@ float round_to_odd(double value) {
   return nearest;
 }
 
-bool same(double mine, double stored) { return mine == stored || (std::isnan(mine) && std::isnan(stored)); }
+bool same(double mine, double stored) {
+  return mine == stored || (std::isnan(mine) && std::isnan(stored));
+}
 
 // May an infinity stand for a finite value here, or a finite value for it?
 bool near_overflow(double mine, double stored, double exact, double allowed, double largest) {
-  if (!std::isfinite(allowed) || std::isnan(mine) || std::isnan(stored) || std::signbit(mine) != std::signbit(stored)) return false;
-  return std::abs(exact) >= largest - allowed && std::abs(mine) >= largest - allowed && std::abs(stored) >= largest - allowed;
+  if (!std::isfinite(allowed) || std::isnan(mine) || std::isnan(stored) ||
+      std::signbit(mine) != std::signbit(stored))
+    return false;
+  return std::abs(exact) >= largest - allowed && std::abs(mine) >= largest - allowed &&
+         std::abs(stored) >= largest - allowed;
 }
 
-// What a scalar is: digits (with the leading one), smallest exponent of a normal number, largest exponent.
+// What a scalar is: digits (with the leading one), smallest exponent of a normal number, largest
+// exponent.
 struct Format {
   int digits, lowest, highest;
 };
@@ -66,7 +73,8 @@ double round_to(ScalarType type, double value) {
 double unit_at(ScalarType type, double value) {
   const Format format = format_of(type);
   int exponent = format.lowest;
-  if (std::isfinite(value) && value != 0) exponent = std::clamp(std::ilogb(value), format.lowest, format.highest);
+  if (std::isfinite(value) && value != 0)
+    exponent = std::clamp(std::ilogb(value), format.lowest, format.highest);
   if (std::isinf(value)) exponent = format.highest;
   return std::ldexp(1.0, exponent - format.digits + 1);
 }
@@ -83,7 +91,8 @@ double smallest_positive(ScalarType type) {
   return std::ldexp(1.0, format.lowest - format.digits + 1);
 }
 
-Nmse nmse(const std::vector<double>& mine, const std::vector<double>& stored, const std::vector<char>& chosen) {
+Nmse nmse(const std::vector<double>& mine, const std::vector<double>& stored,
+          const std::vector<char>& chosen) {
   Nmse result;
   double error = 0;
   double norm = 0;
@@ -103,13 +112,16 @@ Nmse nmse(const std::vector<double>& mine, const std::vector<double>& stored, co
   return result;
 }
 
-Check compare(const std::vector<double>& mine, const std::vector<double>& stored, const Bounds& bounds) {
+Check compare(const std::vector<double>& mine, const std::vector<double>& stored,
+              const Bounds& bounds) {
   const double largest = largest_finite(bounds.type);
   Check check;
   double worst = -1;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     double error = std::abs(mine[i] - stored[i]);
-    if (same(mine[i], stored[i]) || near_overflow(mine[i], stored[i], bounds.exact[i], bounds.allowed[i], largest)) error = 0;
+    if (same(mine[i], stored[i]) ||
+        near_overflow(mine[i], stored[i], bounds.exact[i], bounds.allowed[i], largest))
+      error = 0;
     // Where a term is not finite there is no scale to measure by: only the same value will do.
     const double allowed = std::isfinite(bounds.allowed[i]) ? bounds.allowed[i] : 0;
     double ratio = ratio_of(error, allowed);
@@ -126,12 +138,13 @@ Check compare(const std::vector<double>& mine, const std::vector<double>& stored
   return check;
 }
 
-void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share) {
+void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once,
+                   std::int64_t share) {
   count_unequal(check, mine, once, share, std::vector<char>(mine.size(), 1));
 }
 
-void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once, std::int64_t share,
-                   const std::vector<char>& chosen) {
+void count_unequal(Check& check, const std::vector<double>& mine, const std::vector<double>& once,
+                   std::int64_t share, const std::vector<char>& chosen) {
   check.share = share;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (chosen[i] == 0) continue;

@@ -27,7 +27,9 @@ struct Case {
   std::optional<double> nmse_vs_double{};
 };
 
-bool is_multi_axis(std::int32_t mode) { return mode == ggml::mode_mrope || mode == ggml::mode_vision || mode == ggml::mode_imrope; }
+bool is_multi_axis(std::int32_t mode) {
+  return mode == ggml::mode_mrope || mode == ggml::mode_vision || mode == ggml::mode_imrope;
+}
 
 ScalarType type_of(const Entry& entry) {
   const std::string name = entry.text("type");
@@ -47,7 +49,8 @@ std::int32_t mode_of(const Entry& entry) {
   if (!entry.has("mode_name")) return mode;
   const std::string name = entry.text("mode_name");
   for (const auto& [known, number] : names) {
-    if (name == known && mode != number) entry.refuse(fmt::format("\"mode\" of {} must be {}, got {}", name, number, mode));
+    if (name == known && mode != number)
+      entry.refuse(fmt::format("\"mode\" of {} must be {}, got {}", name, number, mode));
   }
   return mode;
 }
@@ -55,22 +58,29 @@ std::int32_t mode_of(const Entry& entry) {
 Array read_array(const Index& index, const Entry& owner, const char* name) {
   const Entry place = owner.object(name, name);
   const std::int64_t count = place.integer("count");
-  return read_span(index.folder(), owner, fmt::format("array \"{}\"", name),
-                   {place.text("file"), place.integer("offset"), place.data_type("dtype"), {count}});
+  return read_span(
+      index.folder(), owner, fmt::format("array \"{}\"", name),
+      {place.text("file"), place.integer("offset"), place.data_type("dtype"), {count}});
 }
 
 // An array of `count` floats.
-std::vector<double> read_floats(const Index& index, const Entry& owner, const char* name, std::int64_t count) {
+std::vector<double> read_floats(const Index& index, const Entry& owner, const char* name,
+                                std::int64_t count) {
   const Array array = read_array(index, owner, name);
   if (!scalar_type_of(array.type)) owner.refuse(fmt::format("array \"{}\" must hold floats", name));
-  if (array.count != count) owner.refuse(fmt::format("array \"{}\" must have {} elements, got {}", name, count, array.count));
+  if (array.count != count)
+    owner.refuse(
+        fmt::format("array \"{}\" must have {} elements, got {}", name, count, array.count));
   return array.as_doubles();
 }
 
-std::vector<std::int64_t> read_positions(const Index& index, const Entry& owner, std::int64_t count) {
+std::vector<std::int64_t> read_positions(const Index& index, const Entry& owner,
+                                         std::int64_t count) {
   const Array array = read_array(index, owner, "positions");
   if (scalar_type_of(array.type)) owner.refuse("array \"positions\" must hold integers");
-  if (array.count != count) owner.refuse(fmt::format("array \"positions\" must have {} elements, got {}", count, array.count));
+  if (array.count != count)
+    owner.refuse(
+        fmt::format("array \"positions\" must have {} elements, got {}", count, array.count));
   return array.as_integers();
 }
 
@@ -88,9 +98,11 @@ ggml::RopeParams read_params(const Index& index, const Entry& entry) {
   if (entry.has("n_offs")) params.n_offs = entry.integer32("n_offs");
   if (entry.has("sections")) {
     const Dims sections = entry.integers("sections");
-    if (sections.size() != params.sections.size()) entry.refuse(fmt::format("\"sections\" must have 4 lengths, got {}", sections.size()));
+    if (sections.size() != params.sections.size())
+      entry.refuse(fmt::format("\"sections\" must have 4 lengths, got {}", sections.size()));
     for (std::size_t i = 0; i < sections.size(); ++i) {
-      if (sections[i] != static_cast<std::int32_t>(sections[i])) entry.refuse("\"sections\" must be integers of 32 bits");
+      if (sections[i] != static_cast<std::int32_t>(sections[i]))
+        entry.refuse("\"sections\" must be integers of 32 bits");
       params.sections[i] = static_cast<std::int32_t>(sections[i]);
     }
   }
@@ -98,7 +110,8 @@ ggml::RopeParams read_params(const Index& index, const Entry& entry) {
     const Array array = read_array(index, entry, "freq_factors");
     if (array.type != DataType::f32) entry.refuse("array \"freq_factors\" must hold f32");
     params.freq_factors.resize(static_cast<std::size_t>(array.count));
-    if (array.count > 0) std::memcpy(params.freq_factors.data(), array.bytes.data(), array.bytes.size());
+    if (array.count > 0)
+      std::memcpy(params.freq_factors.data(), array.bytes.data(), array.bytes.size());
   }
   return params;
 }
@@ -107,7 +120,8 @@ Case read_case(const Index& index, const Entry& entry) {
   Case c;
   c.type = type_of(entry);
   const Dims ne = entry.integers("ne");
-  if (ne.size() != c.ne.size()) entry.refuse(fmt::format("\"ne\" must have 4 extents, got {}", ne.size()));
+  if (ne.size() != c.ne.size())
+    entry.refuse(fmt::format("\"ne\" must have 4 extents, got {}", ne.size()));
   std::copy(ne.begin(), ne.end(), c.ne.begin());
   const std::int64_t count = checked_count(entry, "\"ne\"", ne);
   const std::string direction = entry.has("direction") ? entry.text("direction") : "forward";
@@ -126,7 +140,8 @@ Case read_case(const Index& index, const Entry& entry) {
   }
   for (const double value : c.input) {
     if (!std::isnan(value) && round_to(c.type, value) != value) {
-      entry.refuse(fmt::format("array \"input\" must hold values of type {}, got {:.17g}", name_of(c.type), value));
+      entry.refuse(fmt::format("array \"input\" must hold values of type {}, got {:.17g}",
+                               name_of(c.type), value));
     }
   }
   return c;
@@ -141,13 +156,15 @@ std::vector<double> rotated_as(const Case& c, Precision precision) {
   const ggml::ConstTensor a = ggml::dense(static_cast<const Scalar*>(in.data()), c.ne);
   const ggml::Options options{precision, {}};
   const bool multi = is_multi_axis(c.params.mode);
-  const auto call = multi ? (c.backward ? ggml::rope_multi_back : ggml::rope_multi) : (c.backward ? ggml::rope_ext_back : ggml::rope_ext);
+  const auto call = multi ? (c.backward ? ggml::rope_multi_back : ggml::rope_multi)
+                          : (c.backward ? ggml::rope_ext_back : ggml::rope_ext);
   call(dst, a, c.positions, c.params, options);
   return std::vector<double>(out.begin(), out.end());
 }
 
 std::vector<double> rotated(const Case& c, ScalarType type, Precision precision) {
-  return eigen_rope::detail::with_scalar(type, [&](auto tag) { return rotated_as<typename decltype(tag)::type>(c, precision); });
+  return eigen_rope::detail::with_scalar(
+      type, [&](auto tag) { return rotated_as<typename decltype(tag)::type>(c, precision); });
 }
 
 // 1 for every element that takes part in the rotation, 0 for those that are copied.
@@ -165,26 +182,34 @@ std::vector<char> window(const Case& c) {
 
 double nmse_bound(const Case& c) {
   constexpr double f16_floor = 1e-9;
-  constexpr double bf16_floor = 64 * f16_floor;  // three digits fewer than half: errors 2^3 times as large
-  const double floor = c.type == ScalarType::f32 ? f32_floor : c.type == ScalarType::f16 ? f16_floor : bf16_floor;
+  constexpr double bf16_floor =
+      64 * f16_floor;  // three digits fewer than half: errors 2^3 times as large
+  const double floor = c.type == ScalarType::f32   ? f32_floor
+                       : c.type == ScalarType::f16 ? f16_floor
+                                                   : bf16_floor;
   if (c.nmse_vs_double) return floor + 1.5 * *c.nmse_vs_double;
   const double of_exact = 8 * half_unit(ScalarType::f32);
   return c.type == ScalarType::f32 ? of_exact * of_exact : floor;
 }
 
-bool same_bits(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+bool same_bits(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 
 // Elements outside the window: the input's in my answer and in the recording.
-void check_copies(Check& check, const Case& c, const std::vector<double>& mine, const std::vector<char>& chosen) {
+void check_copies(Check& check, const Case& c, const std::vector<double>& mine,
+                  const std::vector<char>& chosen) {
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (chosen[i] || (same_bits(mine[i], c.input[i]) && same_bits(mine[i], c.output[i]))) continue;
-    check.problem = fmt::format("element {} lies outside the rotated dims: input {:.17g}, mine {:.17g}, stored {:.17g}", i, c.input[i],
-                                mine[i], c.output[i]);
+    check.problem = fmt::format(
+        "element {} lies outside the rotated dims: input {:.17g}, mine {:.17g}, stored {:.17g}", i,
+        c.input[i], mine[i], c.output[i]);
     return;
   }
 }
 
-Check check_nmse(const Case& c, double bound, const std::vector<double>& mine, const std::vector<char>& chosen) {
+Check check_nmse(const Case& c, double bound, const std::vector<double>& mine,
+                 const std::vector<char>& chosen) {
   const Nmse distance = nmse(mine, c.output, chosen);
   Check check;
   check.error = distance.value;
@@ -251,8 +276,10 @@ void verify_ggml(Report& report, const Index& index, PrecisionChoice precision) 
     const Case c = read_case(index, entry);
     CaseResult result = run_case(index, entry, [&] {
       std::vector<Check> checks;
-      if (precision != PrecisionChoice::float_recurrence) checks.push_back(check_case(c, Precision::exact));
-      if (precision != PrecisionChoice::exact) checks.push_back(check_case(c, Precision::float_recurrence));
+      if (precision != PrecisionChoice::float_recurrence)
+        checks.push_back(check_case(c, Precision::exact));
+      if (precision != PrecisionChoice::exact)
+        checks.push_back(check_case(c, Precision::float_recurrence));
       return checks;
     });
     result.name = entry.has("id") ? fmt::format("{}", entry.integer("id")) : fmt::format("{}", i);

@@ -22,7 +22,8 @@ std::string excerpt(const Json& value) {
 }
 
 bool fits_int64(const Json& value) {
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= std::uint64_t(std::numeric_limits<std::int64_t>::max());
+  if (value.is_number_unsigned())
+    return value.get<std::uint64_t>() <= std::uint64_t(std::numeric_limits<std::int64_t>::max());
   return value.is_number_integer();
 }
 
@@ -39,7 +40,8 @@ std::vector<double> widened(const Array& array) {
 
 std::int64_t file_size(const Entry& owner, const std::string& name, const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) owner.refuse(fmt::format("{} must be a file that can be read", name));
+  if (!fs::is_regular_file(path, error))
+    owner.refuse(fmt::format("{} must be a file that can be read", name));
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) owner.refuse(fmt::format("{} must be a file that can be read", name));
   return static_cast<std::int64_t>(size);
@@ -49,7 +51,8 @@ void require_inside(const Entry& owner, const std::string& name) {
   const fs::path path(name);
   bool inside = !name.empty() && path.is_relative();
   for (const fs::path& part : path) inside = inside && part != "..";
-  if (!inside) owner.refuse(fmt::format("a data file must lie in the folder, got {}", excerpt(Json(name))));
+  if (!inside)
+    owner.refuse(fmt::format("a data file must lie in the folder, got {}", excerpt(Json(name))));
 }
 
 }  // namespace
@@ -115,7 +118,8 @@ std::int64_t Entry::integer(const char* name) const {
 
 std::int32_t Entry::integer32(const char* name) const {
   const Json& value = field(name);
-  if (!fits_int64(value) || value.get<std::int64_t>() != static_cast<std::int32_t>(value.get<std::int64_t>())) {
+  if (!fits_int64(value) ||
+      value.get<std::int64_t>() != static_cast<std::int32_t>(value.get<std::int64_t>())) {
     wrong(name, "an integer of 32 bits");
   }
   return static_cast<std::int32_t>(value.get<std::int64_t>());
@@ -128,7 +132,8 @@ double Entry::number(const char* name) const {
 
 float Entry::number32(const char* name) const {
   const double value = number(name);
-  if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max())) wrong(name, "a number that fits float");
+  if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max()))
+    wrong(name, "a number that fits float");
   return static_cast<float>(value);
 }
 
@@ -159,7 +164,9 @@ const Json& Entry::list(const char* name) const {
   return field(name);
 }
 
-Entry Entry::object(const char* name, const std::string& what) const { return Entry(field(name), fmt::format("{}: {}", where_, what)); }
+Entry Entry::object(const char* name, const std::string& what) const {
+  return Entry(field(name), fmt::format("{}: {}", where_, what));
+}
 
 std::vector<double> Array::as_doubles() const {
   switch (type) {
@@ -191,20 +198,25 @@ std::int64_t checked_count(const Entry& owner, const std::string& what, const Di
   std::int64_t count = 1;
   bool empty = false;
   for (const std::int64_t extent : shape) {
-    if (extent < 0) owner.refuse(fmt::format("extents of {} must not be negative, got {}", what, excerpt(Json(shape))));
+    if (extent < 0)
+      owner.refuse(
+          fmt::format("extents of {} must not be negative, got {}", what, excerpt(Json(shape))));
     empty = empty || extent == 0;
     const std::int64_t factor = extent == 0 ? 1 : extent;
     if (count > std::numeric_limits<std::int64_t>::max() / 8 / factor) {
-      owner.refuse(fmt::format("the elements of {} must fit a 64-bit count of bytes, got {}", what, excerpt(Json(shape))));
+      owner.refuse(fmt::format("the elements of {} must fit a 64-bit count of bytes, got {}", what,
+                               excerpt(Json(shape))));
     }
     count *= factor;
   }
   return empty ? 0 : count;
 }
 
-Array read_span(const fs::path& folder, const Entry& owner, const std::string& what, const Span& span) {
+Array read_span(const fs::path& folder, const Entry& owner, const std::string& what,
+                const Span& span) {
   require_inside(owner, span.file);
-  if (span.offset < 0) owner.refuse(fmt::format("the offset of {} must not be negative, got {}", what, span.offset));
+  if (span.offset < 0)
+    owner.refuse(fmt::format("the offset of {} must not be negative, got {}", what, span.offset));
   Array array;
   array.type = span.type;
   array.shape = span.shape;
@@ -213,7 +225,8 @@ Array read_span(const fs::path& folder, const Entry& owner, const std::string& w
   const std::int64_t size = file_size(owner, span.file, folder / span.file);
   if (span.offset > size || bytes > size - span.offset) {
     // As unsigned numbers the sum of two counts cannot overflow.
-    const std::uint64_t end = static_cast<std::uint64_t>(span.offset) + static_cast<std::uint64_t>(bytes);
+    const std::uint64_t end =
+        static_cast<std::uint64_t>(span.offset) + static_cast<std::uint64_t>(bytes);
     owner.refuse(fmt::format("{} ends at byte {} but {} has {} bytes", what, end, span.file, size));
   }
   array.bytes.resize(static_cast<std::size_t>(bytes));
@@ -224,7 +237,8 @@ Array read_span(const fs::path& folder, const Entry& owner, const std::string& w
   return array;
 }
 
-std::vector<NamedTensor> read_tensors(const fs::path& folder, const Entry& owner, const std::string& data_file) {
+std::vector<NamedTensor> read_tensors(const fs::path& folder, const Entry& owner,
+                                      const std::string& data_file) {
   std::vector<NamedTensor> tensors;
   const Json& list = owner.list("tensors");
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -233,12 +247,16 @@ std::vector<NamedTensor> read_tensors(const fs::path& folder, const Entry& owner
     const std::string what = fmt::format("tensor \"{}\"", tensor.name);
     const Entry entry(list[i], fmt::format("{}: {}", owner.where(), what));
     if (tensor.role != "input" && tensor.role != "output") {
-      entry.refuse(fmt::format("\"role\" must be input or output, got {}", excerpt(Json(tensor.role))));
+      entry.refuse(
+          fmt::format("\"role\" must be input or output, got {}", excerpt(Json(tensor.role))));
     }
-    const Span span{data_file, entry.integer("offset"), entry.data_type("dtype"), entry.integers("shape")};
-    const std::int64_t needed = checked_count(owner, what, span.shape) * static_cast<std::int64_t>(size_of(span.type));
+    const Span span{data_file, entry.integer("offset"), entry.data_type("dtype"),
+                    entry.integers("shape")};
+    const std::int64_t needed =
+        checked_count(owner, what, span.shape) * static_cast<std::int64_t>(size_of(span.type));
     if (entry.integer("bytes") != needed) {
-      owner.refuse(fmt::format("{} has {} bytes but its shape and type need {}", what, entry.integer("bytes"), needed));
+      owner.refuse(fmt::format("{} has {} bytes but its shape and type need {}", what,
+                               entry.integer("bytes"), needed));
     }
     tensor.array = read_span(folder, owner, what, span);
     tensors.push_back(std::move(tensor));

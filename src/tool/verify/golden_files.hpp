@@ -2,9 +2,10 @@
 //
 // Recorded answers on disk: an index (cases.json or cases.tsv) and the arrays it points to.
 //
-// Everything in these files is somebody else's claim. Types, ranges, shapes, offsets and byte counts are checked, against the size of the
-// file they speak of, before anything is allocated or read; what does not hold is a FileError that names file, case and rule. Knows JSON
-// and bytes; what the cases mean is left to verify_*.hpp.
+// Everything in these files is somebody else's claim. Types, ranges, shapes, offsets and byte
+// counts are checked, against the size of the file they speak of, before anything is allocated or
+// read; what does not hold is a FileError that names file, case and rule. Knows JSON and bytes;
+// what the cases mean is left to verify_*.hpp.
 #pragma once
 
 #include <cstddef>
@@ -87,8 +88,10 @@ struct Span {
   Dims shape{};
 };
 
-/// Reads the array called `what`; refuses names that leave the folder, missing files, and spans that end after the file does.
-Array read_span(const std::filesystem::path& folder, const Entry& owner, const std::string& what, const Span& span);
+/// Reads the array called `what`; refuses names that leave the folder, missing files, and spans
+/// that end after the file does.
+Array read_span(const std::filesystem::path& folder, const Entry& owner, const std::string& what,
+                const Span& span);
 
 /// A tensor as the indices of ONNX and Ascend have it: name, role, dtype, shape, offset, bytes.
 struct NamedTensor {
@@ -98,12 +101,14 @@ struct NamedTensor {
 };
 
 /// The `tensors` of a case, read from `data_file`.
-std::vector<NamedTensor> read_tensors(const std::filesystem::path& folder, const Entry& owner, const std::string& data_file);
+std::vector<NamedTensor> read_tensors(const std::filesystem::path& folder, const Entry& owner,
+                                      const std::string& data_file);
 
 /// Everything an index says of a case but where its arrays lie, as one line of JSON.
 std::string parameters_of(const Entry& entry);
 
-/// A parsed index with the path it came from. A table (cases.tsv) becomes the same objects as the JSON beside it would.
+/// A parsed index with the path it came from. A table (cases.tsv) becomes the same objects as the
+/// JSON beside it would.
 struct Index {
   std::filesystem::path path{};
   Json content{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cases.tsv: the cases of a cases.json of ONNX or Ascend, one line per tensor, made into the same objects.
+// cases.tsv: the cases of a cases.json of ONNX or Ascend, one line per tensor, made into the same
+// objects.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -38,11 +39,14 @@ class Fields {
     if (found == row_.end()) refuse(where_, fmt::format("column \"{}\" is missing", name));
     return found->second;
   }
-  std::int64_t integer(const char* name) const { return parse<std::int64_t>(name, text(name), "an integer of 64 bits"); }
+  std::int64_t integer(const char* name) const {
+    return parse<std::int64_t>(name, text(name), "an integer of 64 bits");
+  }
   double number(const char* name) const { return parse<double>(name, text(name), "a number"); }
   Dims integers(const char* name, char separator) const {
     Dims result;
-    for (const std::string& part : split(text(name), separator)) result.push_back(parse<std::int64_t>(name, part, "integers of 64 bits"));
+    for (const std::string& part : split(text(name), separator))
+      result.push_back(parse<std::int64_t>(name, part, "integers of 64 bits"));
     return result;
   }
   const std::string& where() const { return where_; }
@@ -64,16 +68,19 @@ class Fields {
 
 Json tensor_of(const Fields& fields) {
   const Dims shape = fields.text("shape") == "scalar" ? Dims() : fields.integers("shape", 'x');
-  return {{"name", fields.text("tensor")},      {"role", fields.text("role")},     {"dtype", fields.text("dtype")}, {"shape", shape},
+  return {{"name", fields.text("tensor")},      {"role", fields.text("role")},
+          {"dtype", fields.text("dtype")},      {"shape", shape},
           {"offset", fields.integer("offset")}, {"bytes", fields.integer("bytes")}};
 }
 
 Json aclnn_case(const Fields& fields) {
-  return {{"name", fields.text("case")},     {"op", "RotaryPositionEmbedding"}, {"mode", fields.integer("mode")},
-          {"layout", fields.text("layout")}, {"table", fields.text("table")},   {"tensors", Json::array()}};
+  return {{"name", fields.text("case")},    {"op", "RotaryPositionEmbedding"},
+          {"mode", fields.integer("mode")}, {"layout", fields.text("layout")},
+          {"table", fields.text("table")},  {"tensors", Json::array()}};
 }
 
-// The table writes every attribute: a default stands for one that is not set, and `-` for one the operator does not have.
+// The table writes every attribute: a default stands for one that is not set, and `-` for one the
+// operator does not have.
 Json onnx_case(const Fields& fields) {
   const std::string& op = fields.text("op");
   const std::size_t dot = op.find('.');
@@ -86,8 +93,10 @@ Json onnx_case(const Fields& fields) {
     if (fields.integer(name) != 0) attributes[name] = fields.integer(name);
   }
   if (fields.number("scale") != 1) attributes["scale"] = fields.number("scale");
-  if (fields.text("mrope_layout") != "-") attributes["mrope_layout"] = fields.integer("mrope_layout");
-  if (fields.text("mrope_section") != "-") attributes["mrope_section"] = fields.integers("mrope_section", ',');
+  if (fields.text("mrope_layout") != "-")
+    attributes["mrope_layout"] = fields.integer("mrope_layout");
+  if (fields.text("mrope_section") != "-")
+    attributes["mrope_section"] = fields.integers("mrope_section", ',');
   return {{"name", fields.text("case")},
           {"domain", domain == "ai" ? "ai.onnx" : "com.microsoft"},
           {"op", op.substr(dot + 1)},
@@ -111,13 +120,15 @@ Index read_tsv_index(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path, error) || !next_line(file, line)) {
     refuse(path.string(), "must be a file with a line of column names");
   }
-  const std::vector<std::string> columns = split(line.rfind("# ", 0) == 0 ? line.substr(2) : line, '\t');
+  const std::vector<std::string> columns =
+      split(line.rfind("# ", 0) == 0 ? line.substr(2) : line, '\t');
   Json cases = Json::array();
   for (int number = 2; next_line(file, line); ++number) {
     if (line.empty()) continue;
     const std::string where = fmt::format("{}: line {}", path.string(), number);
     const std::vector<std::string> values = split(line, '\t');
-    if (values.size() != columns.size()) refuse(where, fmt::format("must have {} columns, got {}", columns.size(), values.size()));
+    if (values.size() != columns.size())
+      refuse(where, fmt::format("must have {} columns, got {}", columns.size(), values.size()));
     NamedValues row;
     for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = values[i];
     const Fields fields(std::move(row), where);

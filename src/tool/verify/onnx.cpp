@@ -54,11 +54,14 @@ onnx::Node read_node(const Entry& entry) {
   onnx::Node node;
   node.domain = entry.text("domain");
   node.op_type = entry.text("op");
-  node.opset = entry.has("opset") ? entry.integer("opset") : node.domain == "com.microsoft" ? 1 : 23;
+  node.opset = entry.has("opset")               ? entry.integer("opset")
+               : node.domain == "com.microsoft" ? 1
+                                                : 23;
   node.wide_cache = wide_cache_of(entry);
   if (!entry.has("attributes")) return node;
   const Entry attributes = entry.object("attributes", "attributes");
-  for (const auto& item : attributes.json().items()) node.attributes[item.key()] = attribute(attributes, item.key());
+  for (const auto& item : attributes.json().items())
+    node.attributes[item.key()] = attribute(attributes, item.key());
   return node;
 }
 
@@ -80,10 +83,12 @@ Case read_case(const Index& index, const Entry& entry) {
   const std::optional<ScalarType> type = scalar_type_of(c.inputs[0].array.type);
   if (!type) entry.refuse(fmt::format("tensor \"{}\" must hold floats", c.inputs[0].name));
   if (c.output.array.type != c.inputs[0].array.type) {
-    entry.refuse(fmt::format("tensor \"{}\" must have the type of \"{}\"", c.output.name, c.inputs[0].name));
+    entry.refuse(
+        fmt::format("tensor \"{}\" must have the type of \"{}\"", c.output.name, c.inputs[0].name));
   }
   if (c.output.array.shape != c.inputs[0].array.shape) {
-    entry.refuse(fmt::format("tensor \"{}\" must have the shape of \"{}\"", c.output.name, c.inputs[0].name));
+    entry.refuse(fmt::format("tensor \"{}\" must have the shape of \"{}\"", c.output.name,
+                             c.inputs[0].name));
   }
   c.type = *type;
   return c;
@@ -100,12 +105,15 @@ Values run_stored(const Case& c) {
   std::vector<onnx::Value> inputs;
   inputs.reserve(c.inputs.size());
   for (const NamedTensor& tensor : c.inputs) {
-    inputs.push_back({element_type(tensor.array.type), tensor.array.bytes.data(), tensor.array.shape, true});
+    inputs.push_back(
+        {element_type(tensor.array.type), tensor.array.bytes.data(), tensor.array.shape, true});
   }
-  return eigen_rope::detail::with_scalar(c.type, [&](auto tag) { return run_as<typename decltype(tag)::type>(c, inputs); });
+  return eigen_rope::detail::with_scalar(
+      c.type, [&](auto tag) { return run_as<typename decltype(tag)::type>(c, inputs); });
 }
 
-// Runs the node in double on changed values. Of a node's float inputs the first is X, the second the cosines, the third the sines.
+// Runs the node in double on changed values. Of a node's float inputs the first is X, the second
+// the cosines, the third the sines.
 template <class Change>
 Values run_in_double(const Case& c, const Change& change) {
   std::vector<Values> floats;
@@ -128,9 +136,11 @@ Values run_in_double(const Case& c, const Change& change) {
 
 Values magnitudes(const Case& c) {
   const Values plus = run_in_double(c, [](bool, double value) { return std::abs(value); });
-  const Values minus = run_in_double(c, [](bool sines, double value) { return sines ? -std::abs(value) : std::abs(value); });
+  const Values minus = run_in_double(
+      c, [](bool sines, double value) { return sines ? -std::abs(value) : std::abs(value); });
   Values result(plus.size());
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::max(std::abs(plus[i]), std::abs(minus[i]));
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = std::max(std::abs(plus[i]), std::abs(minus[i]));
   return result;
 }
 
@@ -140,9 +150,11 @@ Check check_case(const Case& c) {
   const Values magnitude = magnitudes(c);
   const bool narrow = c.type == ScalarType::f16 || c.type == ScalarType::bf16;
   constexpr double of_numpy = 2e-7;
-  Bounds bounds{c.type, run_in_double(c, [](bool, double value) { return value; }), Values(stored.size())};
+  Bounds bounds{c.type, run_in_double(c, [](bool, double value) { return value; }),
+                Values(stored.size())};
   for (std::size_t i = 0; i < stored.size(); ++i) {
-    const double relative = 4 * half_unit(c.type == ScalarType::f64 ? ScalarType::f64 : ScalarType::f32);
+    const double relative =
+        4 * half_unit(c.type == ScalarType::f64 ? ScalarType::f64 : ScalarType::f32);
     double& allowed = bounds.allowed[i];
     allowed = relative * magnitude[i] + smallest_positive(c.type);
     if (c.type == ScalarType::f32 && !c.distance_known) allowed = std::max(allowed, of_numpy);
@@ -168,8 +180,9 @@ void verify_onnx(Report& report, const Index& index) {
     const Case c = read_case(index, entry);
     CaseResult result = run_case(index, entry, [&] { return std::vector<Check>{check_case(c)}; });
     result.name = entry.text("name");
-    result.group =
-        fmt::format("{} {}.{}", std::filesystem::weakly_canonical(index.folder()).filename().string(), c.node.domain, c.node.op_type);
+    result.group = fmt::format(
+        "{} {}.{}", std::filesystem::weakly_canonical(index.folder()).filename().string(),
+        c.node.domain, c.node.op_type);
     report.cases.push_back(std::move(result));
   }
 }

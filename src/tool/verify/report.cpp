@@ -45,28 +45,33 @@ std::string table_of(const Report& report) {
   for (const Group& group : groups) width = std::max(width, group.key.second.size());
   std::string text = fmt::format("{:<{}}  {:>6}  {:>12}\n", "group", width, "cases", "worst/bound");
   for (const Group& group : groups) {
-    text += fmt::format("{:<{}}  {:>6}  {:>12.4g}  {}\n", group.key.second, width, group.cases, group.worst,
-                        group.failed == 0 ? "ok" : "FAILED");
+    text += fmt::format("{:<{}}  {:>6}  {:>12.4g}  {}\n", group.key.second, width, group.cases,
+                        group.worst, group.failed == 0 ? "ok" : "FAILED");
   }
   return text;
 }
 
 std::string failure_text(const CaseResult& result) {
-  std::string text = fmt::format("FAILED {}: case {} (group {})\n  {}\n", result.folder, result.name, result.group, result.parameters);
-  if (!result.refusal.empty()) text += fmt::format("  the operator refused it: {}\n", result.refusal);
+  std::string text = fmt::format("FAILED {}: case {} (group {})\n  {}\n", result.folder,
+                                 result.name, result.group, result.parameters);
+  if (!result.refusal.empty())
+    text += fmt::format("  the operator refused it: {}\n", result.refusal);
   for (const Check& check : result.checks) {
     if (check.passed()) continue;
-    text += fmt::format("  {} {}: error {:.6g}, bound {:.6g}; element {}: mine {:.17g}, stored {:.17g}\n", check.policy, check.output,
-                        check.error, check.bound, check.element, check.mine, check.stored);
+    text += fmt::format(
+        "  {} {}: error {:.6g}, bound {:.6g}; element {}: mine {:.17g}, stored {:.17g}\n",
+        check.policy, check.output, check.error, check.bound, check.element, check.mine,
+        check.stored);
     if (!check.problem.empty()) text += fmt::format("    {}\n", check.problem);
   }
   return text;
 }
 
 Json json_of(const Check& check) {
-  return {{"policy", check.policy},   {"output", check.output},   {"error", check.error},     {"bound", check.bound},
-          {"ratio", check.ratio},     {"element", check.element}, {"mine", check.mine},       {"stored", check.stored},
-          {"unequal", check.unequal}, {"rounded", check.rounded}, {"problem", check.problem}, {"passed", check.passed()}};
+  return {{"policy", check.policy},   {"output", check.output},   {"error", check.error},
+          {"bound", check.bound},     {"ratio", check.ratio},     {"element", check.element},
+          {"mine", check.mine},       {"stored", check.stored},   {"unequal", check.unequal},
+          {"rounded", check.rounded}, {"problem", check.problem}, {"passed", check.passed()}};
 }
 
 Json json_of(const Report& report) {
@@ -99,10 +104,12 @@ Json json_of(const Report& report) {
 }  // namespace
 
 bool CaseResult::passed() const {
-  return refusal.empty() && std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passed(); });
+  return refusal.empty() && std::all_of(checks.begin(), checks.end(),
+                                        [](const Check& check) { return check.passed(); });
 }
 
-CaseResult run_case(const Index& index, const Entry& entry, const std::function<std::vector<Check>()>& check) {
+CaseResult run_case(const Index& index, const Entry& entry,
+                    const std::function<std::vector<Check>()>& check) {
   CaseResult result;
   result.folder = index.folder().string();
   result.parameters = parameters_of(entry);
@@ -133,14 +140,17 @@ void Report::apply_group_rules() {
       const std::int64_t allowed = std::max<std::int64_t>(1, share.rounded / check.share);
       if (share.unequal <= allowed) continue;
       if (!check.problem.empty()) check.problem += "; ";
-      check.problem += fmt::format("{} elements are not the expected value rounded once, {} of {} in the group, where {} may",
-                                   check.unequal, share.unequal, share.rounded, allowed);
+      check.problem += fmt::format(
+          "{} elements are not the expected value rounded once, {} of {} in the group, where {} "
+          "may",
+          check.unequal, share.unequal, share.rounded, allowed);
     }
   }
 }
 
 std::int64_t Report::passed() const {
-  return std::count_if(cases.begin(), cases.end(), [](const CaseResult& result) { return result.passed(); });
+  return std::count_if(cases.begin(), cases.end(),
+                       [](const CaseResult& result) { return result.passed(); });
 }
 
 std::int64_t Report::failed() const { return static_cast<std::int64_t>(cases.size()) - passed(); }
@@ -159,7 +169,8 @@ std::string text_of(const Report& report, Detail detail) {
 
 void write_json(const Report& report, const fs::path& path) {
   // Numbers that are not finite become null.
-  const std::string text = json_of(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text =
+      json_of(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   write_whole(path, text);
 }
 

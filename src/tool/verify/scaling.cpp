@@ -38,25 +38,34 @@ class Parameters {
   }
   bool has(Names names) const { return find(names) != nullptr; }
   double number(Names names) const { return entry_.number(name_of(names)); }
-  double number(Names names, double otherwise) const { return has(names) ? number(names) : otherwise; }
+  double number(Names names, double otherwise) const {
+    return has(names) ? number(names) : otherwise;
+  }
   std::int64_t integer(Names names) const { return entry_.integer(name_of(names)); }
-  std::int64_t integer(Names names, std::int64_t otherwise) const { return has(names) ? integer(names) : otherwise; }
-  // Rates are made before they are compared with those stored: a number alone must not ask for any amount of memory.
+  std::int64_t integer(Names names, std::int64_t otherwise) const {
+    return has(names) ? integer(names) : otherwise;
+  }
+  // Rates are made before they are compared with those stored: a number alone must not ask for any
+  // amount of memory.
   std::int64_t dims(Names names) const {
     const std::int64_t value = integer(names);
-    if (value > most_dims) entry_.refuse(fmt::format("\"{}\" must be at most {}, got {}", name_of(names), most_dims, value));
+    if (value > most_dims)
+      entry_.refuse(
+          fmt::format("\"{}\" must be at most {}, got {}", name_of(names), most_dims, value));
     return value;
   }
   bool flag(Names names, bool otherwise) const {
     const char* name = find(names);
     if (name == nullptr) return otherwise;
-    if (!entry_.json()[name].is_boolean()) entry_.refuse(fmt::format("\"{}\" must be true or false", name));
+    if (!entry_.json()[name].is_boolean())
+      entry_.refuse(fmt::format("\"{}\" must be true or false", name));
     return entry_.json()[name].get<bool>();
   }
   std::vector<double> numbers(const char* name) const {
     std::vector<double> result;
     for (const Json& element : entry_.list(name)) {
-      if (!element.is_number()) entry_.refuse(fmt::format("\"{}\" must be a list of numbers", name));
+      if (!element.is_number())
+        entry_.refuse(fmt::format("\"{}\" must be a list of numbers", name));
       result.push_back(element.get<double>());
     }
     return result;
@@ -72,7 +81,9 @@ class Parameters {
 };
 
 // The head's size; `dim` may stand for it.
-std::int64_t head_dims(const Parameters& params) { return params.dims(params.has(head_dim) ? head_dim : dim); }
+std::int64_t head_dims(const Parameters& params) {
+  return params.dims(params.has(head_dim) ? head_dim : dim);
+}
 
 Powers<> read_powers(const Parameters& params) {
   Powers<> powers;
@@ -95,17 +106,20 @@ Frequencies read_proportional(const Parameters& params) {
   Powers<> powers;
   powers.rotary_dims = head_dims(params);
   powers.base = params.number(theta);
-  const eigen_rope::Index pairs = proportional_pairs(powers.rotary_dims, params.number(partial, 1.0));
+  const eigen_rope::Index pairs =
+      proportional_pairs(powers.rotary_dims, params.number(partial, 1.0));
   return Frequencies(powers, Proportional<>{params.number({"factor"}, 1.0), pairs});
 }
 
 Frequencies read_dynamic(const Parameters& params) {
   const std::int64_t context = params.integer(max_pos);
-  return Frequencies(read_powers(params), DynamicNtkScaling<>{params.number({"factor"}), context}, params.integer({"seq_len"}, context));
+  return Frequencies(read_powers(params), DynamicNtkScaling<>{params.number({"factor"}), context},
+                     params.integer({"seq_len"}, context));
 }
 
 Frequencies read_ntk(const Parameters& params) {
-  return Frequencies(read_powers(params), NtkScaling<>{params.number({"factor"}), params.number({"mixed_b"}, 1.0)});
+  return Frequencies(read_powers(params),
+                     NtkScaling<>{params.number({"factor"}), params.number({"mixed_b"}, 1.0)});
 }
 
 Frequencies read_yarn(const Parameters& params, YarnMagnitude magnitude) {
@@ -131,7 +145,8 @@ Frequencies read_yarn(const Parameters& params, YarnMagnitude magnitude) {
 
 Frequencies read_llama3(const Parameters& params) {
   return Frequencies(read_powers(params),
-                     Llama3<>{params.number({"factor"}), params.number(low_freq), params.number(high_freq), params.integer(original)});
+                     Llama3<>{params.number({"factor"}), params.number(low_freq),
+                              params.number(high_freq), params.integer(original)});
 }
 
 Frequencies read_longrope(const Parameters& params) {
@@ -154,23 +169,28 @@ Frequencies read_axial(const Entry& set, const Parameters& params) {
   Powers<> powers;
   powers.rotary_dims = head_dims(params);
   if (powers.rotary_dims <= 0 || powers.rotary_dims % 4 != 0) {
-    set.refuse(fmt::format("the head dims of axial must be a positive multiple of 4, got {}", powers.rotary_dims));
+    set.refuse(fmt::format("the head dims of axial must be a positive multiple of 4, got {}",
+                           powers.rotary_dims));
   }
   powers.base = params.number(theta);
   powers.exponent_dims = powers.rotary_dims / 2;
-  for (eigen_rope::Index k = 0; k < powers.rotary_dims / 2; ++k) powers.exponents.push_back(k % (powers.rotary_dims / 4));
+  for (eigen_rope::Index k = 0; k < powers.rotary_dims / 2; ++k)
+    powers.exponents.push_back(k % (powers.rotary_dims / 4));
   return Frequencies::powers(powers);
 }
 
 std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
 
-Check check_numbers(const std::string& output, const std::vector<double>& mine, const std::vector<double>& stored) {
+Check check_numbers(const std::string& output, const std::vector<double>& mine,
+                    const std::vector<double>& stored) {
   Check check;
   if (mine.size() != stored.size()) {
-    check.problem = fmt::format("there must be as many numbers as stored ({}), got {}", stored.size(), mine.size());
+    check.problem = fmt::format("there must be as many numbers as stored ({}), got {}",
+                                stored.size(), mine.size());
   } else {
     Bounds bounds{ScalarType::f64, mine, {}};
-    for (const double value : stored) bounds.allowed.push_back(allowed_units * unit_at(ScalarType::f64, value));
+    for (const double value : stored)
+      bounds.allowed.push_back(allowed_units * unit_at(ScalarType::f64, value));
     check = compare(mine, stored, bounds);
   }
   check.policy = "exact";
@@ -188,7 +208,8 @@ std::vector<Check> check_set(const Entry& set, const Stored& stored) {
   std::vector<double> rates;
   for (const DoubleDouble& rate : frequencies.rates()) rates.push_back(static_cast<double>(rate));
   return {check_numbers("inv_freq", rates, stored.rates),
-          check_numbers("attention_factor", {static_cast<double>(frequencies.attention_factor())}, {stored.attention_factor})};
+          check_numbers("attention_factor", {static_cast<double>(frequencies.attention_factor())},
+                        {stored.attention_factor})};
 }
 
 }  // namespace
@@ -225,7 +246,8 @@ Frequencies frequencies_of(const Entry& set) {
   const Parameters params(object);
   const std::string type = first_word(set.text("type"));
   if (type == "default") return Frequencies::powers(read_powers(params));
-  if (type == "linear") return Frequencies(read_powers(params), Linear<>{params.number({"factor"})});
+  if (type == "linear")
+    return Frequencies(read_powers(params), Linear<>{params.number({"factor"})});
   if (type == "proportional") return read_proportional(params);
   if (type == "dynamic") return read_dynamic(params);
   if (type == "ntk") return read_ntk(params);
@@ -234,20 +256,26 @@ Frequencies frequencies_of(const Entry& set) {
   if (type == "llama3") return read_llama3(params);
   if (type == "longrope") return read_longrope(params);
   if (type == "axial") return read_axial(set, params);
-  const std::string got = Json(type).dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60);
-  set.refuse(fmt::format(
-      "\"type\" must be default, linear, proportional, dynamic, ntk, yarn, deepseek_yarn, llama3, longrope or axial, got {}", got));
+  const std::string got =
+      Json(type).dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60);
+  set.refuse(
+      fmt::format("\"type\" must be default, linear, proportional, dynamic, ntk, yarn, "
+                  "deepseek_yarn, llama3, longrope or axial, got {}",
+                  got));
 }
 
 void verify_scaling(Report& report, const Index& index) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry set = index.entry(i);
-    Stored stored{decimal(set, "attention_factor", set.json().value("attention_factor", Json())), {}};
-    for (const Json& rate : set.list("inv_freq")) stored.rates.push_back(decimal(set, "inv_freq", rate));
+    Stored stored{decimal(set, "attention_factor", set.json().value("attention_factor", Json())),
+                  {}};
+    for (const Json& rate : set.list("inv_freq"))
+      stored.rates.push_back(decimal(set, "inv_freq", rate));
     if (stored.rates.empty()) set.refuse("\"inv_freq\" must not be empty");
     Json described = set.json();
     described.erase("inv_freq");
-    CaseResult result = run_case(index, Entry(described, set.where()), [&] { return check_set(set, stored); });
+    CaseResult result =
+        run_case(index, Entry(described, set.where()), [&] { return check_set(set, stored); });
     result.name = set.text("name");
     result.group = "scaling " + first_word(set.text("type"));
     report.cases.push_back(std::move(result));

@@ -16,7 +16,8 @@ namespace eigen_rope::tool {
 namespace fs = std::filesystem;
 namespace {
 
-// A folder and all below it, sorted so that the order of the report does not depend on the file system. Links to folders are not followed.
+// A folder and all below it, sorted so that the order of the report does not depend on the file
+// system. Links to folders are not followed.
 std::vector<fs::path> folders_below(const fs::path& root) {
   std::error_code error;
   if (!fs::is_directory(root, error)) refuse(root.string(), "must be a folder");
@@ -24,9 +25,11 @@ std::vector<fs::path> folders_below(const fs::path& root) {
   fs::recursive_directory_iterator entries(root, error);
   for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
     std::error_code ignored;
-    if (entries->is_directory(ignored) && !entries->is_symlink(ignored)) folders.push_back(entries->path());
+    if (entries->is_directory(ignored) && !entries->is_symlink(ignored))
+      folders.push_back(entries->path());
   }
-  if (error) refuse(root.string(), fmt::format("must be a folder that can be read: {}", error.message()));
+  if (error)
+    refuse(root.string(), fmt::format("must be a folder that can be read: {}", error.message()));
   std::sort(folders.begin(), folders.end());
   return folders;
 }
@@ -55,7 +58,8 @@ bool verify_folder(Report& report, const fs::path& folder, PrecisionChoice preci
   }
   if (present(folder / "errors.json")) {
     known = true;
-    report.remarks.push_back(fmt::format("{}: not checked: it holds calls without answers", (folder / "errors.json").string()));
+    report.remarks.push_back(fmt::format("{}: not checked: it holds calls without answers",
+                                         (folder / "errors.json").string()));
   }
   return known;
 }
@@ -72,7 +76,8 @@ Report verify(const std::vector<fs::path>& paths, PrecisionChoice precision) {
   std::set<fs::path> done;
   const auto verify_scalings = [&](const fs::path& file) {
     std::error_code error;
-    if (done.insert(fs::weakly_canonical(file, error)).second) verify_scaling(report, read_scaling_index(file));
+    if (done.insert(fs::weakly_canonical(file, error)).second)
+      verify_scaling(report, read_scaling_index(file));
   };
   for (const fs::path& root : paths) {
     if (is_json_file(root)) {
@@ -87,7 +92,10 @@ Report verify(const std::vector<fs::path>& paths, PrecisionChoice precision) {
       known = true;
       verify_scalings(folder / "inv_freq.json");
     }
-    if (!known) refuse(root.string(), "must hold a recording somewhere: cases.json, cases.tsv, inv_freq.json or errors.json");
+    if (!known)
+      refuse(
+          root.string(),
+          "must hold a recording somewhere: cases.json, cases.tsv, inv_freq.json or errors.json");
   }
   report.apply_group_rules();
   return report;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigen tensors and single numbers as flat arrays and back, in memory order, with the scalar changed on the way: what a gradient check
-// needs to call a user's function at other points and in other scalars.
+// Eigen tensors and single numbers as flat arrays and back, in memory order, with the scalar
+// changed on the way: what a gradient check needs to call a user's function at other points and in
+// other scalars.
 //
 // Not views: everything is copied.
 #pragma once
@@ -23,7 +24,9 @@ using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
 template <class T, class = void>
 struct IsTensorExpression : std::false_type {};
 template <class T>
-struct IsTensorExpression<T, std::enable_if_t<std::is_base_of_v<Eigen::TensorBase<T, Eigen::ReadOnlyAccessors>, T>>> : std::true_type {};
+struct IsTensorExpression<
+    T, std::enable_if_t<std::is_base_of_v<Eigen::TensorBase<T, Eigen::ReadOnlyAccessors>, T>>>
+    : std::true_type {};
 
 /// How a number, or a tensor, is taken apart. Undefined for anything else.
 template <class T>
@@ -37,7 +40,8 @@ struct Flat<Eigen::Tensor<S, rank, options, TensorIndex>> {
 
   static FlatArray array(const With<S>& tensor) {
     FlatArray result;
-    for (const auto extent : tensor.dimensions()) result.extents.push_back(static_cast<Index>(extent));
+    for (const auto extent : tensor.dimensions())
+      result.extents.push_back(static_cast<Index>(extent));
     if ((options & Eigen::RowMajor) != 0) result.order = MemoryOrder::last_index_fastest;
     return result;
   }
@@ -46,7 +50,8 @@ struct Flat<Eigen::Tensor<S, rank, options, TensorIndex>> {
   template <class T, class Entry>
   static With<T> filled(const FlatArray& array, const Entry& entry) {
     Eigen::DSizes<TensorIndex, rank> sizes;
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis) sizes[axis] = static_cast<TensorIndex>(array.extents[axis]);
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+      sizes[axis] = static_cast<TensorIndex>(array.extents[axis]);
     With<T> result(sizes);
     const Index size = static_cast<Index>(result.size());
     for (Index j = 0; j < size; ++j) result.data()[j] = entry(j);
@@ -81,7 +86,8 @@ auto evaluated(const Result& result) {
   if constexpr (IsTensorExpression<Result>::value) {
     using Traits = Eigen::internal::traits<Result>;
     using S = std::remove_const_t<typename Traits::Scalar>;
-    return Eigen::Tensor<S, static_cast<int>(Traits::NumDimensions), static_cast<int>(Traits::Layout), typename Traits::Index>(result);
+    return Eigen::Tensor<S, static_cast<int>(Traits::NumDimensions),
+                         static_cast<int>(Traits::Layout), typename Traits::Index>(result);
   } else {
     return result;
   }

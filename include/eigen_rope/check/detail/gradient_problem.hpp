@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A gradient check without types: f and its claimed gradient as functions of flat arrays of double, which is all the arithmetic of the
-// check (src/check/check_gradient.cpp, compiled once) sees. All arguments stand one after another in one array, each in its memory order.
+// A gradient check without types: f and its claimed gradient as functions of flat arrays of double,
+// which is all the arithmetic of the check (src/check/check_gradient.cpp, compiled once) sees. All
+// arguments stand one after another in one array, each in its memory order.
 //
 // Not tensors: flat_tensor.hpp makes these arrays of them, check_gradient.hpp puts both together.
 #pragma once
@@ -49,12 +50,16 @@ struct GradientProblem {
 
 enum class ProblemKind { differentiable, linear };
 
-EIGEN_ROPE_API GradientReport run_gradient_check(const GradientProblem& problem, const GradientCheckOptions& options, ProblemKind kind);
+EIGEN_ROPE_API GradientReport run_gradient_check(const GradientProblem& problem,
+                                                 const GradientCheckOptions& options,
+                                                 ProblemKind kind);
 
 /// Throws `<what> must have shape [a, b], got [c]` unless they are equal.
-EIGEN_ROPE_API void require_extents(std::string_view what, const std::vector<Index>& expected, const std::vector<Index>& got);
+EIGEN_ROPE_API void require_extents(std::string_view what, const std::vector<Index>& expected,
+                                    const std::vector<Index>& got);
 
 /// The names of `count` arguments: those of the options, or x, or x0, x1, ...
-EIGEN_ROPE_API std::vector<std::string> argument_names(const std::vector<std::string>& given, std::size_t count);
+EIGEN_ROPE_API std::vector<std::string> argument_names(const std::vector<std::string>& given,
+                                                       std::size_t count);
 
 }  // namespace eigen_rope::detail

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every class of parameters (powers, and each scaling) has in common. A class lists its parameters once, for as many objects at a time
-// as the visitor takes:
+// What every class of parameters (powers, and each scaling) has in common. A class lists its
+// parameters once, for as many objects at a time as the visitor takes:
 //
 //   template <class Visit, class... Objects>
 //   static void for_each_parameter(Visit&& visit, Objects&... objects) {
 //     visit("factor", objects.factor...);
 //   }
 //
-// From that list follow ==, the printed form, the conversion to another scalar, and whatever reads or writes parameters by name. A
-// parameter is a number, a count of tokens, pairs or dims (Index), an enum, an optional number, or a list of numbers or counts.
+// From that list follow ==, the printed form, the conversion to another scalar, and whatever reads
+// or writes parameters by name. A parameter is a number, a count of tokens, pairs or dims (Index),
+// an enum, an optional number, or a list of numbers or counts.
 #pragma once
 
 #include <iosfwd>
@@ -81,21 +82,25 @@ EIGEN_ROPE_API std::ostream& print(std::ostream& stream, const std::string& text
 template <class Derived>
 class Parameters;
 template <template <class> class Class, class S>
-// NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): a class without constructors of its own is made by braces
+// NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): a class without constructors of its own
+// is made by braces
 class Parameters<Class<S>> {
   using Derived = Class<S>;
 
  public:
-  /// The same parameters as constants of another scalar; to double, their values without derivatives.
+  /// The same parameters as constants of another scalar; to double, their values without
+  /// derivatives.
   template <class T>
   Class<T> cast() const {
     Class<T> result;
-    Class<T>::for_each_parameter([](const char* /*name*/, auto& to, const auto& from) { assign_parameter(to, from); }, result,
-                                 static_cast<const Derived&>(*this));
+    Class<T>::for_each_parameter(
+        [](const char* /*name*/, auto& to, const auto& from) { assign_parameter(to, from); },
+        result, static_cast<const Derived&>(*this));
     return result;
   }
 
-  /// `yarn:factor=4,original_context=4096`: the name and every parameter, with all digits; absent ones and empty lists are left out.
+  /// `yarn:factor=4,original_context=4096`: the name and every parameter, with all digits; absent
+  /// ones and empty lists are left out.
   std::string text() const {
     ParameterText result(Derived::name);
     Derived::for_each_parameter(
@@ -114,12 +119,15 @@ class Parameters<Class<S>> {
   /// Every parameter is the same.
   friend bool operator==(const Derived& a, const Derived& b) {
     bool same = true;
-    Derived::for_each_parameter([&](const char* /*name*/, const auto& x, const auto& y) { same = same && x == y; }, a, b);
+    Derived::for_each_parameter(
+        [&](const char* /*name*/, const auto& x, const auto& y) { same = same && x == y; }, a, b);
     return same;
   }
   friend bool operator!=(const Derived& a, const Derived& b) { return !(a == b); }
   /// Writes text().
-  friend std::ostream& operator<<(std::ostream& stream, const Derived& parameters) { return print(stream, parameters.text()); }
+  friend std::ostream& operator<<(std::ostream& stream, const Derived& parameters) {
+    return print(stream, parameters.text());
+  }
 };
 
 }  // namespace eigen_rope::detail

@@ -2,12 +2,14 @@
 //
 // The one pass behind every gradient: row by row of the table, over all rows of x that share it.
 //
-//   sums (pair_sums.hpp) of u, the rotation's input or output, and g, the gradient with respect to its output
+//   sums (pair_sums.hpp) of u, the rotation's input or output, and g, the gradient with respect to
+//       its output
 //   dx = the transposed rotation of g
 //
-// Both work on pieces that stay in the second-level cache, so memory is read and written once. A table row is summed by one thread in
-// memory order: the bits depend neither on the number of threads nor on where the tensors lie. What becomes of a row's sums is the
-// caller's: finish(row, sums), where `row` counts in the order of the table's memory. Not here: parameters, results.
+// Both work on pieces that stay in the second-level cache, so memory is read and written once. A
+// table row is summed by one thread in memory order: the bits depend neither on the number of
+// threads nor on where the tensors lie. What becomes of a row's sums is the caller's: finish(row,
+// sums), where `row` counts in the order of the table's memory. Not here: parameters, results.
 #pragma once
 
 #include <algorithm>
@@ -38,11 +40,13 @@ struct BackwardPass {
 };
 
 /// What messages call u.
-inline std::string name_of_u(GradientsFrom from) { return from == GradientsFrom::input ? "x" : "y"; }
+inline std::string name_of_u(GradientsFrom from) {
+  return from == GradientsFrom::input ? "x" : "y";
+}
 
 template <class G, class U>
-void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, const std::string& name, const StridedView<U>& other,
-                          const Strides& other_strides) {
+void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, const std::string& name,
+                          const StridedView<U>& other, const Strides& other_strides) {
   if (!same_rows(dx, other) && overlap(stretch_of(dx, strides), stretch_of(other, other_strides))) {
     fail("dx must be the same rows as " + name + " or not overlap them");
   }
@@ -50,14 +54,14 @@ void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, cons
 
 /// Checks shapes, strides and overlap. dx is a null pointer where it is not wanted.
 template <class U, class G>
-BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(GradientsFrom from, const StridedView<U>& u,
-                                                                                const StridedView<G>& g,
-                                                                                const StridedView<std::remove_const_t<G>>* dx,
-                                                                                Index table_width, const Shape& table_outer,
-                                                                                const Pairing& pairing) {
+BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
+    GradientsFrom from, const StridedView<U>& u, const StridedView<G>& g,
+    const StridedView<std::remove_const_t<G>>* dx, Index table_width, const Shape& table_outer,
+    const Pairing& pairing) {
   BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> pass;
   if (u.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
-  if (u.shape != g.shape) fail("g must have " + name_of_u(from) + "'s shape " + u.shape.text(), g.shape.text());
+  if (u.shape != g.shape)
+    fail("g must have " + name_of_u(from) + "'s shape " + u.shape.text(), g.shape.text());
   pass.from = from;
   pass.u_strides = checked_strides(u.shape, u.strides, SharedElements::allowed);
   pass.g_strides = checked_strides(g.shape, g.strides, SharedElements::allowed);
@@ -68,11 +72,13 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   pass.g = g.data;
   pass.dx = nullptr;
   const bool empty = u.shape.size() == 0;
-  if (!empty && (u.data == nullptr || g.data == nullptr)) fail("a strided view must have data, got a null pointer");
+  if (!empty && (u.data == nullptr || g.data == nullptr))
+    fail("a strided view must have data, got a null pointer");
   (void)stretch_of(u, pass.u_strides);
   (void)stretch_of(g, pass.g_strides);
   if (dx == nullptr) return pass;
-  if (dx->shape != u.shape) fail("dx must have " + name_of_u(from) + "'s shape " + u.shape.text(), dx->shape.text());
+  if (dx->shape != u.shape)
+    fail("dx must have " + name_of_u(from) + "'s shape " + u.shape.text(), dx->shape.text());
   pass.dx_strides = checked_strides(dx->shape, dx->strides, SharedElements::refused);
   if (empty) return pass;
   if (dx->data == nullptr) fail("a strided view must have data, got a null pointer");
@@ -83,7 +89,8 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   return pass;
 }
 
-/// Table rows go together whose rows of g have about so many bytes: they are read twice, from the second-level cache the second time.
+/// Table rows go together whose rows of g have about so many bytes: they are read twice, from the
+/// second-level cache the second time.
 inline constexpr Index backward_chunk_bytes = Index{128} * 1024;
 
 /// Runs whose table_a counts pairs, whatever the table's width.
@@ -112,22 +119,27 @@ inline Index even_rows(const Walk& walk, Index row) {
 
 /// Sums over the rows of table row `row`.
 template <class U, class G, class C>
-void add_table_row(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const Runs& runs, const RowPlace& at, PairSums<C>& sums) {
+void add_table_row(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const Runs& runs,
+                   const RowPlace& at, PairSums<C>& sums) {
   RowSteps inner = first_level(walks.sharing);
   const RowSteps outer = walks.sharing.count > 1 ? walks.sharing.levels[1] : RowSteps{1, 0, 0, 0};
   const Index together = inner.count * outer.count;
   for (Index done = 0; done < walks.sharing.rows; done += together) {
     const RowPlace within = place_of_row(walks.sharing, done);
-    const PairRows<U, G> rows{pass.u + at.x + within.x + pass.plan.offset, pass.g + at.y + within.y + pass.plan.offset, inner, outer};
+    const PairRows<U, G> rows{pass.u + at.x + within.x + pass.plan.offset,
+                              pass.g + at.y + within.y + pass.plan.offset, inner, outer};
     add_pairs(runs, rows, sums);
   }
 }
 
 /// Both of table row `row` at once, where there is a loop for that.
 template <class U, class G, class TableScalar, class C>
-bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass, [[maybe_unused]] const BackwardWalks& read,
-                              [[maybe_unused]] const BackwardWalks& written, [[maybe_unused]] const RowPlan& transpose,
-                              [[maybe_unused]] const Runs& runs, [[maybe_unused]] const TableView<TableScalar>& table,
+bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass,
+                              [[maybe_unused]] const BackwardWalks& read,
+                              [[maybe_unused]] const BackwardWalks& written,
+                              [[maybe_unused]] const RowPlan& transpose,
+                              [[maybe_unused]] const Runs& runs,
+                              [[maybe_unused]] const TableView<TableScalar>& table,
                               [[maybe_unused]] Index row, [[maybe_unused]] PairSums<C>& sums) {
   if constexpr (may_add_and_rotate<U, G, TableScalar>) {
     const auto same_levels = [&](int level) {
@@ -135,7 +147,9 @@ bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass, [
       return read.sharing.levels[i].count == written.sharing.levels[i].count;
     };
     const int levels = read.sharing.count;
-    if (pass.dx == nullptr || sums.products() != Products::difference || levels > 2 || written.sharing.count != levels) return false;
+    if (pass.dx == nullptr || sums.products() != Products::difference || levels > 2 ||
+        written.sharing.count != levels)
+      return false;
     for (int level = 0; level < levels; ++level) {
       if (!same_levels(level)) return false;
     }
@@ -148,9 +162,11 @@ bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass, [
     const Index offset = pass.plan.offset;
     return add_and_rotate(
         transpose, runs,
-        RotatedPairRows<G>{pass.u + at.x + offset, pass.g + at.y + offset, pass.dx + dx_at.y + offset, table.cos + at.table,
-                           table.sin + at.table, level_of(read.sharing, 0), level_of(read.sharing, 1), level_of(written.sharing, 0).y,
-                           level_of(written.sharing, 1).y, written.rows.stores},
+        RotatedPairRows<G>{pass.u + at.x + offset, pass.g + at.y + offset,
+                           pass.dx + dx_at.y + offset, table.cos + at.table, table.sin + at.table,
+                           level_of(read.sharing, 0), level_of(read.sharing, 1),
+                           level_of(written.sharing, 0).y, level_of(written.sharing, 1).y,
+                           written.rows.stores},
         sums);
   } else {
     return false;
@@ -159,8 +175,9 @@ bool add_and_rotate_table_row([[maybe_unused]] const BackwardPass<U, G>& pass, [
 
 /// dx of `count` table rows from `row` on, which advance evenly.
 template <class U, class G, class TableScalar>
-void rotate_table_rows(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const RowPlan& transpose,
-                       const TableView<TableScalar>& table, Index row, Index count) {
+void rotate_table_rows(const BackwardPass<U, G>& pass, const BackwardWalks& walks,
+                       const RowPlan& transpose, const TableView<TableScalar>& table, Index row,
+                       Index count) {
   const RowPlace at = place_of_row(walks.rows, row);
   RowSteps tokens = first_level(walks.rows);
   tokens.count = count;
@@ -169,16 +186,18 @@ void rotate_table_rows(const BackwardPass<U, G>& pass, const BackwardWalks& walk
   for (Index done = 0; done < walks.sharing.rows; done += heads.count) {
     const RowPlace within = place_of_row(walks.sharing, done);
     rotate_rows(transpose,
-                RowBlock<G, TableScalar>{pass.g + at.x + within.x, pass.dx + at.y + within.y, table.cos + at.table, table.sin + at.table,
-                                         heads_inside ? heads : tokens, heads_inside ? tokens : heads, walks.rows.stores});
+                RowBlock<G, TableScalar>{pass.g + at.x + within.x, pass.dx + at.y + within.y,
+                                         table.cos + at.table, table.sin + at.table,
+                                         heads_inside ? heads : tokens,
+                                         heads_inside ? tokens : heads, walks.rows.stores});
   }
 }
 
 /// \param table   cos and sin for dx; may be null where dx is not wanted
 /// \param finish  called once for each table row, from any thread, with its number and its sums
 template <class U, class G, class TableScalar, class Finish>
-void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table, Products products, bool sums_wanted,
-                  const Device& device, const Finish& finish) {
+void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
+                  Products products, bool sums_wanted, const Device& device, const Finish& finish) {
   using C = ComputeScalar<U, G>;
   RowPlan transpose = pass.plan;
   transpose.direction = Direction::backward;
@@ -207,15 +226,22 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
     written = {make_walk(kept, pass.g_strides, pass.dx_strides, table_steps),
                make_walk(summed, pass.g_strides, pass.dx_strides, Strides{})};
   }
-  const auto bytes_of_g = static_cast<double>(pass.plan.row_length) * static_cast<double>(read.sharing.rows) * sizeof(G);
+  const auto bytes_of_g = static_cast<double>(pass.plan.row_length) *
+                          static_cast<double>(read.sharing.rows) * sizeof(G);
   const double bytes_per_row = bytes_of_g * (pass.dx == nullptr ? 2 : 3);
-  if (pass.dx != nullptr) written.rows.stores = stores_for(pass.g, pass.dx, static_cast<double>(read.rows.rows) * bytes_per_row);
-  const auto chunk = std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));
+  if (pass.dx != nullptr)
+    written.rows.stores =
+        stores_for(pass.g, pass.dx, static_cast<double>(read.rows.rows) * bytes_per_row);
+  const auto chunk =
+      std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));
   device.for_range(read.rows.rows, bytes_per_row, [&](Index first, Index last) {
     PairSums<C> sums(sums_wanted ? pass.plan.rotary_dims : 0, products);
-    const auto finish_row = [&](Index row) { finish(place_of_row(read.rows, row).table / std::max<Index>(1, table.width), sums); };
+    const auto finish_row = [&](Index row) {
+      finish(place_of_row(read.rows, row).table / std::max<Index>(1, table.width), sums);
+    };
     for (Index row = first; row < last;) {
-      if (sums_wanted && add_and_rotate_table_row(pass, read, written, transpose, runs, table, row, sums)) {
+      if (sums_wanted &&
+          add_and_rotate_table_row(pass, read, written, transpose, runs, table, row, sums)) {
         finish_row(row++);
         continue;
       }

@@ -2,16 +2,20 @@
 //
 // The sums every gradient of a rotation's table is made of.
 //
-// For each pair of some rows that share a table row, with members u_a, u_b of one tensor and g_A, g_B of the other:
+// For each pair of some rows that share a table row, with members u_a, u_b of one tensor and g_A,
+// g_B of the other:
 //
-//   direct[A]  = sum u_a g_A      direct[B]  = sum u_b g_B
-//   crossed[A] = sum u_b g_A      crossed[B] = sum u_a g_B          indexed by the slots of the result, counted from the window's begin
+//   direct[A]  = sum u_a g_A   direct[B]  = sum u_b g_B
+//   crossed[A] = sum u_b g_A   crossed[B] = sum u_a g_B   indexed by the slots of the result,
+//                                                         counted from the window's begin
 //
-// u is the rotation's input (slots a, b) or its output (slots A, B). Products of floats and of 16-bit numbers are exact in double, where
-// they are summed; sums of doubles carry what they round off in a second number; other scalars are summed as they are. Where only the
-// difference crossed[B] - crossed[A] is wanted, floats and 16-bit numbers form u_a g_B - u_b g_A in float (two products and a difference,
-// each rounded) and sum that in double, in crossed[B]: converting every operand would cost twice the time. Compiled once in the library for
-// the four scalars the rotation is compiled for; here stands the template. Not here: which rows, and what becomes of sums.
+// u is the rotation's input (slots a, b) or its output (slots A, B). Products of floats and of
+// 16-bit numbers are exact in double, where they are summed; sums of doubles carry what they round
+// off in a second number; other scalars are summed as they are. Where only the difference
+// crossed[B] - crossed[A] is wanted, floats and 16-bit numbers form u_a g_B - u_b g_A in float (two
+// products and a difference, each rounded) and sum that in double, in crossed[B]: converting every
+// operand would cost twice the time. Compiled once in the library for the four scalars the rotation
+// is compiled for; here stands the template. Not here: which rows, and what becomes of sums.
 #pragma once
 
 #include <cmath>
@@ -51,7 +55,9 @@ class PairSums {
   using Sum = SumScalar<C>;
 
   PairSums(Index dims, Products products)
-      : dims_(dims), products_(products), values_(static_cast<std::size_t>(arrays * dims), converted<Sum>(0.0)) {}
+      : dims_(dims),
+        products_(products),
+        values_(static_cast<std::size_t>(arrays * dims), converted<Sum>(0.0)) {}
 
   Index dims() const { return dims_; }
   Products products() const { return products_; }
@@ -65,7 +71,9 @@ class PairSums {
   Sum crossed(Index slot) const { return total(slot); }
   Sum direct(Index slot) const { return total(dims_ + slot); }
   /// u_a g_A + u_b g_B
-  Sum dot(const PairSlots& slots) const { return sum(dims_ + slots.A, dims_ + slots.B, converted<Sum>(1.0)); }
+  Sum dot(const PairSlots& slots) const {
+    return sum(dims_ + slots.A, dims_ + slots.B, converted<Sum>(1.0));
+  }
   /// u_a g_B - u_b g_A
   Sum cross(const PairSlots& slots) const { return sum(slots.B, slots.A, converted<Sum>(-1.0)); }
 
@@ -103,8 +111,8 @@ struct PairRows {
   RowSteps outer;
 };
 
-/// Adds the products of all rows, in memory order. u and g point at the window's first element; runs say where members lie: in_a, in_b of
-/// u and out_a, out_b of g.
+/// Adds the products of all rows, in memory order. u and g point at the window's first element;
+/// runs say where members lie: in_a, in_b of u and out_a, out_b of g.
 template <class U, class G, class C>
 void add_pairs_plainly(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>& sums) {
   using Sum = SumScalar<C>;
@@ -147,10 +155,15 @@ void add_pairs_plainly(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>
 }
 
 // Compiled once, with the instructions of the machine it runs on; the same bits as the template.
-EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums);
-EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<double, double>& rows, PairSums<double>& sums);
-EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows, PairSums<float>& sums);
-EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows, PairSums<float>& sums);
+EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<float, float>& rows,
+                              PairSums<float>& sums);
+EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<double, double>& rows,
+                              PairSums<double>& sums);
+EIGEN_ROPE_API void add_pairs(const Runs& runs, const PairRows<Eigen::half, Eigen::half>& rows,
+                              PairSums<float>& sums);
+EIGEN_ROPE_API void add_pairs(const Runs& runs,
+                              const PairRows<Eigen::bfloat16, Eigen::bfloat16>& rows,
+                              PairSums<float>& sums);
 
 /// Rows of u, g and dx that share a table row. RowSteps: x of u, y of g.
 template <class T>
@@ -167,11 +180,15 @@ struct RotatedPairRows {
   Stores stores;
 };
 
-/// Products::difference of a whole table row and its rows of dx, in one loop: overwrites the sums. False, and nothing done, for pairings,
-/// widths and targets it has no loop for. `plan` is the transposed rotation; pointers are the windows'.
-EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<float>& rows, PairSums<float>& sums);
-EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums);
-EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs, const RotatedPairRows<Eigen::bfloat16>& rows,
+/// Products::difference of a whole table row and its rows of dx, in one loop: overwrites the sums.
+/// False, and nothing done, for pairings, widths and targets it has no loop for. `plan` is the
+/// transposed rotation; pointers are the windows'.
+EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs,
+                                   const RotatedPairRows<float>& rows, PairSums<float>& sums);
+EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs,
+                                   const RotatedPairRows<Eigen::half>& rows, PairSums<float>& sums);
+EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs,
+                                   const RotatedPairRows<Eigen::bfloat16>& rows,
                                    PairSums<float>& sums);
 
 /// After the last streamed row, before another thread is told of it.
@@ -180,7 +197,8 @@ EIGEN_ROPE_API void flush_streamed_rows();
 /// Scalars for which it may do something.
 template <class U, class G, class TableScalar>
 inline constexpr bool may_add_and_rotate =
-    std::conjunction_v<std::is_same<U, G>, std::is_same<Widened<U>, float>, std::is_same<TableScalar, float>>;
+    std::conjunction_v<std::is_same<U, G>, std::is_same<Widened<U>, float>,
+                       std::is_same<TableScalar, float>>;
 
 /// Any scalars.
 template <class U, class G, class C>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An array that begins on a cache line: vector loads of a misaligned table cost up to a third of the rotation's time.
+// An array that begins on a cache line: vector loads of a misaligned table cost up to a third of
+// the rotation's time.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,8 @@ struct CacheLineAllocator {
 
   CacheLineAllocator() = default;
   template <class U>
-  CacheLineAllocator(const CacheLineAllocator<U>&) {}  // NOLINT(google-explicit-constructor): required of allocators
+  CacheLineAllocator(const CacheLineAllocator<U>&) {
+  }  // NOLINT(google-explicit-constructor): required of allocators
 
   T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(T)) fail_allocation();

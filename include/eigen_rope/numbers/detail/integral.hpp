@@ -6,7 +6,8 @@
 //   std::complex of such a number                                                         yes
 //   everything else, std::complex of floating-point numbers included                      no
 //
-// Not a list of what can be rotated: any scalar that is not whole is plain or differentiable. Without Eigen; see scalars.hpp.
+// Not a list of what can be rotated: any scalar that is not whole is plain or differentiable.
+// Without Eigen; see scalars.hpp.
 #pragma once
 
 #include <complex>

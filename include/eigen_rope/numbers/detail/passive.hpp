@@ -2,17 +2,19 @@
 //
 // The number a branch looks at: the value of any scalar as a double, its derivatives left behind.
 //
-//   arithmetic types                            the value, rounded to double
-//   DoubleDouble                                the nearest double
-//   std::complex                                the real part (the complex step keeps the derivative in the imaginary one)
-//   Eigen::AutoDiffScalar, ADOL-C's adouble     .value()
-//   Sacado's types                              .val()
-//   ceres::Jet                                  .a
-//   anything else that converts to double       the conversion
+//   arithmetic types                          the value, rounded to double
+//   DoubleDouble                              the nearest double
+//   std::complex                              the real part (the complex step keeps the derivative
+//                                             in the imaginary one)
+//   Eigen::AutoDiffScalar, ADOL-C's adouble   .value()
+//   Sacado's types                            .val()
+//   ceres::Jet                                .a
+//   anything else that converts to double     the conversion
 //
-// taken again where that is itself such a scalar (nested types, for second derivatives). Any other type joins by a function
-// `eigen_rope_passive(const S&)` in its own namespace, which returns its value; it comes before the list. Not for values that are computed
-// with: only for comparisons, rounding and checks.
+// taken again where that is itself such a scalar (nested types, for second derivatives). Any other
+// type joins by a function `eigen_rope_passive(const S&)` in its own namespace, which returns its
+// value; it comes before the list. Not for values that are computed with: only for comparisons,
+// rounding and checks.
 #pragma once
 
 #include <complex>
@@ -26,22 +28,27 @@ namespace eigen_rope::detail {
 template <class S, class = void>
 inline constexpr bool has_rope_passive = false;
 template <class S>
-inline constexpr bool has_rope_passive<S, std::void_t<decltype(eigen_rope_passive(std::declval<const S&>()))>> = true;
+inline constexpr bool
+    has_rope_passive<S, std::void_t<decltype(eigen_rope_passive(std::declval<const S&>()))>> = true;
 
 template <class S, class = void>
 inline constexpr bool has_value_function = false;
 template <class S>
-inline constexpr bool has_value_function<S, std::void_t<decltype(std::declval<const S&>().value())>> = true;
+inline constexpr bool
+    has_value_function<S, std::void_t<decltype(std::declval<const S&>().value())>> = true;
 
 template <class S, class = void>
 inline constexpr bool has_val_function = false;
 template <class S>
-inline constexpr bool has_val_function<S, std::void_t<decltype(std::declval<const S&>().val())>> = true;
+inline constexpr bool has_val_function<S, std::void_t<decltype(std::declval<const S&>().val())>> =
+    true;
 
 template <class S, class = void>
 inline constexpr bool has_jet_members = false;
 template <class S>
-inline constexpr bool has_jet_members<S, std::void_t<decltype(std::declval<const S&>().a), decltype(std::declval<const S&>().v)>> = true;
+inline constexpr bool has_jet_members<
+    S, std::void_t<decltype(std::declval<const S&>().a), decltype(std::declval<const S&>().v)>> =
+    true;
 
 template <class S>
 inline constexpr bool is_complex = false;
@@ -87,7 +94,8 @@ double passive(const S& scalar) {
     return detail::passive(scalar.a);
   } else {
     static_assert(std::is_constructible_v<double, const S&>,
-                  "[rope] the value of this scalar is unknown: give its namespace a function eigen_rope_passive(const S&)");
+                  "[rope] the value of this scalar is unknown: give its namespace a function "
+                  "eigen_rope_passive(const S&)");
     return static_cast<double>(scalar);
   }
 }

@@ -2,11 +2,13 @@
 //
 // Products that are rounded whatever the flags.
 //
-// Compilers may leave a product unrounded where a sum follows and the processor fuses both (-march=native; on 64-bit ARM without any flag).
-// Results of templates in headers would then depend on the flags of the file that uses them, and, since the linker keeps one of equal
-// functions, on those of any other file of the program. So every product of the library's own that a sum may follow is formed here. GCC
-// has no means but to hide where a number comes from, which costs no instruction but keeps loops from being vectorised. Not for
-// differentiable scalars, whose arithmetic is their authors', nor where a product is exact.
+// Compilers may leave a product unrounded where a sum follows and the processor fuses both
+// (-march=native; on 64-bit ARM without any flag). Results of templates in headers would then
+// depend on the flags of the file that uses them, and, since the linker keeps one of equal
+// functions, on those of any other file of the program. So every product of the library's own that
+// a sum may follow is formed here. GCC has no means but to hide where a number comes from, which
+// costs no instruction but keeps loops from being vectorised. Not for differentiable scalars, whose
+// arithmetic is their authors', nor where a product is exact.
 #pragma once
 
 #include <type_traits>

@@ -2,9 +2,9 @@
 //
 // A double-double rounded once, to nearest even, to any scalar a table can hold.
 //
-// Rounding to double and then again to float would round twice: a value just beside the midpoint of two floats lands on it first. So
-// the intermediate types are rounded to odd: inexact results get an odd last bit, which no later rounding can mistake for a tie
-// (Boldo and Melquiond 2008).
+// Rounding to double and then again to float would round twice: a value just beside the midpoint of
+// two floats lands on it first. So the intermediate types are rounded to odd: inexact results get
+// an odd last bit, which no later rounding can mistake for a tie (Boldo and Melquiond 2008).
 #pragma once
 
 #include <Eigen/Core>
@@ -24,7 +24,8 @@ inline double to_odd_double(DoubleDouble v) {
   std::uint64_t bits;
   std::memcpy(&bits, &v.high, sizeof bits);
   if (bits & 1) return v.high;
-  // v.high is even and inexact: its odd neighbour lies on the side of v.low. Away from zero if the signs agree.
+  // v.high is even and inexact: its odd neighbour lies on the side of v.low. Away from zero if the
+  // signs agree.
   bits += (v.low > 0) == (v.high > 0) ? 1 : std::uint64_t(-1);
   double odd;
   std::memcpy(&odd, &bits, sizeof odd);

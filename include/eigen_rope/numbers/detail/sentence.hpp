@@ -4,8 +4,9 @@
 //
 //   "a\nb" -> "a\x0ab"          "aaaaaaaaaaaaaaaaaaaa" -> "aaaa...aaaa"
 //
-// Names and values of files reach messages, and may hold line breaks, sequences that steer a terminal, or a megabyte of text. Compiled
-// once, in error.cpp. Not for files in a format of their own: JSON and gnuplot have their own rules of quoting.
+// Names and values of files reach messages, and may hold line breaks, sequences that steer a
+// terminal, or a megabyte of text. Compiled once, in error.cpp. Not for files in a format of their
+// own: JSON and gnuplot have their own rules of quoting.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,9 @@
 
 namespace eigen_rope::detail {
 
-/// `text` on one line: control characters (of ASCII, and U+0080 to U+009F in UTF-8) are written as \x and two digits. Of more than `most`
-/// bytes the middle becomes "...", no character of UTF-8 is cut. `most` >= 8. O(size of the text).
+/// `text` on one line: control characters (of ASCII, and U+0080 to U+009F in UTF-8) are written as
+/// \x and two digits. Of more than `most` bytes the middle becomes "...", no character of UTF-8 is
+/// cut. `most` >= 8. O(size of the text).
 EIGEN_ROPE_API std::string one_line(std::string_view text, std::size_t most);
 
 }  // namespace eigen_rope::detail

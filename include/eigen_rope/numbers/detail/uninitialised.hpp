@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An array on a cache line whose elements are not zeroed before they are written: zeroing a table takes a third of the time of filling it.
+// An array on a cache line whose elements are not zeroed before they are written: zeroing a table
+// takes a third of the time of filling it.
 //
-// UninitialisedVector<T>(n) and resize(n) default-initialise: numbers hold anything until they are assigned, classes are constructed as
-// ever. Values given explicitly (assign, resize(n, value), copies) are kept. Not for arrays that anything reads before it writes.
+// UninitialisedVector<T>(n) and resize(n) default-initialise: numbers hold anything until they are
+// assigned, classes are constructed as ever. Values given explicitly (assign, resize(n, value),
+// copies) are kept. Not for arrays that anything reads before it writes.
 //
-// Large blocks are aligned by hand: glibc's aligned allocation cuts a few bytes off each block, so that a freed one no longer fits the next
-// request of the same size, and every new table is made of fresh pages, whose faults cost several times the filling.
+// Large blocks are aligned by hand: glibc's aligned allocation cuts a few bytes off each block, so
+// that a freed one no longer fits the next request of the same size, and every new table is made of
+// fresh pages, whose faults cost several times the filling.
 #pragma once
 
 #include <cstddef>
@@ -29,12 +32,14 @@ struct UninitialisedAllocator : CacheLineAllocator<T> {
 
   UninitialisedAllocator() = default;
   template <class U>
-  UninitialisedAllocator(const UninitialisedAllocator<U>&) {}  // NOLINT(google-explicit-constructor): required of allocators
+  UninitialisedAllocator(const UninitialisedAllocator<U>&) {
+  }  // NOLINT(google-explicit-constructor): required of allocators
 
   T* allocate(std::size_t count) {
     if (!is_large(count)) return CacheLineAllocator<T>::allocate(count);
     if (count > static_cast<std::size_t>(-1) / sizeof(T) - line) fail_allocation();
-    // The distance back to the block, which is at least what operator new aligns to, is kept just before the array.
+    // The distance back to the block, which is at least what operator new aligns to, is kept just
+    // before the array.
     char* block = static_cast<char*>(::operator new(count * sizeof(T) + line));
     const std::size_t distance = line - reinterpret_cast<std::uintptr_t>(block) % line;
     std::memcpy(block + distance - sizeof distance, &distance, sizeof distance);

@@ -10,7 +10,8 @@
 //
 // So every way gives the same bits, and x is read before the elements computed from it are written:
 // a statement is right wherever it is right with the rotation left out (`x = x * 2` is, so
-// `x = rotate(x, ...) * 2` is; `x = x.shuffle(...)` is not). Copies of an evaluator share its state.
+// `x = rotate(x, ...) * 2` is; `x = x.shuffle(...)` is not). Copies of an evaluator share its
+// state.
 #pragma once
 
 #include <memory>
@@ -22,8 +23,8 @@
 #include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rows/detail/overlap.hpp"
 
-// Of the one branch in Eigen's loops that is taken once. A compiler that thinks it likelier, or that what it calls may write memory,
-// keeps the loop's sums in memory for its sake.
+// Of the one branch in Eigen's loops that is taken once. A compiler that thinks it likelier, or
+// that what it calls may write memory, keeps the loop's sums in memory for its sake.
 #define EIGEN_ROPE_NEVER(condition) __builtin_expect_with_probability(condition, 0, 1.0)
 #define EIGEN_ROPE_COLD_AND_PURE __attribute__((cold, noinline, pure))
 
@@ -39,18 +40,25 @@ inline constexpr bool is_rotation<RotateOp<X, TableScalar>> = true;
 namespace Eigen {
 namespace internal {
 
-// A destination of another scalar is refused in one sentence, by evalSubExprsIfNeeded: neither packets nor blocks may be tried before.
+// A destination of another scalar is refused in one sentence, by evalSubExprsIfNeeded: neither
+// packets nor blocks may be tried before.
 template <class Device, class Y, class X, class TableScalar>
 struct IsVectorizable<Device, const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>> {
-  using Evaluator = TensorEvaluator<const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>, Device>;
-  static constexpr bool fits = std::is_same_v<typename Y::Scalar, typename eigen_rope::RotateOp<X, TableScalar>::Scalar>;
+  using Evaluator =
+      TensorEvaluator<const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>, Device>;
+  static constexpr bool fits =
+      std::is_same_v<typename Y::Scalar, typename eigen_rope::RotateOp<X, TableScalar>::Scalar>;
   static constexpr bool value = fits && bool(Evaluator::PacketAccess);
 };
 template <class Device, class Y, class X, class TableScalar>
 struct IsTileable<Device, const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>> {
-  using Evaluator = TensorEvaluator<const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>, Device>;
-  static constexpr bool fits = IsVectorizable<Device, const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>>::fits;
-  static constexpr bool blocks = fits && bool(Evaluator::BlockAccess) && bool(Evaluator::PreferBlockAccess);
+  using Evaluator =
+      TensorEvaluator<const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>, Device>;
+  static constexpr bool fits =
+      IsVectorizable<Device,
+                     const TensorAssignOp<Y, const eigen_rope::RotateOp<X, TableScalar>>>::fits;
+  static constexpr bool blocks =
+      fits && bool(Evaluator::BlockAccess) && bool(Evaluator::PreferBlockAccess);
   static constexpr TiledEvaluation value = blocks ? TiledEvaluation::On : TiledEvaluation::Off;
 };
 
@@ -76,7 +84,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   static constexpr bool IsAligned = false;
   static constexpr bool PacketAccess = PacketSize > 1;
   // Blocks are raw memory, filled without constructors.
-  static constexpr bool BlockAccess = eigen_rope::detail::is_plain<XScalar> && eigen_rope::detail::is_plain<TableScalar>;
+  static constexpr bool BlockAccess =
+      eigen_rope::detail::is_plain<XScalar> && eigen_rope::detail::is_plain<TableScalar>;
   static constexpr bool PreferBlockAccess = BlockAccess;
   static constexpr bool CoordAccess = false;
   static constexpr bool RawAccess = true;
@@ -84,11 +93,15 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   using TensorBlockDesc = internal::TensorBlockDescriptor<NumDims, Index>;
   using TensorBlockScratch = internal::TensorBlockScratchAllocator<Device>;
   using ArgTensorBlock = typename Argument::TensorBlock;
-  using TensorBlock = std::conditional_t<BlockAccess, internal::TensorMaterializedBlock<Scalar, NumDims, Layout, Index>,
-                                         internal::TensorBlockNotImplemented>;
+  using TensorBlock =
+      std::conditional_t<BlockAccess,
+                         internal::TensorMaterializedBlock<Scalar, NumDims, Layout, Index>,
+                         internal::TensorBlockNotImplemented>;
 
-  TensorEvaluator(const XprType& op, const Device& device) : x_(op.expression(), device), parameters_(op.parameters()), device_(device) {
-    for (eigen_rope::detail::AxisNumber i{0}; i.value < NumDims; ++i.value) dimensions_[i] = x_.dimensions()[i];
+  TensorEvaluator(const XprType& op, const Device& device)
+      : x_(op.expression(), device), parameters_(op.parameters()), device_(device) {
+    for (eigen_rope::detail::AxisNumber i{0}; i.value < NumDims; ++i.value)
+      dimensions_[i] = x_.dimensions()[i];
   }
 
   const Dimensions& dimensions() const { return dimensions_; }
@@ -106,9 +119,9 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 
   template <class Other, std::enable_if_t<!std::is_same_v<Other, Scalar>, int> = 0>
   bool evalSubExprsIfNeeded(Other*) {
-    static_assert(
-        std::is_same_v<Other, Scalar>,
-        "[rope] the destination must have the rotation's scalar: cast the rotation, as in y = eigen_rope::rotate(x, ...).cast<double>()");
+    static_assert(std::is_same_v<Other, Scalar>,
+                  "[rope] the destination must have the rotation's scalar: cast the rotation, as "
+                  "in y = eigen_rope::rotate(x, ...).cast<double>()");
     return false;
   }
 
@@ -124,7 +137,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
       const DirectRotation rotation = make_direct(destination);
       device_.parallelForAsync(
           rotation.walk.rows, eigen_rope::detail::row_cost(bytes_per_row()),
-          [rotation](Index begin, Index end) { rotation.rows(begin, end); }, [done] { done(false); });
+          [rotation](Index begin, Index end) { rotation.rows(begin, end); },
+          [done] { done(false); });
     });
   }
 #endif
@@ -143,7 +157,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     return internal::ploadu<PacketReturnType>(elements() + index);
   }
 
-  /// What Eigen reads from the elements. The rotation itself is done by then: threads are asked before they read coefficients.
+  /// What Eigen reads from the elements. The rotation itself is done by then: threads are asked
+  /// before they read coefficients.
   TensorOpCost costPerCoeff(bool vectorized) const {
     if constexpr (eigen_rope::detail::has_pool<Device>) {
       if (nested_ != nullptr && elements_ == nullptr) elements_ = nested_->elements();
@@ -151,21 +166,30 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     return TensorOpCost(sizeof(Scalar), 0, 0, vectorized, PacketSize);
   }
 
-  internal::TensorBlockResourceRequirements getResourceRequirements() const { return nested_->block_requirements(); }
+  internal::TensorBlockResourceRequirements getResourceRequirements() const {
+    return nested_->block_requirements();
+  }
 
-  TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch, bool root_of_expr_ast = false) const {
+  TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch,
+                    bool root_of_expr_ast = false) const {
     static_assert(BlockAccess, "[rope] this scalar has no block access");
-    // The destination is ours only as the whole right-hand side: a cast around us hands down one of another scalar.
+    // The destination is ours only as the whole right-hand side: a cast around us hands down one of
+    // another scalar.
     if (!root_of_expr_ast) descriptor.DropDestinationBuffer();
-    if (nested_->made() != nullptr || !nested_->has_whole_rows(descriptor)) {  // a row's other elements are not in the block
+    if (nested_->made() != nullptr ||
+        !nested_->has_whole_rows(descriptor)) {  // a row's other elements are not in the block
       return TensorBlock::materialize(elements(), dimensions_, descriptor, scratch);
     }
-    const auto storage = TensorBlock::prepareStorage(descriptor, scratch, /*allow_strided_storage=*/true);
-    nested_->rotate_box(descriptor, storage.data(), eigen_rope::detail::outer_axes_of<Layout>(storage.strides()), scratch);
+    const auto storage =
+        TensorBlock::prepareStorage(descriptor, scratch, /*allow_strided_storage=*/true);
+    nested_->rotate_box(descriptor, storage.data(),
+                        eigen_rope::detail::outer_axes_of<Layout>(storage.strides()), scratch);
     return storage.AsTensorMaterializedBlock();
   }
 
-  EvaluatorPointerType data() const { return nested_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr; }
+  EvaluatorPointerType data() const {
+    return nested_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr;
+  }
 
  private:
   using Parameters = typename XprType::Parameters;
@@ -182,17 +206,22 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     }
   }
 
-  /// x has been evaluated, and the node turns out to be nested. Here nothing may take the evaluator's address: then Eigen's loops keep
-  /// the elements' in a register.
+  /// x has been evaluated, and the node turns out to be nested. Here nothing may take the
+  /// evaluator's address: then Eigen's loops keep the elements' in a register.
   EIGEN_ALWAYS_INLINE void prepare(const Scalar* destination) {
     nested_ = make_nested(x_, raw_x(), dimensions_, parameters_, &device_, destination);
     elements_ = nested_->made();
   }
 
-  EIGEN_DONT_INLINE static std::shared_ptr<Nested> make_nested(Argument x, const XScalar* raw_x, Dimensions dimensions,
-                                                               Parameters parameters, const Device* device, const Scalar* destination) {
+  EIGEN_DONT_INLINE static std::shared_ptr<Nested> make_nested(Argument x, const XScalar* raw_x,
+                                                               Dimensions dimensions,
+                                                               Parameters parameters,
+                                                               const Device* device,
+                                                               const Scalar* destination) {
     auto nested = std::make_shared<Nested>(std::move(x), raw_x, dimensions, parameters, *device);
-    const bool is_all = destination != nullptr;  // the whole right-hand side: blocks of it go straight to the destination
+    const bool is_all =
+        destination !=
+        nullptr;  // the whole right-hand side: blocks of it go straight to the destination
     if (nested->wants_elements(is_all)) nested->elements();
     return nested;
   }
@@ -200,7 +229,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   /// All elements, one after another. Eigen's loops ask for each of them anew.
   EIGEN_ALWAYS_INLINE const Scalar* elements() const {
     const Scalar* elements = eigen_rope::detail::published(elements_);
-    if constexpr (eigen_rope::detail::has_pool<Device>) {  // an atomic load would keep the whole loop from being vectorised
+    if constexpr (eigen_rope::detail::has_pool<Device>) {  // an atomic load would keep the whole
+                                                           // loop from being vectorised
       return EIGEN_ROPE_NEVER(elements == nullptr) ? elements_of(this) : elements;
     } else {
       if (EIGEN_ROPE_NEVER(elements == nullptr)) elements = nested_->made();
@@ -208,12 +238,17 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     }
   }
 
-  // Pure to their callers, to whom they return one address and nothing else. Without memory for the elements the program ends.
-  EIGEN_ROPE_COLD_AND_PURE static const Scalar* make_elements(Nested* nested) noexcept { return nested->late_elements(); }
-  EIGEN_ROPE_COLD_AND_PURE static const Scalar* elements_of(const TensorEvaluator* evaluator) noexcept {
+  // Pure to their callers, to whom they return one address and nothing else. Without memory for the
+  // elements the program ends.
+  EIGEN_ROPE_COLD_AND_PURE static const Scalar* make_elements(Nested* nested) noexcept {
+    return nested->late_elements();
+  }
+  EIGEN_ROPE_COLD_AND_PURE static const Scalar* elements_of(
+      const TensorEvaluator* evaluator) noexcept {
     const Scalar* made = evaluator->nested_->made();
     const Scalar* elements = made != nullptr ? made : evaluator->nested_->elements();
-    // Of an evaluator that threads share (blocks of a reversal are read by coefficients), the next block then finds them.
+    // Of an evaluator that threads share (blocks of a reversal are read by coefficients), the next
+    // block then finds them.
     eigen_rope::detail::publish(evaluator->elements_, elements);
     return elements;
   }
@@ -221,14 +256,22 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   void refuse_overlap(const Scalar* destination) const {
     const Index size = dimensions_.TotalSize();
     eigen_rope::detail::refuse_partial_overlap(raw_x(), destination, size);
-    eigen_rope::detail::refuse_table_overlap(parameters_.cos, parameters_.table_size, destination, size);
-    eigen_rope::detail::refuse_table_overlap(parameters_.sin, parameters_.table_size, destination, size);
+    eigen_rope::detail::refuse_table_overlap(parameters_.cos, parameters_.table_size, destination,
+                                             size);
+    eigen_rope::detail::refuse_table_overlap(parameters_.sin, parameters_.table_size, destination,
+                                             size);
   }
 
   OuterAxes outer_extents() const { return eigen_rope::detail::outer_axes_of<Layout>(dimensions_); }
-  OuterAxes dense_strides() const { return eigen_rope::detail::dense_strides<NumDims>(row_length(), outer_extents()); }
-  Index row_length() const { return dimensions_[Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1]; }
-  double bytes_per_row() const { return static_cast<double>(row_length()) * (sizeof(XScalar) + sizeof(Scalar)); }
+  OuterAxes dense_strides() const {
+    return eigen_rope::detail::dense_strides<NumDims>(row_length(), outer_extents());
+  }
+  Index row_length() const {
+    return dimensions_[Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1];
+  }
+  double bytes_per_row() const {
+    return static_cast<double>(row_length()) * (sizeof(XScalar) + sizeof(Scalar));
+  }
 
   /// From the raw data of x to the destination, both dense.
   struct DirectRotation {
@@ -239,21 +282,28 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     const TableScalar* sin;
     eigen_rope::detail::Walk walk;
 
-    void rows(Index begin, Index end) const { eigen_rope::detail::rotate_walk(plan, walk, x, y, cos, sin, begin, end); }
+    void rows(Index begin, Index end) const {
+      eigen_rope::detail::rotate_walk(plan, walk, x, y, cos, sin, begin, end);
+    }
   };
 
   void rotate_to(Scalar* destination) const {
     const DirectRotation rotation = make_direct(destination);
-    eigen_rope::Device(device_).for_range(rotation.walk.rows, bytes_per_row(),
-                                          [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
+    eigen_rope::Device(device_).for_range(
+        rotation.walk.rows, bytes_per_row(),
+        [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
   }
 
   DirectRotation make_direct(Scalar* destination) const {
     const OuterAxes extents = outer_extents();
     const OuterAxes dense = dense_strides();
-    DirectRotation rotation{parameters_.plan, raw_x(),
-                            destination,      parameters_.cos,
-                            parameters_.sin,  eigen_rope::detail::make_walk<NumDims>(extents, dense, dense, parameters_.table_strides)};
+    DirectRotation rotation{
+        parameters_.plan,
+        raw_x(),
+        destination,
+        parameters_.cos,
+        parameters_.sin,
+        eigen_rope::detail::make_walk<NumDims>(extents, dense, dense, parameters_.table_strides)};
     const double bytes = static_cast<double>(rotation.walk.rows) * bytes_per_row();
     rotation.walk.stores = eigen_rope::detail::stores_for(rotation.x, rotation.y, bytes);
     return rotation;
@@ -261,7 +311,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 
   Argument x_;
   Dimensions dimensions_;
-  Parameters parameters_;           // copied: some of Eigen's operations (argmax) and asynchronous evaluations outlive the expression
+  Parameters parameters_;           // copied: some of Eigen's operations (argmax) and asynchronous
+                                    // evaluations outlive the expression
   std::shared_ptr<Nested> nested_;  // where the node is nested; shared by copies
   mutable const Scalar* elements_ = nullptr;  // where they are made before Eigen's loops
   const Device EIGEN_DEVICE_REF device_;

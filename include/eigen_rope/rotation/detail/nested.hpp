@@ -5,9 +5,10 @@
 //   elements    the whole result, one element after another, in memory of the device
 //   block       whole rows of it, computed from x into a block of Eigen's
 //
-// The elements are made before Eigen's loops begin where they stay in the caches, and otherwise by whoever reads the first of them, so
-// that a statement which Eigen evaluates in blocks needs no memory for them. Rows come from x itself where x has raw data, otherwise
-// through Eigen's blocks or packets of x. x has been evaluated (evalSubExprsIfNeeded) and outlives all of this.
+// The elements are made before Eigen's loops begin where they stay in the caches, and otherwise by
+// whoever reads the first of them, so that a statement which Eigen evaluates in blocks needs no
+// memory for them. Rows come from x itself where x has raw data, otherwise through Eigen's blocks
+// or packets of x. x has been evaluated (evalSubExprsIfNeeded) and outlives all of this.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@
 namespace eigen_rope::detail {
 
 template <class Evaluator>
-class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Evaluator::DeviceType> {
+class NestedRotation
+    : public Temporary<typename Evaluator::Scalar, typename Evaluator::DeviceType> {
  public:
   using Scalar = typename Evaluator::Scalar;
   using XScalar = typename Evaluator::XScalar;
@@ -38,33 +40,44 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
   static constexpr int layout = Evaluator::Layout;
 
   /// `raw_x` is nullptr where x has to be evaluated piece by piece.
-  NestedRotation(Argument x, const XScalar* raw_x, const Dimensions& dimensions, const Parameters& parameters, const Device& device)
-      : Base(device), x_(std::move(x)), raw_x_(raw_x), dimensions_(dimensions), parameters_(parameters) {
+  NestedRotation(Argument x, const XScalar* raw_x, const Dimensions& dimensions,
+                 const Parameters& parameters, const Device& device)
+      : Base(device),
+        x_(std::move(x)),
+        raw_x_(raw_x),
+        dimensions_(dimensions),
+        parameters_(parameters) {
     if constexpr (Evaluator::BlockAccess) {
       if (raw_x_ != nullptr) std::copy_n(raw_x_, beginning(), beginning_of_x_.begin());
     }
   }
 
-  /// For elements that are made when Eigen has begun to write. A select or a concatenation may have written to x before it asks for them;
-  /// what is done then is not right, and require_unchanged_argument() says so when the statement ends: Eigen's loops must not see a throw.
+  /// For elements that are made when Eigen has begun to write. A select or a concatenation may have
+  /// written to x before it asks for them; what is done then is not right, and
+  /// require_unchanged_argument() says so when the statement ends: Eigen's loops must not see a
+  /// throw.
   const Scalar* late_elements() {
     if constexpr (Evaluator::BlockAccess) {
       const std::size_t bytes = static_cast<std::size_t>(beginning()) * sizeof(XScalar);
-      argument_changed_ = raw_x_ != nullptr && std::memcmp(raw_x_, beginning_of_x_.data(), bytes) != 0;
+      argument_changed_ =
+          raw_x_ != nullptr && std::memcmp(raw_x_, beginning_of_x_.data(), bytes) != 0;
     }
     return elements();
   }
 
-  /// Throws eigen_rope::Error if the first elements of x were no longer those of the statement's beginning when they were needed.
+  /// Throws eigen_rope::Error if the first elements of x were no longer those of the statement's
+  /// beginning when they were needed.
   void require_unchanged_argument() const {
     if (!argument_changed_) return;
     fail(
-        "a rotation inside a select or a concatenation must not be assigned to its own x where x outgrows the caches: put .eval() behind "
+        "a rotation inside a select or a concatenation must not be assigned to its own x where x "
+        "outgrows the caches: put .eval() behind "
         "it");
   }
 
-  /// Whether the elements are to be made at once. Where they stay in the caches, reading them there costs no more than asking for each
-  /// coefficient whether they are made; beyond, blocks save the memory. Blocks are raw memory: only scalars without constructors have any.
+  /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
+  /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
+  /// memory. Blocks are raw memory: only scalars without constructors have any.
   bool wants_elements(bool is_whole_right_hand_side) const {
     return !Evaluator::BlockAccess || !(is_whole_right_hand_side || outgrows_caches());
   }
@@ -77,27 +90,33 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
         using Mapper = Eigen::internal::TensorBlockMapper<rank, layout, Index>;
         const Mapper boxes(dimensions_, block_requirements());
         const OuterAxes<rank> strides = dense();
-        return this->make(size, size == 0 ? 0 : boxes.blockCount(), [this, &boxes, &strides](Scalar* y, Index part) {
-          BlockScratch scratch(this->device());
-          const BlockDescriptor box = boxes.blockDescriptor(part);
-          rotate_box(box, y + box.offset(), strides, scratch);
-        });
+        return this->make(size, size == 0 ? 0 : boxes.blockCount(),
+                          [this, &boxes, &strides](Scalar* y, Index part) {
+                            BlockScratch scratch(this->device());
+                            const BlockDescriptor box = boxes.blockDescriptor(part);
+                            rotate_box(box, y + box.offset(), strides, scratch);
+                          });
       }
     }
     constexpr Index bytes_of_part = 1 << 20;  // enough to pay for waking a thread
     const OuterAxes<rank> strides = dense();
     Walk walk = make_walk<rank>(outer_extents(), strides, strides, parameters_.table_strides);
     const Index rows = walk.rows;
-    const Index rows_of_part = bytes_of_part / (row_length() * static_cast<Index>(sizeof(XScalar) + sizeof(Scalar)) + 1) + 1;
+    const Index rows_of_part =
+        bytes_of_part / (row_length() * static_cast<Index>(sizeof(XScalar) + sizeof(Scalar)) + 1) +
+        1;
     const bool in_place = raw_x_ == nullptr;
     walk.stores = !in_place && outgrows_caches() ? Stores::streaming : Stores::cached;
-    return this->make(size, (rows + rows_of_part - 1) / rows_of_part, [this, &walk, rows, rows_of_part](Scalar* y, Index part) {
-      rotate_rows_of(walk, y, part * rows_of_part, std::min(rows, (part + 1) * rows_of_part));
-    });
+    return this->make(size, (rows + rows_of_part - 1) / rows_of_part,
+                      [this, &walk, rows, rows_of_part](Scalar* y, Index part) {
+                        rotate_rows_of(walk, y, part * rows_of_part,
+                                       std::min(rows, (part + 1) * rows_of_part));
+                      });
   }
 
-  /// A block, its rows of x, and what the expression reads and writes beside them fill most of the first-level cache (docs/design.md).
-  /// Where the elements are made there are no rows of x, and nothing to compute.
+  /// A block, its rows of x, and what the expression reads and writes beside them fill most of the
+  /// first-level cache (docs/design.md). Where the elements are made there are no rows of x, and
+  /// nothing to compute.
   Eigen::internal::TensorBlockResourceRequirements block_requirements() const {
     using Requirements = Eigen::internal::TensorBlockResourceRequirements;
     constexpr auto shape = Eigen::internal::TensorBlockShapeType::kSkewedInnerDims;
@@ -105,8 +124,10 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
     const auto cache = static_cast<std::size_t>(this->device().firstLevelCacheSize());
     const std::size_t share = this->made() != nullptr ? cache : cache / 6;
     const Eigen::TensorOpCost cost(0, 0,
-                                   0.2);  // in the caches; what Eigen would add for memory is already counted for what surrounds the node
-    const auto requirements = Requirements::template withShapeAndSize<Scalar>(shape, std::max(row, share), cost);
+                                   0.2);  // in the caches; what Eigen would add for memory is
+                                          // already counted for what surrounds the node
+    const auto requirements =
+        Requirements::template withShapeAndSize<Scalar>(shape, std::max(row, share), cost);
     if constexpr (bool(Argument::BlockAccess)) {
       return Requirements::merge(requirements, x_.getResourceRequirements());
     } else {
@@ -120,7 +141,8 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
   }
 
   /// The rows of a box that cuts none.
-  void rotate_box(const BlockDescriptor& box, Scalar* y, const OuterAxes<rank>& y_strides, BlockScratch& scratch) const {
+  void rotate_box(const BlockDescriptor& box, Scalar* y, const OuterAxes<rank>& y_strides,
+                  BlockScratch& scratch) const {
     const OuterAxes<rank> extents = outer_axes_of<layout>(box.dimensions());
     OuterAxes<rank> x_strides = dense();
     const XScalar* x = raw_x_;
@@ -134,10 +156,12 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
       x = y;
       x_strides = y_strides;
     }
-    // The table keeps its own extents; only where the box begins in it, and how far it runs, differ.
+    // The table keeps its own extents; only where the box begins in it, and how far it runs,
+    // differ.
     const Index table = place_in_table(box.offset() / row_length());
     const Walk walk = make_walk<rank>(extents, x_strides, y_strides, parameters_.table_strides);
-    rotate_walk(parameters_.plan, walk, x, y, parameters_.cos + table, parameters_.sin + table, 0, walk.rows);
+    rotate_walk(parameters_.plan, walk, x, y, parameters_.cos + table, parameters_.sin + table, 0,
+                walk.rows);
   }
 
  private:
@@ -145,8 +169,12 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
 
   OuterAxes<rank> outer_extents() const { return outer_axes_of<layout>(dimensions_); }
   OuterAxes<rank> dense() const { return dense_strides<rank>(row_length(), outer_extents()); }
-  Index row_length() const { return dimensions_[layout == static_cast<int>(Eigen::ColMajor) ? 0 : rank - 1]; }
-  bool outgrows_caches() const { return streams(static_cast<std::size_t>(dimensions_.TotalSize()) * sizeof(Scalar)); }
+  Index row_length() const {
+    return dimensions_[layout == static_cast<int>(Eigen::ColMajor) ? 0 : rank - 1];
+  }
+  bool outgrows_caches() const {
+    return streams(static_cast<std::size_t>(dimensions_.TotalSize()) * sizeof(Scalar));
+  }
 
   /// Rows begin..end-1 of the whole result.
   void rotate_rows_of(const Walk& walk, Scalar* y, Index begin, Index end) const {
@@ -155,7 +183,8 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
     } else {
       const Index length = row_length();
       evaluate_argument(begin * length, (end - begin) * length, y + begin * length);
-      rotate_walk(parameters_.plan, walk, static_cast<const Scalar*>(y), y, parameters_.cos, parameters_.sin, begin, end);
+      rotate_walk(parameters_.plan, walk, static_cast<const Scalar*>(y), y, parameters_.cos,
+                  parameters_.sin, begin, end);
     }
   }
 
@@ -171,15 +200,18 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
     return place;
   }
 
-  /// The argument's rows under the box, dense, in scratch or wherever the argument already has them.
+  /// The argument's rows under the box, dense, in scratch or wherever the argument already has
+  /// them.
   const XScalar* rows_of_argument(const BlockDescriptor& box, BlockScratch& scratch) const {
     using Block = typename Argument::TensorBlock;
     BlockDescriptor of_argument(box.offset(), box.dimensions());
     Block argument = x_.block(of_argument, scratch);
     const XScalar* rows = argument.data();
     if (rows == nullptr) {
-      auto* memory = static_cast<XScalar*>(scratch.allocate(static_cast<std::size_t>(box.size()) * sizeof(XScalar)));
-      using Assignment = Eigen::internal::TensorBlockAssignment<XScalar, rank, typename Block::XprType, Index>;
+      auto* memory = static_cast<XScalar*>(
+          scratch.allocate(static_cast<std::size_t>(box.size()) * sizeof(XScalar)));
+      using Assignment =
+          Eigen::internal::TensorBlockAssignment<XScalar, rank, typename Block::XprType, Index>;
       const auto strides = Eigen::internal::strides<layout>(box.dimensions());
       Assignment::Run(Assignment::target(box.dimensions(), strides, memory), argument.expr());
       rows = memory;
@@ -189,7 +221,8 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
   }
 
   /// The same to y, for an argument that has no blocks.
-  void rows_of_argument_by_coefficients(const BlockDescriptor& box, Scalar* y, const OuterAxes<rank>& y_strides) const {
+  void rows_of_argument_by_coefficients(const BlockDescriptor& box, Scalar* y,
+                                        const OuterAxes<rank>& y_strides) const {
     const OuterAxes<rank> extents = outer_axes_of<layout>(box.dimensions());
     const Walk walk = make_walk<rank>(extents, dense(), y_strides, OuterAxes<rank>{});
     for (Index row = 0; row < walk.rows; ++row) {
@@ -203,12 +236,15 @@ class NestedRotation : public Temporary<typename Evaluator::Scalar, typename Eva
     constexpr int packet = Evaluator::PacketSize;
     Index i = 0;
     if constexpr (bool(Argument::PacketAccess) && std::is_same_v<XScalar, Scalar> && packet > 1) {
-      for (; i + packet <= count; i += packet) Eigen::internal::pstoreu(y + i, x_.template packet<Eigen::Unaligned>(index + i));
+      for (; i + packet <= count; i += packet)
+        Eigen::internal::pstoreu(y + i, x_.template packet<Eigen::Unaligned>(index + i));
     }
     for (; i < count; ++i) y[i] = converted<Scalar>(x_.coeff(index + i));
   }
 
-  Index beginning() const { return std::min(dimensions_.TotalSize(), static_cast<Index>(beginning_of_x_.size())); }
+  Index beginning() const {
+    return std::min(dimensions_.TotalSize(), static_cast<Index>(beginning_of_x_.size()));
+  }
 
   Argument x_;
   const XScalar* raw_x_;

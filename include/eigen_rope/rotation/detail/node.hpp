@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The expression class behind eigen_rope::rotate: parameters, no evaluation (that is evaluator.hpp).
+// The expression class behind eigen_rope::rotate: parameters, no evaluation (that is
+// evaluator.hpp).
 //
-// Everything that can be refused is refused here, once, when the expression is made; Eigen builds an evaluator twice for every
-// assignment, so evaluators only read what is decided here.
+// Everything that can be refused is refused here, once, when the expression is made; Eigen builds
+// an evaluator twice for every assignment, so evaluators only read what is decided here.
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@
 
 namespace eigen_rope {
 
-/// A lazy rotation; made by eigen_rope::rotate, eigen_rope::rotate_backward and eigen_rope::rotate_inverse.
+/// A lazy rotation; made by eigen_rope::rotate, eigen_rope::rotate_backward and
+/// eigen_rope::rotate_inverse.
 template <class XExpression, class TableScalar>
 class RotateOp;
 
@@ -39,11 +41,13 @@ struct NodeParameters {
 
 /// \param x  extents, the feature axis first
 template <class TableScalar, std::size_t rank>
-NodeParameters<TableScalar, static_cast<int>(rank)> make_parameters(const std::array<Index, rank>& x, const TableView<TableScalar>& table,
-                                                                    const Pairing& pairing, Direction direction) {
+NodeParameters<TableScalar, static_cast<int>(rank)> make_parameters(
+    const std::array<Index, rank>& x, const TableView<TableScalar>& table, const Pairing& pairing,
+    Direction direction) {
   NodeParameters<TableScalar, static_cast<int>(rank)> parameters{
       make_row_plan(x[0], table.width, pairing, direction), table.cos, table.sin, 0, {}};
-  auto stride = static_cast<std::size_t>(table.width);  // unsigned: the table's size is checked below
+  auto stride =
+      static_cast<std::size_t>(table.width);  // unsigned: the table's size is checked below
   bool broadcasts = table.outer.rank() < static_cast<int>(rank);
   for (std::size_t axis = 1; axis < rank; ++axis) {
     const Index extent = table.outer[static_cast<int>(axis) - 1];
@@ -79,7 +83,8 @@ void require_data([[maybe_unused]] const X& x) {
 }
 
 template <class X, class TableScalar>
-auto make_node(const X& x, const TableView<TableScalar>& table, const Pairing& pairing, Direction direction) {
+auto make_node(const X& x, const TableView<TableScalar>& table, const Pairing& pairing,
+               Direction direction) {
   return RotateOp<const X, TableScalar>(x, table, pairing, direction);
 }
 
@@ -88,7 +93,8 @@ auto table_of_raw(const Map& cos, const Map& sin) {
   using Scalar = std::remove_const_t<typename Map::Scalar>;
   const Shape shape = shape_of<layout>(cos.dimensions());
   const Shape sin_shape = shape_of<layout>(sin.dimensions());
-  if (shape != sin_shape) fail("cos and sin must have the same shape", shape.text() + " and " + sin_shape.text());
+  if (shape != sin_shape)
+    fail("cos and sin must have the same shape", shape.text() + " and " + sin_shape.text());
   return TableView<Scalar>{cos.data(), sin.data(), shape[0], shape.outer()};
 }
 
@@ -99,7 +105,8 @@ namespace Eigen::internal {
 
 template <class X, class TableScalar>
 struct traits<eigen_rope::RotateOp<X, TableScalar>> : traits<X> {
-  using Scalar = eigen_rope::detail::ResultScalar<std::remove_const_t<typename traits<X>::Scalar>, TableScalar>;
+  using Scalar = eigen_rope::detail::ResultScalar<std::remove_const_t<typename traits<X>::Scalar>,
+                                                  TableScalar>;
   using StorageKind = typename traits<X>::StorageKind;
   using Index = typename traits<X>::Index;
   static constexpr int NumDimensions = traits<X>::NumDimensions;
@@ -118,7 +125,8 @@ struct eval<eigen_rope::RotateOp<X, TableScalar>, Eigen::Dense> {
 namespace eigen_rope {
 
 template <class XExpression, class TableScalar>
-class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Eigen::ReadOnlyAccessors> {
+class RotateOp
+    : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Eigen::ReadOnlyAccessors> {
  public:
   using Traits = Eigen::internal::traits<RotateOp>;
   using Scalar = typename Traits::Scalar;
@@ -130,17 +138,22 @@ class RotateOp : public Eigen::TensorBase<RotateOp<XExpression, TableScalar>, Ei
 
   using Parameters = detail::NodeParameters<TableScalar, Traits::NumDimensions>;
 
-  RotateOp(const XExpression& x, const TableView<TableScalar>& table, const Pairing& pairing, Direction direction)
+  RotateOp(const XExpression& x, const TableView<TableScalar>& table, const Pairing& pairing,
+           Direction direction)
       : x_(x), parameters_(detail::make_parameters(extents_of(x), table, pairing, direction)) {
     detail::require_data(x);
   }
 
-  const std::remove_const_t<std::remove_reference_t<typename XExpression::Nested>>& expression() const { return x_; }
+  const std::remove_const_t<std::remove_reference_t<typename XExpression::Nested>>& expression()
+      const {
+    return x_;
+  }
   const Parameters& parameters() const { return parameters_; }
 
  private:
   static std::array<eigen_rope::Index, Traits::NumDimensions> extents_of(const XExpression& x) {
-    const Eigen::TensorEvaluator<const XExpression, Eigen::DefaultDevice> evaluator(x, Eigen::DefaultDevice());
+    const Eigen::TensorEvaluator<const XExpression, Eigen::DefaultDevice> evaluator(
+        x, Eigen::DefaultDevice());
     return detail::extents_of<Traits::Layout>(evaluator.dimensions());
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole result of a nested rotation in memory of the device, made once by whoever needs it first.
+// The whole result of a nested rotation in memory of the device, made once by whoever needs it
+// first.
 //
 //   Teamwork    one piece of work in parts, which every thread that comes along helps to finish
 //   Temporary   the memory and the work that fills it
@@ -25,13 +26,15 @@
 
 namespace eigen_rope::detail {
 
-/// Asks the system to give a large piece of new memory in large pages where it can: the faults of small ones, which allocators cause again
-/// for each piece of 32 MiB or more, take four times as long as the rotation that writes it. Changes nothing else.
+/// Asks the system to give a large piece of new memory in large pages where it can: the faults of
+/// small ones, which allocators cause again for each piece of 32 MiB or more, take four times as
+/// long as the rotation that writes it. Changes nothing else.
 EIGEN_ROPE_API void prefer_huge_pages(void* memory, std::size_t bytes);
 
-/// A pointer that is set once, from nullptr, while other threads read it: whoever reads nullptr asks anew, whoever reads the address reads
-/// what lies behind it by way of it, which keeps their order on every processor. The load is a plain one, because an atomic one keeps
-/// compilers from vectorising the loop it stands in; ThreadSanitizer, which knows atomic ones only, is given such.
+/// A pointer that is set once, from nullptr, while other threads read it: whoever reads nullptr
+/// asks anew, whoever reads the address reads what lies behind it by way of it, which keeps their
+/// order on every processor. The load is a plain one, because an atomic one keeps compilers from
+/// vectorising the loop it stands in; ThreadSanitizer, which knows atomic ones only, is given such.
 template <class T>
 void publish(T*& pointer, T* value) {
   __atomic_store_n(&pointer, value, __ATOMIC_RELEASE);
@@ -56,7 +59,8 @@ class Teamwork {
  public:
   void begin(Index parts) { parts_ = parts; }
 
-  /// Calls part(i) for every i in [0, parts) that no thread has begun yet. A thread that comes too late calls nothing.
+  /// Calls part(i) for every i in [0, parts) that no thread has begun yet. A thread that comes too
+  /// late calls nothing.
   template <class Part>
   void join(const Part& part) {
     for (Index i = next_.fetch_add(1); i < parts_; i = next_.fetch_add(1)) {
@@ -85,10 +89,13 @@ class Teamwork {
 template <class EigenDevice, class = void>
 inline constexpr bool has_pool = false;
 template <class EigenDevice>
-inline constexpr bool has_pool<EigenDevice, std::void_t<decltype(std::declval<const EigenDevice&>().getPool())>> = true;
+inline constexpr bool
+    has_pool<EigenDevice, std::void_t<decltype(std::declval<const EigenDevice&>().getPool())>> =
+        true;
 
-/// Shared by the copies of an evaluator, and by helpers that the device's threads may begin when nobody needs them any more.
-/// The device must outlive the memory: its evaluator releases it, or the last copy of the evaluator where an exception has passed.
+/// Shared by the copies of an evaluator, and by helpers that the device's threads may begin when
+/// nobody needs them any more. The device must outlive the memory: its evaluator releases it, or
+/// the last copy of the evaluator where an exception has passed.
 template <class Scalar, class EigenDevice>
 class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDevice>> {
  public:
@@ -106,7 +113,8 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
     }
   }
 
-  /// Returns all `size` elements, which part(memory, i) fills for every i in [0, parts). Every call must come with equal arguments.
+  /// Returns all `size` elements, which part(memory, i) fills for every i in [0, parts). Every call
+  /// must come with equal arguments.
   template <class Part>
   const Scalar* make(Index size, Index parts, const Part& part) {
     if (const Scalar* elements = made()) return elements;
@@ -153,13 +161,17 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
     work_.begin(parts);
     const Index helpers = std::min<Index>(device_.numThreads(), parts) - 1;
     for (Index i = 0; i < helpers; ++i) {
-      // One that comes too late finds no part left, and does not look at `fill`, which is gone by then.
-      device_.getPool()->Schedule([self = this->shared_from_this(), &fill] { self->work_.join(fill); });
+      // One that comes too late finds no part left, and does not look at `fill`, which is gone by
+      // then.
+      device_.getPool()->Schedule(
+          [self = this->shared_from_this(), &fill] { self->work_.join(fill); });
     }
   }
 
-  /// Volatile, so that a loop which asks again sees what it has made meanwhile: its compiler takes the making for pure.
-  using Made = std::conditional_t<has_pool<EigenDevice>, std::atomic<const Scalar*>, const Scalar* volatile>;
+  /// Volatile, so that a loop which asks again sees what it has made meanwhile: its compiler takes
+  /// the making for pure.
+  using Made =
+      std::conditional_t<has_pool<EigenDevice>, std::atomic<const Scalar*>, const Scalar* volatile>;
 
   const EigenDevice& device_;
   Made made_{nullptr};

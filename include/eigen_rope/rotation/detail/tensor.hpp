@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigen's Tensor module, wherever this version of Eigen keeps it, and the small things all our headers need of it.
+// Eigen's Tensor module, wherever this version of Eigen keeps it, and the small things all our
+// headers need of it.
 #pragma once
 
 #if __has_include(<unsupported/Eigen/Tensor>)
@@ -17,26 +18,33 @@
 
 namespace eigen_rope::detail {
 
-/// The number of an axis, as the type that an array of extents counts with: std::array's is unsigned, that of Eigen's fixed sizes is not.
+/// The number of an axis, as the type that an array of extents counts with: std::array's is
+/// unsigned, that of Eigen's fixed sizes is not.
 struct AxisNumber {
   int value;
-  constexpr operator std::size_t() const { return static_cast<std::size_t>(value); }        // NOLINT(google-explicit-constructor)
-  constexpr operator std::ptrdiff_t() const { return static_cast<std::ptrdiff_t>(value); }  // NOLINT(google-explicit-constructor)
+  constexpr operator std::size_t() const {
+    return static_cast<std::size_t>(value);
+  }  // NOLINT(google-explicit-constructor)
+  constexpr operator std::ptrdiff_t() const {
+    return static_cast<std::ptrdiff_t>(value);
+  }  // NOLINT(google-explicit-constructor)
 };
 
 /// The layout among the options of an Eigen tensor.
 template <int options>
-inline constexpr int layout_of = (options & Eigen::RowMajor) != 0 ? Eigen::RowMajor : Eigen::ColMajor;
+inline constexpr int layout_of = (options & Eigen::RowMajor) != 0 ? Eigen::RowMajor
+                                                                  : Eigen::ColMajor;
 
 /// Extents of an Eigen tensor with the feature axis first, whatever its layout.
-template <int layout, class Dimensions, int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
+template <int layout, class Dimensions,
+          int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
 std::array<Index, static_cast<std::size_t>(rank)> extents_of(const Dimensions& dimensions) {
   static_assert(rank >= 1, "[rope] x must have at least the feature axis");
   static_assert(rank <= max_rank, "[rope] x must have at most eigen_rope::max_rank axes");
   std::array<Index, static_cast<std::size_t>(rank)> extents;
   for (int axis = 0; axis < rank; ++axis) {
-    extents[static_cast<std::size_t>(axis)] =
-        static_cast<Index>(dimensions[AxisNumber{layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
+    extents[static_cast<std::size_t>(axis)] = static_cast<Index>(dimensions[AxisNumber{
+        layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
   }
   return extents;
 }
@@ -49,19 +57,23 @@ Shape shape_of(const Dimensions& dimensions) {
 }
 
 /// The outer ones of them, fastest first; of strides likewise.
-template <int layout, class Dimensions, int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
+template <int layout, class Dimensions,
+          int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
 OuterAxes<rank> outer_axes_of(const Dimensions& dimensions) {
   OuterAxes<rank> outer{};
   for (int axis = 1; axis < rank; ++axis) {
-    outer[static_cast<std::size_t>(axis - 1)] =
-        static_cast<Index>(dimensions[AxisNumber{layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
+    outer[static_cast<std::size_t>(axis - 1)] = static_cast<Index>(dimensions[AxisNumber{
+        layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
   }
   return outer;
 }
 
 #ifdef EIGEN_USE_THREADS
-/// What Eigen's scheduler is told of one row; `bytes` is what it reads and writes together. As in eigen_rope::Device.
-inline Eigen::TensorOpCost row_cost(double bytes) { return Eigen::TensorOpCost(bytes / 2, bytes / 2, bytes / 16); }
+/// What Eigen's scheduler is told of one row; `bytes` is what it reads and writes together. As in
+/// eigen_rope::Device.
+inline Eigen::TensorOpCost row_cost(double bytes) {
+  return Eigen::TensorOpCost(bytes / 2, bytes / 2, bytes / 16);
+}
 #endif
 
 }  // namespace eigen_rope::detail

@@ -2,8 +2,8 @@
 //
 // Whether every pair of a table can be inverted: c_A c_B + s_A s_B must not be 0 anywhere.
 //
-// One pass over the table, unless whoever made it knows already: a table of Cache has the determinant m^2 everywhere. Zero is the
-// only obstacle.
+// One pass over the table, unless whoever made it knows already: a table of Cache has the
+// determinant m^2 everywhere. Zero is the only obstacle.
 #pragma once
 
 #include <type_traits>
@@ -21,7 +21,8 @@ namespace eigen_rope::detail {
 template <class C, class = void>
 inline constexpr bool has_equality = false;
 template <class C>
-inline constexpr bool has_equality<C, std::void_t<decltype(static_cast<bool>(std::declval<const C&>() == std::declval<const C&>()))>> =
+inline constexpr bool has_equality<C, std::void_t<decltype(static_cast<bool>(
+                                          std::declval<const C&>() == std::declval<const C&>()))>> =
     true;
 
 /// Whether a C can be told from zero, which only the inverse needs.
@@ -40,7 +41,9 @@ bool is_zero([[maybe_unused]] const C& determinant) {
   } else if constexpr (has_equality<C>) {
     return static_cast<bool>(determinant == converted<C>(0.0));
   } else {
-    fail("the inverse must know the value of the table's scalar: give its namespace a function eigen_rope_passive(const S&)");
+    fail(
+        "the inverse must know the value of the table's scalar: give its namespace a function "
+        "eigen_rope_passive(const S&)");
   }
 }
 
@@ -57,9 +60,10 @@ void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table
       for (Index k = 0; k < run.count; ++k) {
         const Index a = run.table_a + k * run.table_step;
         const Index b = run.table_b + k * run.table_step;
-        const C determinant =
-            rounded_sum_of_products(converted<C>(cos[a]), converted<C>(cos[b]), converted<C>(sin[a]), converted<C>(sin[b]));
-        if (is_zero(determinant)) fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
+        const C determinant = rounded_sum_of_products(converted<C>(cos[a]), converted<C>(cos[b]),
+                                                      converted<C>(sin[a]), converted<C>(sin[b]));
+        if (is_zero(determinant))
+          fail("the table must have cos_A cos_B + sin_A sin_B != 0 everywhere to be inverted", 0.0);
       }
     }
   }

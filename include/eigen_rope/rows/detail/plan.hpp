@@ -2,9 +2,11 @@
 //
 // What one row's rotation does, checked once and laid out for a loop.
 //
-// A pairing over a row of D elements becomes one or two runs: stretches of pairs whose members, results and table entries each advance
-// by a constant step. half is one run of step 1, interleaved one of step 2, quarter two of step 1, interleaved_to_split_half one that reads
-// in steps of 2 and writes in steps of 1. The transposed directions swap where a run reads and writes. No data and no scalar type here.
+// A pairing over a row of D elements becomes one or two runs: stretches of pairs whose members,
+// results and table entries each advance by a constant step. half is one run of step 1, interleaved
+// one of step 2, quarter two of step 1, interleaved_to_split_half one that reads in steps of 2 and
+// writes in steps of 1. The transposed directions swap where a run reads and writes. No data and no
+// scalar type here.
 #pragma once
 
 #include <array>
@@ -16,8 +18,9 @@
 
 namespace eigen_rope::detail {
 
-/// `count` pairs; the k-th has its members at in_a + k in_step and in_b + k in_step of the window, its results likewise at out, and its
-/// coefficients at table_a + k table_step and table_b + k table_step of a table row.
+/// `count` pairs; the k-th has its members at in_a + k in_step and in_b + k in_step of the window,
+/// its results likewise at out, and its coefficients at table_a + k table_step and table_b + k
+/// table_step of a table row.
 struct Run {
   Index in_a, in_b, in_step;
   Index out_a, out_b, out_step;
@@ -48,8 +51,9 @@ struct Runs {
 
 EIGEN_ROPE_API Runs runs_of(const RowPlan& plan);
 
-/// Throws eigen_rope::Error where the window does not fit a row of `row_length`, or `table_width` is neither one entry per pair nor one per
-/// rotated element.
-EIGEN_ROPE_API RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing, Direction direction);
+/// Throws eigen_rope::Error where the window does not fit a row of `row_length`, or `table_width`
+/// is neither one entry per pair nor one per rotated element.
+EIGEN_ROPE_API RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing,
+                                     Direction direction);
 
 }  // namespace eigen_rope::detail

@@ -2,10 +2,11 @@
 //
 // Rotating a block of rows: the loop every path ends in.
 //
-// A block is two nested counts of rows (heads inside tokens, say), each with its own steps through x, y and the table; a table step of 0
-// is a broadcast. x and y are the same memory (in place) or do not overlap at all. Here stands the template for any scalar; float,
-// double, half and bfloat16 go to kernels compiled once in the library, which give the same bits (a NaN's payload excepted); 16-bit tables
-// are widened for them a few rows at a time. Not here: shapes, checks, threads.
+// A block is two nested counts of rows (heads inside tokens, say), each with its own steps through
+// x, y and the table; a table step of 0 is a broadcast. x and y are the same memory (in place) or
+// do not overlap at all. Here stands the template for any scalar; float, double, half and bfloat16
+// go to kernels compiled once in the library, which give the same bits (a NaN's payload excepted);
+// 16-bit tables are widened for them a few rows at a time. Not here: shapes, checks, threads.
 #pragma once
 
 #include <algorithm>
@@ -49,9 +50,11 @@ struct RowBlock {
   Stores stores = Stores::cached;
 };
 
-/// The rotation of one pair of an x of XScalar, (a, b) in and out, with the coefficients of both of its rows.
+/// The rotation of one pair of an x of XScalar, (a, b) in and out, with the coefficients of both of
+/// its rows.
 template <class XScalar, Direction direction, class C>
-inline void rotate_pair(const C& a, const C& b, const C& cos_a, const C& cos_b, const C& sin_a, const C& sin_b, C& out_a, C& out_b) {
+inline void rotate_pair(const C& a, const C& b, const C& cos_a, const C& cos_b, const C& sin_a,
+                        const C& sin_b, C& out_a, C& out_b) {
   if constexpr (direction == Direction::forward) {
     out_a = sum_of_products<XScalar, C>(cos_a, a, -sin_a, b);
     out_b = sum_of_products<XScalar, C>(cos_b, b, sin_b, a);
@@ -67,8 +70,8 @@ inline void rotate_pair(const C& a, const C& b, const C& cos_a, const C& cos_b, 
 
 /// The same for a direction known only when the program runs.
 template <class XScalar, class C>
-inline void rotate_pair(Direction direction, const C& a, const C& b, const C& cos_a, const C& cos_b, const C& sin_a, const C& sin_b,
-                        C& out_a, C& out_b) {
+inline void rotate_pair(Direction direction, const C& a, const C& b, const C& cos_a, const C& cos_b,
+                        const C& sin_a, const C& sin_b, C& out_a, C& out_b) {
   if (direction == Direction::forward) {
     rotate_pair<XScalar, Direction::forward, C>(a, b, cos_a, cos_b, sin_a, sin_b, out_a, out_b);
   } else if (direction == Direction::backward) {
@@ -80,7 +83,8 @@ inline void rotate_pair(Direction direction, const C& a, const C& b, const C& co
 
 /// One row's window. x, y, cos and sin point at the window's first element and at the table row.
 template <Direction direction, class XScalar, class TableScalar, class YScalar>
-inline void rotate_window(const Runs& runs, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin) {
+inline void rotate_window(const Runs& runs, const XScalar* x, YScalar* y, const TableScalar* cos,
+                          const TableScalar* sin) {
   using C = ComputeScalar<XScalar, TableScalar>;
   for (const Run& run : runs) {
     for (Index k = 0; k < run.count; ++k) {
@@ -89,7 +93,8 @@ inline void rotate_window(const Runs& runs, const XScalar* x, YScalar* y, const 
       const Index table_a = run.table_a + k * run.table_step;
       const Index table_b = run.table_b + k * run.table_step;
       C out_a, out_b;
-      rotate_pair<XScalar, direction, C>(a, b, converted<C>(cos[table_a]), converted<C>(cos[table_b]), converted<C>(sin[table_a]),
+      rotate_pair<XScalar, direction, C>(a, b, converted<C>(cos[table_a]),
+                                         converted<C>(cos[table_b]), converted<C>(sin[table_a]),
                                          converted<C>(sin[table_b]), out_a, out_b);
       y[run.out_a + k * run.out_step] = static_cast<YScalar>(out_a);
       y[run.out_b + k * run.out_step] = static_cast<YScalar>(out_b);
@@ -103,7 +108,8 @@ void copy_elements(const XScalar* begin, const XScalar* end, YScalar* to) {
   if constexpr (std::is_same_v<XScalar, YScalar>) {
     std::copy(begin, end, to);
   } else {
-    std::transform(begin, end, to, [](const XScalar& element) { return converted<YScalar>(element); });
+    std::transform(begin, end, to,
+                   [](const XScalar& element) { return converted<YScalar>(element); });
   }
 }
 
@@ -120,7 +126,8 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
       const bool in_place = static_cast<const void*>(x) == static_cast<const void*>(y);
       if (!in_place) {
         copy_elements(x, x + plan.offset, y);
-        copy_elements(window + plan.rotary_dims, x + plan.row_length, y + plan.offset + plan.rotary_dims);
+        copy_elements(window + plan.rotary_dims, x + plan.row_length,
+                      y + plan.offset + plan.rotary_dims);
       } else if (plan.permutes()) {
         row_copy.assign(window, window + plan.rotary_dims);
         window = row_copy.data();
@@ -132,7 +139,8 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
 
 /// In plain C++.
 template <class XScalar, class TableScalar, class YScalar>
-void rotate_rows_plainly(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
+void rotate_rows_plainly(const RowPlan& plan,
+                         const RowBlock<XScalar, TableScalar, YScalar>& block) {
   switch (plan.direction) {
     case Direction::forward: return rotate_rows_loop<Direction::forward>(plan, block);
     case Direction::backward: return rotate_rows_loop<Direction::backward>(plan, block);
@@ -140,7 +148,8 @@ void rotate_rows_plainly(const RowPlan& plan, const RowBlock<XScalar, TableScala
   }
 }
 
-// Compiled once, with the instructions of the machine it runs on (eigen_rope/machine/kernel_target.hpp).
+// Compiled once, with the instructions of the machine it runs on
+// (eigen_rope/machine/kernel_target.hpp).
 EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<float, float>& block);
 EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<double, double>& block);
 EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::half, float>& block);
@@ -160,7 +169,8 @@ void rotate_rows_widened(const RowPlan& plan, const RowBlock<Scalar, TableScalar
   float* const sin = large.empty() ? sin_room.data() : large.data() + width;
   const Index together = std::max<Index>(1, room / width);
 
-  // The level whose table rows are widened together; the other is walked around them, or passes with them where it shares them.
+  // The level whose table rows are widened together; the other is walked around them, or passes
+  // with them where it shares them.
   const bool by_inner = block.inner.table != 0;
   const RowSteps& level = by_inner ? block.inner : block.outer;
   const RowSteps& other = by_inner ? block.outer : block.inner;

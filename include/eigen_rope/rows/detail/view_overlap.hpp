@@ -2,9 +2,9 @@
 //
 // The stretch of memory a strided view touches, and whether two stretches meet.
 //
-// A view's rows may lie apart: memory between them counts as touched. Stretches are addresses, not pointers: a view whose strides lead out
-// of the address space is refused here, and must not have been formed as a pointer before. Views must have checked strides
-// (checked_strides).
+// A view's rows may lie apart: memory between them counts as touched. Stretches are addresses, not
+// pointers: a view whose strides lead out of the address space is refused here, and must not have
+// been formed as a pointer before. Views must have checked strides (checked_strides).
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,18 @@ struct Stretch {
   std::size_t bytes = 0;
 };
 
-/// Of elements of `size` bytes. Throws eigen_rope::Error if the first or the last of them lies outside the address space, or if they are
-/// further apart than anything in memory can be.
+/// Of elements of `size` bytes. Throws eigen_rope::Error if the first or the last of them lies
+/// outside the address space, or if they are further apart than anything in memory can be.
 inline Stretch stretch_of(const void* data, std::size_t size, const Span& span) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const auto before = static_cast<std::uintptr_t>(-span.first);
   const auto behind = static_cast<std::uintptr_t>(span.last) + 1;
   constexpr std::uintptr_t last_address = std::numeric_limits<std::uintptr_t>::max();
-  constexpr std::uintptr_t longest = static_cast<std::uintptr_t>(std::numeric_limits<std::ptrdiff_t>::max());
-  if (before > address / size || behind > (last_address - address) / size || before + behind > longest / size) fail_beyond_memory(span);
+  constexpr std::uintptr_t longest =
+      static_cast<std::uintptr_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  if (before > address / size || behind > (last_address - address) / size ||
+      before + behind > longest / size)
+    fail_beyond_memory(span);
   return {address - before * size, static_cast<std::size_t>((before + behind) * size)};
 }
 
@@ -46,12 +49,15 @@ Stretch stretch_of(const Scalar* array, Index size) {
   return stretch_of(array, sizeof(Scalar), Span{0, size - 1});
 }
 
-inline bool overlap(const Stretch& a, const Stretch& b) { return overlap(a.begin, a.bytes, b.begin, b.bytes); }
+inline bool overlap(const Stretch& a, const Stretch& b) {
+  return overlap(a.begin, a.bytes, b.begin, b.bytes);
+}
 
 /// Whether both views are of the same rows: the same elements in the same order.
 template <class A, class B>
 bool same_rows(const StridedView<A>& a, const StridedView<B>& b) {
-  return static_cast<const void*>(a.data) == static_cast<const void*>(b.data) && sizeof(A) == sizeof(B) && a.strides == b.strides;
+  return static_cast<const void*>(a.data) == static_cast<const void*>(b.data) &&
+         sizeof(A) == sizeof(B) && a.strides == b.strides;
 }
 
 }  // namespace eigen_rope::detail

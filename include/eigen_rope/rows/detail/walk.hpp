@@ -2,9 +2,10 @@
 //
 // The order in which a tensor's rows are visited, with as few loops as its strides allow.
 //
-// Outer axes (all but the feature axis) become levels, fastest first. Neighbouring axes over which x, y and the table all advance evenly
-// are merged, so [heads, tokens, 1] with one table row per token has two levels and a tensor whose table varies everywhere has one.
-// A walk is a few numbers; it knows neither data nor scalars.
+// Outer axes (all but the feature axis) become levels, fastest first. Neighbouring axes over which
+// x, y and the table all advance evenly are merged, so [heads, tokens, 1] with one table row per
+// token has two levels and a tensor whose table varies everywhere has one. A walk is a few numbers;
+// it knows neither data nor scalars.
 #pragma once
 
 #include <algorithm>
@@ -33,28 +34,34 @@ EIGEN_ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
 /// Throws eigen_rope::Error unless each outer axis of the table equals x's or is 1.
 EIGEN_ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer);
 
-/// The strides of a dense table with rows of `width`; 0 on the axes it broadcasts along, those beyond its rank included.
+/// The strides of a dense table with rows of `width`; 0 on the axes it broadcasts along, those
+/// beyond its rank included.
 EIGEN_ROPE_API Strides table_strides(Index width, const Shape& table_outer);
 
 /// Merged levels for rows with these outer extents and strides.
-EIGEN_ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table);
+EIGEN_ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Strides& y,
+                              const Strides& table);
 
-/// Numbers for the outer axes of arrays whose rank is known when compiling, fastest axis first: what an expression carries must be small.
+/// Numbers for the outer axes of arrays whose rank is known when compiling, fastest axis first:
+/// what an expression carries must be small.
 template <int rank>
 using OuterAxes = std::array<Index, static_cast<std::size_t>(rank >= 2 ? rank - 1 : 1)>;
 
 /// The same for `axes` outer axes.
-EIGEN_ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table);
+EIGEN_ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y,
+                              const Index* table);
 
 template <int rank>
-Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y, const OuterAxes<rank>& table) {
+Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y,
+               const OuterAxes<rank>& table) {
   return make_walk(rank - 1, extents.data(), x.data(), y.data(), table.data());
 }
 
 template <int rank>
 OuterAxes<rank> dense_strides(Index row_length, const OuterAxes<rank>& extents) {
   OuterAxes<rank> strides;
-  auto stride = static_cast<std::size_t>(row_length);  // unsigned: where an extent is 0 others may be anything
+  auto stride = static_cast<std::size_t>(
+      row_length);  // unsigned: where an extent is 0 others may be anything
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
     strides[axis] = static_cast<Index>(stride);
     stride *= static_cast<std::size_t>(extents[axis]);
@@ -62,7 +69,8 @@ OuterAxes<rank> dense_strides(Index row_length, const OuterAxes<rank>& extents) 
   return strides;
 }
 
-/// How a whole rotation of so many bytes, read and written together, should store. To be asked once, by the calling thread.
+/// How a whole rotation of so many bytes, read and written together, should store. To be asked
+/// once, by the calling thread.
 template <class XScalar, class YScalar>
 Stores stores_for(const XScalar* x, const YScalar* y, double bytes) {
   const bool in_place = static_cast<const void*>(x) == static_cast<const void*>(y);
@@ -86,20 +94,21 @@ inline RowPlace place_of_row(const Walk& walk, Index row) {
 
 /// Rotates rows first..last-1 of the walk in blocks as large as it allows.
 template <class XScalar, class TableScalar, class YScalar>
-void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y, const TableScalar* cos, const TableScalar* sin,
-                 Index first, Index last) {
+void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y,
+                 const TableScalar* cos, const TableScalar* sin, Index first, Index last) {
   if (first >= last) return;
   constexpr RowSteps single{1, 0, 0, 0};
   const RowSteps& inner = walk.count > 0 ? walk.levels[0] : single;
   const RowSteps& outer = walk.count > 1 ? walk.levels[1] : single;
   if (first == 0 && last == walk.rows && walk.count <= 2) {
-    rotate_rows(plan, RowBlock<XScalar, TableScalar, YScalar>{x, y, cos, sin, inner, outer, walk.stores});
+    rotate_rows(plan,
+                RowBlock<XScalar, TableScalar, YScalar>{x, y, cos, sin, inner, outer, walk.stores});
     return;
   }
   while (first < last) {
     const RowPlace place = place_of_row(walk, first);
-    RowBlock<XScalar, TableScalar, YScalar> block{x + place.x, y + place.y, cos + place.table, sin + place.table,
-                                                  inner,       outer,       walk.stores};
+    RowBlock<XScalar, TableScalar, YScalar> block{
+        x + place.x, y + place.y, cos + place.table, sin + place.table, inner, outer, walk.stores};
     const Index into_inner = first % inner.count;
     if (into_inner != 0 || last - first < inner.count) {
       block.inner.count = std::min(inner.count - into_inner, last - first);

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether comments and prose are at most 100 columns wide.
+
+usage: check_widths.py    names each line that is wider, exits 1 if there is one
+
+Looked at: comments of C++, CMake, shell and Python sources, and what is prose in Markdown, which is
+everything but code, tables, headings and images. The code itself is clang-format's.
+"""
+
+import re
+import subprocess
+import sys
+
+WIDTH = 100
+COMMENT = {
+    ("cpp", "hpp"): re.compile(r"\s*//"),
+    ("sh", "py", "cmake", "txt"): re.compile(r"\s*#"),
+}
+
+
+def comments(lines, comment):
+    """(number, line) of those lines that are comments and nothing else."""
+    return [(number, line) for number, line in lines if comment.match(line)]
+
+
+def prose(lines):
+    """(number, line) of a Markdown page's prose."""
+    found = []
+    fenced = False
+    for number, line in lines:
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not re.match(r"    |\s*\||#|!\[|<", line):
+            found.append((number, line))
+    return found
+
+
+def main():
+    patterns = ["*.cpp", "*.hpp", "*.sh", "*.py", "*.cmake", "*CMakeLists.txt", "*.md"]
+    files = subprocess.run(
+        ["git", "ls-files", *patterns], capture_output=True, text=True, check=True
+    )
+    wide = []
+    for path in files.stdout.splitlines():
+        with open(path, encoding="utf-8") as file:
+            lines = list(enumerate(file.read().splitlines(), 1))
+        ending = path.rsplit(".", 1)[1]
+        if ending == "md":
+            looked_at = prose(lines)
+        else:
+            looked_at = comments(
+                lines, next(c for endings, c in COMMENT.items() if ending in endings)
+            )
+        wide += [
+            f"{path}:{number}: {len(line)} columns"
+            for number, line in looked_at
+            if len(line) > WIDTH
+        ]
+    for line in wide:
+        print(line, file=sys.stderr)
+    sys.exit(1 if wide else 0)
+
+
+if __name__ == "__main__":
+    main()
