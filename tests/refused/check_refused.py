@@ -46,13 +46,22 @@ def errors_by_line(source, output):
     return found
 
 
+def marked_statements(source):
+    """{first line: (last line, words)} of the statements that marks stand before."""
+    with open(source, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    statements = {}
+    for number, line in enumerate(lines, 1):
+        mark = re.match(r"\s*// refused: (.*)", line)
+        if mark:
+            last = next(i for i in range(number + 1, len(lines) + 1) if lines[i - 1].endswith(";"))
+            statements[number + 1] = last, mark.group(1).strip()
+    return statements
+
+
 def main():
     source, command = sys.argv[1], sys.argv[2:]
-    with open(source, encoding="utf-8") as file:
-        marks = [
-            (number, re.search(r"// refused: (.*)", line)) for number, line in enumerate(file, 1)
-        ]
-    expected = {number: mark.group(1).strip() for number, mark in marks if mark}
+    expected = marked_statements(source)
     assert expected, f"{source} marks no mistakes"
 
     status, output = compiled(source, command, "-DEIGEN_ROPE_WITHOUT_MISTAKES")
@@ -63,12 +72,12 @@ def main():
     assert status != 0, f"{source} must not compile"
     wrong = []
     for line, message in errors_by_line(source, output):
-        words = expected.pop(line, None)
+        first = next((f for f, (last, _) in expected.items() if line and f <= line <= last), None)
+        words = expected.pop(first)[1] if first else None
         if words is None or words not in message:
-            wrong.append(
-                f"line {line}: expected {words and repr(words) or 'no error, or no second one'}: {message}"
-            )
-    wrong += [f"line {line} is not refused: {words}" for line, words in expected.items()]
+            wanted = repr(words) if words else "no error, or no second one"
+            wrong.append(f"line {line}: expected {wanted}: {message}")
+    wrong += [f"line {line} is not refused: {words}" for line, (_, words) in expected.items()]
     assert not wrong, "\n".join([output, f"{source}:", *wrong])
 
 

@@ -14,13 +14,14 @@ namespace {
   const Eigen::Tensor<float, 3> x(8, 2, 3);
   const Eigen::Tensor<Eigen::half, 3> halves(8, 2, 3);
   const Eigen::Tensor<WRONG(double, float), 3> y =
-      eigen_rope::rotate(x, cache, eigen_rope::split_half);  // refused: the destination must have
+      // refused: the destination must have
+      eigen_rope::rotate(x, cache, eigen_rope::split_half);
   Eigen::Tensor<WRONG(long double, float), 3> z(8, 2, 3);
-  z = eigen_rope::rotate_backward(x, cache,
-                                  eigen_rope::split_half);  // refused: the destination must have
+  // refused: the destination must have
+  z = eigen_rope::rotate_backward(x, cache, eigen_rope::split_half);
   Eigen::Tensor<WRONG(float, Eigen::half), 3> w(8, 2, 3);
-  w.device(threads) = eigen_rope::rotate(
-      halves, cache, eigen_rope::split_half);  // refused: the destination must have
+  // refused: the destination must have
+  w.device(threads) = eigen_rope::rotate(halves, cache, eigen_rope::split_half);
   const Eigen::Tensor<double, 3> cast =
       eigen_rope::rotate(x, cache, eigen_rope::split_half).cast<double>();
 }

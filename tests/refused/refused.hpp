@@ -2,9 +2,9 @@
 //
 // For programs with mistakes that the compiler must refuse in the words of the library.
 //
-// Such a file marks each line that has a mistake by a comment `refused: <words of the sentence>`,
-// and writes WRONG(mistake, correct) where it lies. check_refused.py compiles the file twice:
-// without the mistakes there must be no error, and with them exactly one for each marked line,
+// Such a file writes WRONG(mistake, correct) where a mistake lies, and before the statement a line
+// with a comment `refused: <words of the sentence>`. check_refused.py compiles the file twice:
+// without the mistakes there must be no error, and with them exactly one in each marked statement,
 // which contains its words.
 #pragma once
 

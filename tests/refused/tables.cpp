@@ -17,25 +17,26 @@ namespace {
                               const eigen_rope::Positions& positions,
                               const eigen_rope::Layout& layout, const std::vector<float>& entries) {
   const Eigen::Tensor<float, 3> x(8, 2, 3);
-  (void)eigen_rope::rotate(x, WRONG(frequencies, cache),
-                           eigen_rope::split_half);  // refused: a table must be a Cache
-  (void)eigen_rope::rotate_backward(x, WRONG(growing, cache),
-                                    eigen_rope::split_half);  // refused: a table must be
-  (void)eigen_rope::rotate_inverse(x, WRONG(positions, cache),
-                                   eigen_rope::split_half);     // refused: a table must be
-  (void)eigen_rope::tangent_of(WRONG(layout, cache), entries);  // refused: a table must be
-  (void)eigen_rope::composed::rotate(x, WRONG(7, cache),
-                                     eigen_rope::split_half);  // refused: a table must be
+  // refused: a table must be a Cache
+  (void)eigen_rope::rotate(x, WRONG(frequencies, cache), eigen_rope::split_half);
+  // refused: a table must be
+  (void)eigen_rope::rotate_backward(x, WRONG(growing, cache), eigen_rope::split_half);
+  // refused: a table must be
+  (void)eigen_rope::rotate_inverse(x, WRONG(positions, cache), eigen_rope::split_half);
+  // refused: a table must be
+  (void)eigen_rope::tangent_of(WRONG(layout, cache), entries);
+  // refused: a table must be
+  (void)eigen_rope::composed::rotate(x, WRONG(7, cache), eigen_rope::split_half);
   Eigen::Tensor<float, 3> y(8, 2, 3);
-  eigen_rope::rotate_to(y, x, WRONG(entries, cache),
-                        eigen_rope::split_half);  // refused: a table must be
-  eigen_rope::rotate_inplace(y, WRONG(7.0, cache),
-                             eigen_rope::split_half);  // refused: a table must be
+  // refused: a table must be
+  eigen_rope::rotate_to(y, x, WRONG(entries, cache), eigen_rope::split_half);
+  // refused: a table must be
+  eigen_rope::rotate_inplace(y, WRONG(7.0, cache), eigen_rope::split_half);
   const auto rows = eigen_rope::strided_view(y);
-  eigen_rope::rotate_inplace(rows, WRONG(x, cache),
-                             eigen_rope::split_half);  // refused: a table must be
-  (void)eigen_rope::gradients(y, x, WRONG('7', cache),
-                              eigen_rope::split_half);  // refused: a table must be
+  // refused: a table must be
+  eigen_rope::rotate_inplace(rows, WRONG(x, cache), eigen_rope::split_half);
+  // refused: a table must be
+  (void)eigen_rope::gradients(y, x, WRONG('7', cache), eigen_rope::split_half);
   (void)eigen_rope::rotate(x, growing.rows(0, 3), eigen_rope::split_half);
 }
 
