@@ -5,7 +5,8 @@
 usage: check_widths.py    names each line that is wider, exits 1 if there is one
 
 Looked at: comments of C++, CMake, shell and Python sources, and what is prose in Markdown, which is
-everything but code, tables, headings and images. The code itself is clang-format's.
+everything but code (also that in HTML comments), tables, headings and images. The code itself is
+clang-format's.
 """
 
 import re
@@ -28,8 +29,12 @@ def prose(lines):
     """(number, line) of a Markdown page's prose."""
     found = []
     fenced = False
+    hidden = False
     for number, line in lines:
-        if line.lstrip().startswith("```"):
+        hidden = hidden or line.startswith("<!--")
+        if hidden:
+            hidden = "-->" not in line
+        elif line.lstrip().startswith("```"):
             fenced = not fenced
         elif not fenced and not re.match(r"    |\s*\||#|!\[|<", line):
             found.append((number, line))
