@@ -44,8 +44,8 @@ class Registry {
   aclOpExecutor* add(Execution execution) {
     const std::lock_guard<std::mutex> lock(mutex_);
     executions_.emplace(++last_, std::move(execution));
-    return reinterpret_cast<aclOpExecutor*>(
-        last_);  // NOLINT(performance-no-int-to-ptr): a number, never dereferenced
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, never dereferenced
+    return reinterpret_cast<aclOpExecutor*>(last_);
   }
 
   /// Throws, and keeps it, if it is another operation's.

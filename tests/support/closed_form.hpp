@@ -34,8 +34,8 @@ struct Tracked {
   long double error = 0;
 
   Tracked() = default;
-  Tracked(double exact)
-      : value(exact) {}  // NOLINT(google-explicit-constructor): constants in formulas
+  // NOLINTNEXTLINE(google-explicit-constructor): constants in formulas
+  Tracked(double exact) : value(exact) {}
   Tracked(long double v, long double e) : value(v), error(e) {}
 };
 

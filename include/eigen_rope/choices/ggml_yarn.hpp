@@ -44,8 +44,8 @@ EIGEN_ROPE_API const char* name_of(RampEnds ends);
 template <class S = double>
 struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
   static constexpr const char* name = "ggml_yarn";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array required{"linear_scale", "original_context"};
   GgmlYarn() = default;

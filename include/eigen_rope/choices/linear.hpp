@@ -26,8 +26,8 @@ namespace eigen_rope {
 template <class S = double>
 struct Unscaled : detail::Parameters<Unscaled<S>> {
   static constexpr const char* name = "default";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array<const char*, 0> required{};
   /// powers.rates().
@@ -42,8 +42,8 @@ struct Unscaled : detail::Parameters<Unscaled<S>> {
 template <class S = double>
 struct Linear : detail::Parameters<Linear<S>> {
   static constexpr const char* name = "linear";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array required{"factor"};
   Linear() = default;
@@ -73,10 +73,10 @@ struct Linear : detail::Parameters<Linear<S>> {
 /// Dividing the rates of the first pairs and stopping the rest, or dividing all.
 template <class S = double>
 struct Proportional : detail::Parameters<Proportional<S>> {
-  static constexpr const char* name =
-      "proportional";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Its name in files and on the command line.
+  static constexpr const char* name = "proportional";
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array required{"rotated_pairs"};
   Proportional() = default;

@@ -24,8 +24,8 @@ namespace eigen_rope {
 template <class S = double>
 struct Llama3 : detail::Parameters<Llama3<S>> {
   static constexpr const char* name = "llama3";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array required{"factor", "original_context"};
   Llama3() = default;

@@ -66,8 +66,8 @@ struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
 template <class S = double>
 struct NtkScaling : detail::Parameters<NtkScaling<S>> {
   static constexpr const char* name = "ntk";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array required{"factor"};
   NtkScaling() = default;

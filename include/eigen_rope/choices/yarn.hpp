@@ -50,13 +50,13 @@ EIGEN_ROPE_API const char* name_of(YarnMagnitude magnitude);
 template <class S = double>
 struct Yarn : detail::Parameters<Yarn<S>> {
   static constexpr const char* name = "yarn";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length =
-      false;  ///< Whether rates change with the length of the sequence.
+  /// Whether rates change with the length of the sequence.
+  static constexpr bool uses_length = false;
   /// Parameters without a usual value.
   static constexpr std::array required{"factor", "original_context"};
   /// Set by name, as below: ggml's YaRN takes other numbers in other places.
-  Yarn() {
-  }  // NOLINT(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
+  // NOLINTNEXTLINE(modernize-use-equals-default): not an aggregate, so no list of numbers makes one
+  Yarn() {}
 
   /// Must be set; > 0. With hugging_face and deepseek m has a kink at 1.
   S factor = S(0.0);

@@ -29,8 +29,8 @@ struct DoubleDouble {
 
   constexpr DoubleDouble() = default;
   /// Exactly this double.
-  constexpr DoubleDouble(double value)
-      : high(value) {}  // NOLINT(google-explicit-constructor): exact
+  // NOLINTNEXTLINE(google-explicit-constructor): exact
+  constexpr DoubleDouble(double value) : high(value) {}
   /// The sum of two doubles that do not overlap.
   constexpr DoubleDouble(double h, double l) : high(h), low(l) {}
 

@@ -47,9 +47,8 @@ struct Tensor {
   Dims strides{};                     ///< In elements; empty for dense.
 
   /// The same, only read.
-  operator ConstTensor() const {
-    return {type, data, shape, strides};
-  }  // NOLINT(google-explicit-constructor): reading what may be written
+  // NOLINTNEXTLINE(google-explicit-constructor): reading what may be written
+  operator ConstTensor() const { return {type, data, shape, strides}; }
 };
 
 /// A tensor to write; without strides it is dense.

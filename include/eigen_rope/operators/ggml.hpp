@@ -41,8 +41,8 @@ inline constexpr std::int32_t mode_imrope = 40;  ///< Sections in turn.
 
 /// Extents (fastest first) and byte strides of a tensor. nb[0] must be the element's size.
 using Extents = std::array<std::int64_t, 4>;
-using ByteStrides =
-    std::array<std::size_t, 4>;  ///< Bytes from one index to the next, fastest axis first (nb).
+/// Bytes from one index to the next, fastest axis first (nb).
+using ByteStrides = std::array<std::size_t, 4>;
 
 /// The strides of a dense tensor: {size, size ne0, size ne0 ne1, size ne0 ne1 ne2}.
 EIGEN_ROPE_API ByteStrides dense_strides(ScalarType type, const Extents& ne);
@@ -63,9 +63,8 @@ struct Tensor {
   ByteStrides nb{};                   ///< Strides in bytes.
 
   /// The same, only read.
-  operator ConstTensor() const {
-    return {type, data, ne, nb};
-  }  // NOLINT(google-explicit-constructor): reading what may be written
+  // NOLINTNEXTLINE(google-explicit-constructor): reading what may be written
+  operator ConstTensor() const { return {type, data, ne, nb}; }
 };
 
 /// A dense tensor over `data`.
@@ -126,8 +125,8 @@ class PositionIds {
   PositionIds(const std::int64_t* ids, std::int64_t count) : wide_(ids), count_(count) {}
   /// All of the list, which must outlive this object.
   template <class Id>
-  PositionIds(const std::vector<Id>&
-                  ids)  // NOLINT(google-explicit-constructor): a list of positions is one
+  // NOLINTNEXTLINE(google-explicit-constructor): a list of positions is one
+  PositionIds(const std::vector<Id>& ids)
       : PositionIds(ids.data(), static_cast<std::int64_t>(ids.size())) {}
 
   std::int64_t count() const { return count_; }  ///< How many.

@@ -41,9 +41,8 @@ struct Tensor {
   Dims shape{};                       ///< Slowest axis first.
 
   /// The same, only read.
-  operator ConstTensor() const {
-    return {type, data, shape};
-  }  // NOLINT(google-explicit-constructor): reading what may be written
+  // NOLINTNEXTLINE(google-explicit-constructor): reading what may be written
+  operator ConstTensor() const { return {type, data, shape}; }
 };
 
 /// A tensor to write.
@@ -97,8 +96,8 @@ struct RotaryEmbedding {
 /// one element: ids from there on.
 struct ContribRotaryEmbedding {
   std::int64_t interleaved = 0;  ///< 1 for neighbours, 0 for halves.
-  std::int64_t num_heads =
-      0;  ///< may be left out for 3D X: head size is then twice the cache's width
+  /// May be left out for 3D X: head size is then twice the cache's width
+  std::int64_t num_heads = 0;
   std::int64_t rotary_embedding_dim = 0;  ///< In elements; 0 for the whole head.
   double scale = 1.0;                     ///< multiplies cos and sin (the runtime ignores it)
   std::int64_t is_packed_batching = 0;    ///< 1: the sequence may be longer than the cache
@@ -112,8 +111,8 @@ struct MRotaryEmbedding {
   std::int64_t rotary_embedding_dim = 0;  ///< In elements; 0 for the whole head.
   double scale = 1.0;                     ///< Multiplies cos and sin.
   Dims mrope_section{};                   ///< three lengths, sum rotary/2; required
-  std::int64_t mrope_layout =
-      0;  ///< 0: three blocks of frequencies; 1: taken in turn (k%3), the rest time
+  /// 0: three blocks of frequencies; 1: taken in turn (k%3), the rest time
+  std::int64_t mrope_layout = 0;
 };
 
 /// Y = the operator's output.

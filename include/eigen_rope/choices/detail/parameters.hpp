@@ -82,8 +82,8 @@ EIGEN_ROPE_API std::ostream& print(std::ostream& stream, const std::string& text
 template <class Derived>
 class Parameters;
 template <template <class> class Class, class S>
-// NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): a class without constructors of its own
-// is made by braces
+// A class without constructors of its own is made by braces.
+// NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility)
 class Parameters<Class<S>> {
   using Derived = Class<S>;
 

@@ -23,8 +23,8 @@ struct CacheLineAllocator {
 
   CacheLineAllocator() = default;
   template <class U>
-  CacheLineAllocator(const CacheLineAllocator<U>&) {
-  }  // NOLINT(google-explicit-constructor): required of allocators
+  // NOLINTNEXTLINE(google-explicit-constructor): required of allocators
+  CacheLineAllocator(const CacheLineAllocator<U>&) {}
 
   T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(T)) fail_allocation();

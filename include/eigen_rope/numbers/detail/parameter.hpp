@@ -27,9 +27,8 @@ class Real {
   template <class T,
             std::enable_if_t<
                 !std::is_same_v<std::decay_t<T>, Real> && std::is_constructible_v<S, T>, int> = 0>
-  Real(T&& value)
-      : value_(std::forward<T>(
-            value)) {  // NOLINT(google-explicit-constructor): an argument is written as a number
+  // NOLINTNEXTLINE(google-explicit-constructor): an argument is written as a number
+  Real(T&& value) : value_(std::forward<T>(value)) {
     static_assert(!is_whole<std::decay_t<T>>,
                   "[rope] this parameter is a real number: write 4.0 instead of 4, so that neither "
                   "it nor a count is taken for the other");
@@ -54,8 +53,8 @@ using RealArgument = typename RealOf<S>::Type;
 class Count {
  public:
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-  constexpr Count(T value)
-      : value_(static_cast<Index>(value)) {  // NOLINT(google-explicit-constructor): as above
+  // NOLINTNEXTLINE(google-explicit-constructor): as above
+  constexpr Count(T value) : value_(static_cast<Index>(value)) {
     static_assert(is_whole<T>,
                   "[rope] this parameter counts dims, pairs or tokens: it must be an integer, not "
                   "a real number");

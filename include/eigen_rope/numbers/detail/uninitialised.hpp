@@ -32,8 +32,8 @@ struct UninitialisedAllocator : CacheLineAllocator<T> {
 
   UninitialisedAllocator() = default;
   template <class U>
-  UninitialisedAllocator(const UninitialisedAllocator<U>&) {
-  }  // NOLINT(google-explicit-constructor): required of allocators
+  // NOLINTNEXTLINE(google-explicit-constructor): required of allocators
+  UninitialisedAllocator(const UninitialisedAllocator<U>&) {}
 
   T* allocate(std::size_t count) {
     if (!is_large(count)) return CacheLineAllocator<T>::allocate(count);

@@ -22,12 +22,10 @@ namespace eigen_rope::detail {
 /// unsigned, that of Eigen's fixed sizes is not.
 struct AxisNumber {
   int value;
-  constexpr operator std::size_t() const {
-    return static_cast<std::size_t>(value);
-  }  // NOLINT(google-explicit-constructor)
-  constexpr operator std::ptrdiff_t() const {
-    return static_cast<std::ptrdiff_t>(value);
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): any integral type of Eigen's
+  constexpr operator std::size_t() const { return static_cast<std::size_t>(value); }
+  // NOLINTNEXTLINE(google-explicit-constructor): likewise
+  constexpr operator std::ptrdiff_t() const { return static_cast<std::ptrdiff_t>(value); }
 };
 
 /// The layout among the options of an Eigen tensor.
