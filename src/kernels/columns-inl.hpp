@@ -9,8 +9,8 @@
 // without_payload(), Result, rotate(), put_first() and put_second(); pointers are those of the
 // column's first pair. column_of() is what loops ask for coefficients. `copies` says whether there
 // is a loop that copies what lies outside the window, too. Arithmetic is that of rotate_pair
-// (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. Not here:
-// loops.
+// (eigen_rope/rows/detail/rows.hpp) to the bit on every target. Compiled once per target. The loops
+// are in passes-inl.hpp.
 #if defined(EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_COLUMNS_INL_HPP

@@ -9,8 +9,8 @@
 //   copy_outside   the elements of a row outside its window
 //
 // The rows of a block's inner level share a table row. Pointers are those of the window. Compiled
-// once per target. Not here: in which order rows are passed (rows-inl.hpp), how a column is rotated
-// (columns-inl.hpp).
+// once per target. rows-inl.hpp says in which order rows are passed, and columns-inl.hpp how a
+// column is rotated.
 #if defined(EIGEN_ROPE_KERNEL_PASSES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_PASSES_INL_HPP
 #undef EIGEN_ROPE_KERNEL_PASSES_INL_HPP

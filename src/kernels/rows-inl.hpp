@@ -16,8 +16,8 @@
 //                   first-level-cache tiles -> pass_tile
 //
 // and the pass itself is in passes-inl.hpp. Nothing outside a row is read or written. From
-// choose_order on, pointers are those of the window. Compiled once per target. Not here: which rows
-// (walk.hpp), 16-bit tables (rows.hpp).
+// choose_order on, pointers are those of the window. Compiled once per target. walk.hpp chooses the
+// rows, and rows.hpp widens 16-bit tables.
 #if defined(EIGEN_ROPE_KERNEL_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_ROWS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_ROWS_INL_HPP

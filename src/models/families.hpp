@@ -5,7 +5,7 @@
 //
 // The rows (families_table.inc) are written by scripts/record_models/hugging_face_table.py from
 // what transformers' own classes answered; tests/models/hugging_face_recorded_test.cpp compares
-// them in every run. Not here: what a file says.
+// them in every run. What a file says is read elsewhere.
 #pragma once
 
 #include <string_view>

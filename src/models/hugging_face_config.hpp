@@ -2,7 +2,7 @@
 //
 // The keys of a configuration that lie around its rope parameters: sizes, base, rotated share,
 // pairing, sections. One reader per file; a family's values stand in for missing keys, with a
-// warning. Not here: the parameters' own formulas (hugging_face_scaling.hpp).
+// warning. hugging_face_scaling.hpp has the parameters' own formulas.
 #pragma once
 
 #include <optional>

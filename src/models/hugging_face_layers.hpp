@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which layers of a configuration are alike: layer_types and the patterns families have instead.
-// Not here: what each kind's rotation is.
+// Other headers say what each kind's rotation is.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One object of rope parameters (rope_scaling, rope_parameters or a layer type's part of it) as
-// Powers and a Scaling, by the rules of Hugging Face's modeling_rope_utils.py. Not here: where the
-// object is found, and what a family adds.
+// Powers and a Scaling, by the rules of Hugging Face's modeling_rope_utils.py. The callers find the
+// object, and add what a family adds.
 #pragma once
 
 #include <optional>

@@ -4,8 +4,8 @@
 // the file's top:
 // `[rope] text_config.rope_scaling.factor must be a number, got "4"`.
 //
-// A value of null is an absent one, as in Hugging Face's code, whose None it is. Not here: which
-// keys there are and what they mean.
+// A value of null is an absent one, as in Hugging Face's code, whose None it is. The callers know
+// which keys there are and what they mean.
 #pragma once
 
 #include <initializer_list>

@@ -4,7 +4,7 @@
 //
 // Stricter than the parser beneath: a key twice in one object, more than 64 levels of nesting and
 // numbers past double are refused, each in one sentence that says where. NaN and Infinity, which
-// Python writes, are not JSON. Not here: what the values mean.
+// Python writes, are not JSON. The callers know what the values mean.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -12,7 +12,7 @@
 // The rule is Hugging Face's dynamic_frequency_update: a sequence longer than any before it gets
 // the base of its length; one shorter than the original context gets the original base back, if
 // that had changed; in between the base of the longest stays. Hugging Face leaves the keys it has
-// cached as they were. Not here: the formula (ntk.hpp) and the cache of keys.
+// cached as they were. The formula is in ntk.hpp; the cache of keys is the caller's.
 #pragma once
 
 #include "eigen_rope/choices/frequencies.hpp"

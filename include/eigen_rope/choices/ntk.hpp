@@ -11,8 +11,7 @@
 //                       mixed_b = 1, the fixed rule: base factor, over factor^(2/d)
 //
 // Published code (Hugging Face's modeling_rope_utils.py, vLLM) computes in float; these are the
-// real-number formulas, edge cases included. Not here: the state of a growing sequence
-// (dynamic_ntk.hpp).
+// real-number formulas, edge cases included. dynamic_ntk.hpp keeps the state of a growing sequence.
 #pragma once
 
 #include <array>

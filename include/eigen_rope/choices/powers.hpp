@@ -7,8 +7,8 @@
 //                                                       otherwise
 //   rate_k = f_k linear_scale                           m = attention_factor
 //
-// What a scaling makes of them stands in a header of its own (scaling.hpp lists them). Not here:
-// what is done with rates (Frequencies, Cache::from_rates). Nothing here needs Eigen.
+// What a scaling makes of them stands in a header of its own (scaling.hpp lists them). Frequencies
+// and Cache::from_rates say what is done with rates. Nothing here needs Eigen.
 #pragma once
 
 #include <cmath>

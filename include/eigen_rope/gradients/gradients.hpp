@@ -20,8 +20,8 @@
 // overwritten by the rotation; full-width ones, and the gradient of a table with a zero magnitude,
 // need x. From d angle follow the gradients of positions and rates (parameter_gradients.hpp), and
 // from those the base, the factors and the scalings (scaling_gradients.hpp). Eigen's tensors can be
-// given where tensor_view.hpp is included as well. Not here: the gradient of the gradient
-// (tangent.hpp closes it under the same operations).
+// given where tensor_view.hpp is included as well. tangent.hpp has the gradient of the gradient,
+// which closes under the same operations.
 #pragma once
 
 #include <type_traits>

@@ -9,7 +9,7 @@
 //                       attention_factor_gradient
 //
 // dL/dt and dL/dlog m come from gradients(), summed over heads already. Rates go on to the
-// parameters of a scaling in scaling_gradients.hpp. Not here: anything as large as a tensor; these
+// parameters of a scaling in scaling_gradients.hpp. Nothing here is as large as a tensor; these
 // sums run over one number per token and pair.
 #pragma once
 

@@ -22,7 +22,7 @@
 // rule adds up for it (2^-90 but for exact ends and llama3), where derivatives are in double's
 // normal range and llama3's band is at least 2^-20 of high_freq_factor wide. Gradients that are not
 // finite give results that are not. All are O(pairs), 3 microseconds a pair, allocate, and are safe
-// to call from several threads. Not here: dL/drate_k itself.
+// to call from several threads. parameter_gradients.hpp gives dL/drate_k itself.
 #pragma once
 
 #include <type_traits>

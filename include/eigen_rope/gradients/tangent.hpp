@@ -19,8 +19,8 @@
 //                                     with GradientsFrom::input
 //
 // so that any number of derivatives uses the same kernels. Outside the window the derivative is
-// that of a copy: dx passes, and the tangent gives 0. Not here: tangents of positions and rates (dt
-// = dposition rate + position drate).
+// that of a copy: dx passes, and the tangent gives 0. The tangents of positions and rates are the
+// caller's: dt = dposition rate + position drate.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 // vLLM's deepseek_yarn; partial rotation, latent attention, mrope sections, layer types. Rules and
 // class defaults are those of transformers 5.23.0 (modeling_rope_utils.py, configuration_*.py,
 // modeling_*.py). docs/configurations.md lists which of its behaviours are kept, refused and
-// mended. Not here: weights, tokenizers, and the code some repositories bring along.
+// mended. It does not read weights, tokenizers, or the code that some repositories bring along.
 #pragma once
 
 #include <filesystem>

@@ -7,7 +7,7 @@
 //   eigen_rope::Frequencies f = model.layers.front().frequencies(model.context);
 //
 // One LayerRope for each kind of layer: models with sliding windows have two or more, most have
-// one. Not here: reading (the headers beside this one) and anything about the model that does not
+// one. The headers beside this one read files. Nothing about the model is kept that does not
 // concern the rotation.
 #pragma once
 

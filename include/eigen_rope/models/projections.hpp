@@ -5,7 +5,7 @@
 //
 //   eigen_rope::models::FusedQkv order = eigen_rope::models::fused_qkv("phi3");        concatenated
 //
-// Rules of transformers 5.23.0. Not here: how rows pair and what is rotated (hugging_face.hpp).
+// Rules of transformers 5.23.0. hugging_face.hpp says how rows pair and what is rotated.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,8 @@
 // Both work on pieces that stay in the second-level cache, so memory is read and written once. A
 // table row is summed by one thread in memory order: the bits depend neither on the number of
 // threads nor on where the tensors lie. What becomes of a row's sums is the caller's: finish(row,
-// sums), where `row` counts in the order of the table's memory. Not here: parameters, results.
+// sums), where `row` counts in the order of the table's memory. The callers know parameters and
+// results.
 #pragma once
 
 #include <algorithm>

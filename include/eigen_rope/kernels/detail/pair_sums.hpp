@@ -15,7 +15,8 @@
 // crossed[B] - crossed[A] is wanted, floats and 16-bit numbers form u_a g_B - u_b g_A in float (two
 // products and a difference, each rounded) and sum that in double, in crossed[B]: converting every
 // operand would cost twice the time. Compiled once in the library for the four scalars the rotation
-// is compiled for; here stands the template. Not here: which rows, and what becomes of sums.
+// is compiled for; here stands the template. The callers choose the rows, and know what becomes of
+// the sums.
 #pragma once
 
 #include <cmath>

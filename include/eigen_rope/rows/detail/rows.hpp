@@ -6,7 +6,8 @@
 // x, y and the table; a table step of 0 is a broadcast. x and y are the same memory (in place) or
 // do not overlap at all. Here stands the template for any scalar; float, double, half and bfloat16
 // go to kernels compiled once in the library, which give the same bits (a NaN's payload excepted);
-// 16-bit tables are widened for them a few rows at a time. Not here: shapes, checks, threads.
+// 16-bit tables are widened for them a few rows at a time. The callers check shapes and share rows
+// among threads.
 #pragma once
 
 #include <algorithm>
