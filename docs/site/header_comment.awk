@@ -8,5 +8,6 @@ opening && /^\/\// {
   print "///" line
   next
 }
-/^extern template/ { print ""; next }
+/^extern template/ { dropped = 1 }
+dropped { dropped = !/;$/; print ""; next }
 { opening = 0; print }

@@ -90,8 +90,33 @@ def prose(path, line):
     return re.sub(r'\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)\s]+)\)', reference, line)
 
 
+def unwrapped(lines):
+    """Each paragraph and each item of a list as one line, so that links and code spans are whole.
+    Code, tables, headings, pictures and comments stay as they are."""
+    out = []
+    fenced = commented = joins = False
+    for line in lines:
+        fence = line.startswith('```')
+        commented = commented or (not fenced and line.startswith('<!--'))
+        item = re.match(r'\s*([-*+]|\d+\.) ', line)
+        stays = (
+            fenced or fence or commented or not line.strip() or re.match(r'#|\s*\||!\[|<|>', line)
+        )
+        if stays or (line.startswith('    ') and not joins):
+            out.append(line)
+            joins = False
+        elif joins and not item:
+            out[-1] += ' ' + line.strip()
+        else:
+            out.append(line)
+            joins = True
+        fenced = fenced != fence
+        commented = commented and '-->' not in line
+    return out
+
+
 def convert(path):
-    lines = open(path, encoding='utf-8').read().split('\n')
+    lines = unwrapped(open(path, encoding='utf-8').read().split('\n'))
     out = []
     titled = False
     in_fence = in_comment = in_indented = False
