@@ -14,15 +14,11 @@ import subprocess
 import sys
 
 WIDTH = 100
-COMMENT = {
-    ("cpp", "hpp"): re.compile(r"\s*//"),
-    ("sh", "py", "cmake", "txt"): re.compile(r"\s*#"),
-}
 
 
-def comments(lines, comment):
-    """(number, line) of those lines that are comments and nothing else."""
-    return [(number, line) for number, line in lines if comment.match(line)]
+def comments(lines, mark):
+    """(number, line) of those lines that are comments, which begin with the mark, and nothing else."""
+    return [(number, line) for number, line in lines if line.lstrip().startswith(mark)]
 
 
 def prose(lines):
@@ -50,13 +46,10 @@ def main():
     for path in files.stdout.splitlines():
         with open(path, encoding="utf-8") as file:
             lines = list(enumerate(file.read().splitlines(), 1))
-        ending = path.rsplit(".", 1)[1]
-        if ending == "md":
+        if path.endswith(".md"):
             looked_at = prose(lines)
         else:
-            looked_at = comments(
-                lines, next(c for endings, c in COMMENT.items() if ending in endings)
-            )
+            looked_at = comments(lines, "//" if path.endswith(("cpp", "hpp")) else "#")
         wide += [
             f"{path}:{number}: {len(line)} columns"
             for number, line in looked_at

@@ -157,10 +157,13 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   }
 }
 
-/// How many columns of a kernel have their coefficients in registers at a time. Where sums of
-/// 16-bit numbers are rounded by arithmetic, that needs the registers.
+/// Whether sums are rounded by arithmetic, which needs the registers.
+template <class T>
+constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;
+
+/// How many columns of a kernel have their coefficients in registers at a time.
 template <class Kernel, class D>
-constexpr Index most_columns = HWY_TARGET == HWY_SSE4&& is_16_bit<typename Kernel::T>
+constexpr Index most_columns = rounds_by_arithmetic<typename Kernel::T>
                                    ? 1
                                    : std::max(1, coefficient_registers /
                                                      Kernel::template Column<D>::registers);
@@ -215,10 +218,8 @@ void tail_of_run(D, const RowPlan& plan, const Run& run, Index k, const Block& b
 
 /// Whether a column of half vectors copies what is outside the window, too: where a whole one has
 /// more pairs than lanes.
-template <class Kernel>
-constexpr bool half_columns_copy = Kernel::pairs_per_lane == 2 &&
-                                   hn::MaxLanes(hn::ScalableTag<Widened<typename Kernel::T>>()) >=
-                                       8;
+template <class Kernel, class D = hn::ScalableTag<Widened<typename Kernel::T>>>
+constexpr bool half_columns_copy = Kernel::pairs_per_lane == 2 && hn::MaxLanes(D()) >= 8;
 
 /// All pairs of a run in all rows.
 template <class Kernel, Stores stores, Outside outside, class T>

@@ -27,6 +27,7 @@
 #include "eigen_rope/models/hugging_face.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "models/families.hpp"
+#include "tool/io/terminal.hpp"
 
 namespace eigen_rope::models {
 namespace {
@@ -302,21 +303,8 @@ Totals read_all() {
   return totals;
 }
 
-/// In lines of at most 100 columns, as pages are.
-std::string wrapped(const std::string& text) {
-  std::istringstream words(text);
-  std::string result;
-  std::size_t column = 0;
-  for (std::string word; words >> word; column += word.size()) {
-    const bool fits = column + 1 + word.size() <= 100;
-    if (!result.empty()) result += fits ? ' ' : '\n';
-    column = fits && !result.empty() ? column + 1 : 0;
-    result += word;
-  }
-  return result;
-}
-
-std::string line_of(const Totals& totals) {
+/// As it stands in the page.
+std::string text_of(const Totals& totals) {
   std::ostringstream line;
   line << "Of " << totals.types << " types of text whose rotary modules answered, " << totals.equal
        << " are read alike by the strict reader, " << totals.refused
@@ -325,7 +313,7 @@ std::string line_of(const Totals& totals) {
        << totals.cases_refused << " are refused, and " << totals.cases_wrong
        << " are wrong (transformers " << recording()["transformers"].get<std::string>() << ", "
        << recording()["date"].get<std::string>() << ").";
-  return wrapped(line.str());
+  return tool::wrapped(line.str(), 100, "");
 }
 
 TEST(HuggingFaceRecorded, EveryConfigurationIsReadAsTransformersDoesOrRefused) {
@@ -339,13 +327,13 @@ TEST(HuggingFaceRecorded, EveryConfigurationIsReadAsTransformersDoesOrRefused) {
   std::string page{std::istreambuf_iterator<char>(file), {}};
   const std::string begin = "<!-- totals -->\n";
   const std::size_t from = page.find(begin) + begin.size();
-  const std::size_t to = page.find("\n<!-- end of totals -->");
+  const std::size_t to = page.find("<!-- end of totals -->");
   ASSERT_NE(to, std::string::npos);
-  const std::string line = line_of(totals);
-  std::cout << line << "\n";
+  const std::string text = text_of(totals);
+  std::cout << text;
   if (std::getenv("EIGEN_ROPE_WRITE_TOTALS") != nullptr)
-    std::ofstream(path) << std::string(page).replace(from, to - from, line);
-  EXPECT_EQ(page.substr(from, to - from), line) << "EIGEN_ROPE_WRITE_TOTALS=1 writes it";
+    std::ofstream(path) << std::string(page).replace(from, to - from, text);
+  EXPECT_EQ(page.substr(from, to - from), text) << "EIGEN_ROPE_WRITE_TOTALS=1 writes it";
 }
 
 }  // namespace
