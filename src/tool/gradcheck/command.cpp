@@ -19,6 +19,15 @@ struct GradcheckArguments {
   std::string plot{};
 };
 
+/// All names, in lines that fit beside the option.
+std::string names_of_scalings() {
+  std::string names;
+  for (const std::string& name : all_scalings()) names += (names.empty() ? "" : ", ") + name;
+  std::string lines = wrapped(names, 50, "");
+  lines.pop_back();  // the last line's end
+  return lines;
+}
+
 int run(const GradcheckArguments& arguments) {
   if (!arguments.plot.empty()) require_picture(arguments.plot);
   if (!arguments.json.empty()) require_writable(arguments.json);
@@ -41,11 +50,7 @@ Command add_gradcheck(CLI::App& app) {
   };
   filter("--pairing", arguments->filters.pairing,
          "split_half, interleaved, quarter, interleaved_to_split_half");
-  filter("--scaling", arguments->filters.scaling,
-         "default, linear, proportional, factors, ntk,\nntk_mixed, dynamic, ggml_yarn, "
-         "ggml_yarn_exact,\nyarn, yarn_deepseek, llama3, "
-         "longrope, "
-         "xpos, rates");
+  filter("--scaling", arguments->filters.scaling, names_of_scalings().c_str());
   filter("--scalar", arguments->filters.scalar, "f64, f32, f16, bf16");
   filter("--layout", arguments->filters.layout, "bsnd, bnsd, sbnd, tnd");
   command->add_option("--seed", arguments->seed, "Of the random numbers (default 1)")

@@ -15,15 +15,17 @@
 namespace eigen_rope::tool {
 namespace {
 
+std::string name_of(const std::string& name) { return name; }
+
 /// Those of `all` whose names the expression matches.
-template <class Kind, std::size_t count>
-std::vector<Kind> chosen(const Kind (&all)[count], const std::string& option,
-                         const std::string& expression) {
+template <class All>
+auto chosen(const All& all, const std::string& option, const std::string& expression) {
+  using Kind = std::decay_t<decltype(*std::begin(all))>;
   std::vector<Kind> kinds;
   std::string names;
   try {
     const std::regex pattern(expression);
-    for (const Kind kind : all) {
+    for (const Kind& kind : all) {
       const std::string name = name_of(kind);
       names += (names.empty() ? "" : ", ") + name;
       if (expression.empty() || std::regex_match(name, pattern)) kinds.push_back(kind);
@@ -158,9 +160,7 @@ std::string heading_of(Quantity quantity) {
     case Quantity::base: return "dbase";
     case Quantity::scale: return "dscale";
     case Quantity::factors: return "dfact";
-    case Quantity::ext: return "dext";
-    case Quantity::betas: return "dbeta";
-    case Quantity::llama3: return "dllama";
+    case Quantity::parameter: return "dparam";
     case Quantity::xpos: return "dxpos";
     case Quantity::jvp: return "jvp";
     case Quantity::second: break;
@@ -183,9 +183,7 @@ std::string name_of(Quantity quantity) {
     case Quantity::base: return "gradient of base";
     case Quantity::scale: return "gradient of linear scale";
     case Quantity::factors: return "gradient of freq factors";
-    case Quantity::ext: return "gradient of ext factor";
-    case Quantity::betas: return "gradient of betas";
-    case Quantity::llama3: return "gradient of llama3's factors";
+    case Quantity::parameter: return "gradient of the scaling's parameters";
     case Quantity::xpos: return "gradient of xPos's parameters";
     case Quantity::jvp: return "forward mode";
     case Quantity::second: break;
@@ -195,12 +193,12 @@ std::string name_of(Quantity quantity) {
 
 std::vector<GradcheckCase> gradcheck_cases(const GradcheckFilters& filters) {
   const auto pairings = chosen(all_pairings, "--pairing", filters.pairing);
-  const auto scalings = chosen(all_scalings, "--scaling", filters.scaling);
+  const auto scalings = chosen(all_scalings(), "--scaling", filters.scaling);
   const auto scalars = chosen(all_scalars, "--scalar", filters.scalar);
   const auto layouts = chosen(all_layouts, "--layout", filters.layout);
   std::vector<GradcheckCase> cases;
   for (const PairKind pairing : pairings) {
-    for (const ScalingKind scaling : scalings) {
+    for (const std::string& scaling : scalings) {
       for (const ScalarType scalar : scalars) {
         for (const LayoutKind layout : layouts) cases.push_back({pairing, scaling, scalar, layout});
       }

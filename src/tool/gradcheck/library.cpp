@@ -65,67 +65,26 @@ struct FullTable {
   TableView<Scalar> view() const { return {cos.data(), sin.data(), width, outer}; }
 };
 
-/// From the rates' gradients to the scaling's parameters.
+/// From the rates' gradients to the parameters they were made from.
 void add_scaling(Answers& answers, const Problem& problem, const RateGradients& rates,
                  const std::string& from) {
-  const auto add = [&](const char* name, double value) { answers[name + from] = {value}; };
-  const auto add_powers = [&](const Powers<>& d) {
-    add("base", d.base);
-    add("linear scale", d.linear_scale);
-    add("attention factor", d.attention_factor);
-    answers["freq factors" + from] = d.factors;
+  if (!problem.rates.empty()) return;
+  const auto add = [&](auto& gradients) {
+    for (const auto& [name, numbers, is_list] : numbers_of<double>(gradients)) {
+      for (const double* number : numbers) answers[name + from].push_back(*number);
+    }
   };
-  const ScalingKind kind = problem.at.scaling;
-  const Powers<> powers = stretched_powers(kind, problem.parameters);
-  if (kind == ScalingKind::ggml_yarn || kind == ScalingKind::ggml_yarn_exact) {
-    const auto d = scaling_gradients(powers, problem.parameters.ggml_yarn, rates);
-    add_powers(d.powers);
-    add("ext factor", d.scaling.ext_factor);
-    add("beta fast", d.scaling.beta_fast);
-    add("beta slow", d.scaling.beta_slow);
-  } else if (kind == ScalingKind::llama3) {
-    const auto d = scaling_gradients(powers, problem.parameters.llama3, rates);
-    add_powers(d.powers);
-    add("llama3 factor", d.scaling.factor);
-    add("low freq factor", d.scaling.low_freq_factor);
-    add("high freq factor", d.scaling.high_freq_factor);
-  } else if (kind == ScalingKind::proportional) {
-    const auto d = scaling_gradients(powers, problem.parameters.proportional, rates);
-    add_powers(d.powers);
-    add("factor", d.scaling.factor);
-  } else if (kind == ScalingKind::dynamic) {
-    const auto d = scaling_gradients(powers, problem.parameters.dynamic, rates, sequence_length);
-    add_powers(d.powers);
-    add("factor", d.scaling.factor);
-  } else if (kind == ScalingKind::ntk_mixed) {
-    const auto d = scaling_gradients(powers, problem.parameters.ntk, rates);
-    add_powers(d.powers);
-    add("factor", d.scaling.factor);
-    add("mixed_b", d.scaling.mixed_b);
-  } else if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_deepseek) {
-    const auto d = scaling_gradients(powers, problem.parameters.yarn, rates);
-    add_powers(d.powers);
-    add("factor", d.scaling.factor);
-    add("beta fast", d.scaling.beta_fast);
-    add("beta slow", d.scaling.beta_slow);
-    add("mscale", *d.scaling.mscale);
-    add("mscale_all_dim", d.scaling.mscale_all_dim);
-    add("extrapolation", d.scaling.extrapolation);
-  } else if (kind == ScalingKind::longrope) {
-    const auto d = scaling_gradients(powers, problem.parameters.longrope, rates, sequence_length);
-    add_powers(d.powers);
-    answers["freq factors" + from] = sequence_length > problem.parameters.longrope.original_context
-                                         ? d.scaling.long_factor
-                                         : d.scaling.short_factor;
-    add("factor", d.scaling.factor);
-  } else if (kind != ScalingKind::rates) {
-    const Powers<> d = powers_gradients(powers, rates);
-    add_powers(d);
-    if (kind != ScalingKind::ntk) return;
+  const Powers<> powers = stretched(problem.powers, problem.beside);
+  auto d = scaling_gradients(powers, problem.scaling, rates, sequence_length);
+  if (problem.beside.ntk_factor) {
     const auto dims = static_cast<double>(powers.rotary_dims);
-    add("base", d.base * (powers.base / problem.parameters.powers.base));
-    add("ntk factor", d.base * (powers.base * (dims / (dims - 2)) / problem.parameters.ntk_factor));
+    const double by_stretched = d.powers.base;
+    d.powers.base = by_stretched * (powers.base / problem.powers.base);
+    answers["ntk_factor" + from] = {
+        by_stretched * (powers.base * (dims / (dims - 2)) / *problem.beside.ntk_factor)};
   }
+  add(d.powers);
+  std::visit(add, d.scaling);
 }
 
 /// From the angles' gradients to positions and rates, and on.
@@ -139,19 +98,19 @@ void add_parameters(Answers& answers, const Problem& problem, const Gradients<do
   answers["rates" + from] = rates.rates;
   answers["m" + from] = {rates.attention_factor};
   add_scaling(answers, problem, rates, from);
-  if (problem.at.scaling != ScalingKind::xpos) return;
+  if (!problem.has_xpos()) return;
   const XposGradients xpos =
       xpos_gradients(d, positions, problem.xpos(), problem.xpos_side, problem.layout());
-  answers["xpos scale base" + from] = {xpos.scale_base};
-  answers["xpos gamma" + from] = {xpos.gamma};
-  answers["xpos center" + from] = {xpos.center};
+  answers["xpos_scale_base" + from] = {xpos.scale_base};
+  answers["xpos_gamma" + from] = {xpos.gamma};
+  answers["xpos_center" + from] = {xpos.center};
   std::vector<double>& both = answers["positions" + from];
   for (std::size_t i = 0; i < both.size(); ++i) both[i] += xpos.positions[i];
 }
 
 template <class Scalar>
 Cache<Scalar> table_of(const Problem& problem) {
-  if (problem.at.scaling == ScalingKind::xpos)
+  if (problem.has_xpos())
     return xpos_cache<Scalar>(problem.frequencies(), problem.positions(), problem.xpos(),
                               problem.xpos_side, problem.layout());
   return Cache<Scalar>(problem.frequencies(), problem.positions(), problem.layout());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/gradcheck/loss.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace eigen_rope::tool {
 namespace {
@@ -26,6 +26,13 @@ PairSlots slots_by_definition(PairKind kind, eigen_rope::Index k, eigen_rope::In
   return {first, first + P / 2, first, first + P / 2};
 }
 
+Quantity quantity_of_power(const std::string& parameter) {
+  if (parameter == "base") return Quantity::base;
+  if (parameter == "linear_scale") return Quantity::scale;
+  if (parameter == "attention_factor") return Quantity::magnitude;
+  return Quantity::factors;
+}
+
 template <class C, class X>
 auto first_output(const C& c, const C& s, const X& a, const X& b) {
   return c * a - s * b;
@@ -45,7 +52,7 @@ Loss::Loss(const Problem& problem)
       positions_(wide(problem.ids)),
       angle_tangent_(wide(problem.angle_tangent)),
       log_magnitude_tangent_(wide(problem.log_magnitude_tangent)),
-      rates_(rates_of(problem.at.scaling, problem.parameters.cast<Real>())) {
+      rates_(rates_of<Real>(problem)) {
   const eigen_rope::Index features = problem.shape[0];
   const eigen_rope::Index P = problem.pairs();
   const auto size = static_cast<eigen_rope::Index>(x_.size());
@@ -78,7 +85,7 @@ Loss::Loss(const Problem& problem)
       const eigen_rope::Index axis = problem.sections ? problem.sections->axis(k) : 0;
       const auto id =
           static_cast<std::size_t>((axis * problem.batches + batch) * problem.tokens + token);
-      const Complex growth = log_growth(k, stepped(positions_[id]), complex_xpos());
+      const Complex growth = log_growth(k, stepped(positions_[id]), complex_beside());
       entries_[entry] = {k,
                          static_cast<std::size_t>(row),
                          id,
@@ -91,7 +98,7 @@ Loss::Loss(const Problem& problem)
       for (const eigen_rope::Index i : {slot.A, slot.B}) copied_[element(i)] = 0;
     }
   }
-  table_ = table_of(rates_, positions_, problem.parameters.cast<Real>().xpos);
+  table_ = table_of(rates_, positions_, problem.beside.cast<Real>());
 }
 
 PairSizes Loss::sizes(const PairPlace& pair) const {
@@ -100,19 +107,20 @@ PairSizes Loss::sizes(const PairPlace& pair) const {
 }
 
 template <class S>
-S Loss::log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const {
+S Loss::log_growth(eigen_rope::Index pair, const S& position,
+                   const BesideScaling<S>& beside) const {
   using std::log;
-  if (problem_.at.scaling != ScalingKind::xpos) return S(0);
-  const S zeta =
-      (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) + xpos.gamma) /
-      (xpos.gamma + S(1));
-  const S power = (position - xpos.center) / xpos.scale_base;
+  if (!problem_.has_xpos()) return S(0);
+  const S zeta = (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) +
+                  *beside.xpos_gamma) /
+                 (*beside.xpos_gamma + S(1));
+  const S power = (position - *beside.xpos_center) / *beside.xpos_scale_base;
   return problem_.xpos_side == XposSide::query ? S(power * log(zeta)) : S(-power * log(zeta));
 }
 
 template <class S>
 Loss::Table<S> Loss::table_of(const Rates<S>& rates, const std::vector<S>& positions,
-                              const XposParameters<S>& xpos) const {
+                              const BesideScaling<S>& beside) const {
   using std::cos;
   using std::exp;
   using std::sin;
@@ -120,7 +128,7 @@ Loss::Table<S> Loss::table_of(const Rates<S>& rates, const std::vector<S>& posit
   for (const TableEntry& entry : entries_) {
     const S angle = positions[entry.id] * rates.rates[static_cast<std::size_t>(entry.pair)];
     const S magnitude =
-        rates.attention_factor * exp(log_growth(entry.pair, positions[entry.id], xpos));
+        rates.attention_factor * exp(log_growth(entry.pair, positions[entry.id], beside));
     table.cos.push_back(magnitude * cos(angle));
     table.sin.push_back(magnitude * sin(angle));
   }
@@ -255,8 +263,8 @@ Rates<Complex> Loss::stepped_rates() const {
           Complex(rates_.attention_factor)};
 }
 
-Real Loss::slope_at(const Rates<Complex>& rates, const XposParameters<Complex>& xpos) const {
-  return slope(value(table_of(rates, complex_positions(), xpos)));
+Real Loss::slope_at(const Rates<Complex>& rates, const BesideScaling<Complex>& beside) const {
+  return slope(value(table_of(rates, complex_positions(), beside)));
 }
 
 Loss::Numbers Loss::position_gradient() const {
@@ -265,7 +273,7 @@ Loss::Numbers Loss::position_gradient() const {
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     std::vector<Complex> positions = complex_positions();
     positions[i] = stepped(positions_[i]);
-    d.push_back(slope(value(table_of(rates, positions, complex_xpos()))));
+    d.push_back(slope(value(table_of(rates, positions, complex_beside()))));
   }
   return d;
 }
@@ -275,7 +283,7 @@ Loss::Numbers Loss::rate_gradient() const {
   for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
     Rates<Complex> rates = stepped_rates();
     rates.rates[k] = stepped(rates_.rates[k]);
-    d.push_back(slope_at(rates, complex_xpos()));
+    d.push_back(slope_at(rates, complex_beside()));
   }
   return d;
 }
@@ -283,103 +291,54 @@ Loss::Numbers Loss::rate_gradient() const {
 Real Loss::magnitude_gradient() const {
   Rates<Complex> rates = stepped_rates();
   rates.attention_factor = stepped(rates_.attention_factor);
-  return slope_at(rates, complex_xpos());
+  return slope_at(rates, complex_beside());
 }
 
 std::vector<ParameterSlope> Loss::parameter_slopes() const {
-  using Parameters = ScalingParameters<Complex>;
-  const ScalingKind kind = problem_.at.scaling;
   std::vector<ParameterSlope> slopes;
-  if (kind == ScalingKind::rates) return slopes;
-  Parameters parameters = problem_.parameters.cast<Complex>();
-  // Factors that are not given count as 1.
-  const bool has_lists = kind == ScalingKind::longrope;
-  if (parameters.powers.factors.empty() && !has_lists)
-    parameters.powers.factors.assign(rates_.rates.size(), Complex(1));
-
-  const auto add = [&](ParameterSlope& result, const std::function<Complex&(Parameters&)>& member) {
-    Parameters moved = parameters;
-    member(moved) += Complex(0, imaginary_step);
-    const Rates<Complex> rates = rates_of(kind, moved);
-    result.values.push_back(slope_at(rates, moved.xpos));
-    result.magnitude_slopes.push_back(slope(rates.attention_factor));
-    Numbers rate_slopes;
-    for (const Complex& rate : rates.rates) rate_slopes.push_back(slope(rate));
-    result.rate_slopes.push_back(rate_slopes);
-    Numbers growth_slopes;
-    for (const TableEntry& entry : entries_)
-      growth_slopes.push_back(
-          slope(log_growth(entry.pair, Complex(positions_[entry.id]), moved.xpos)));
-    result.growth_slopes.push_back(growth_slopes);
+  if (!problem_.rates.empty()) return slopes;
+  Powers<Complex> powers = problem_.powers.cast<Complex>();
+  BesideScaling<Complex> beside = complex_beside();
+  const auto add = [&](const auto& rates_of_moved, const ParameterNumbers<Complex>& parameter,
+                       Quantity quantity) {
+    ParameterSlope result{quantity, parameter.name, {}, {}, {}, {}};
+    for (Complex* number : parameter.numbers) {
+      const Complex before = *number;
+      *number += Complex(0, imaginary_step);
+      const Rates<Complex> rates = rates_of_moved();
+      result.values.push_back(slope_at(rates, beside));
+      result.magnitude_slopes.push_back(slope(rates.attention_factor));
+      Numbers rate_slopes;
+      for (const Complex& rate : rates.rates) rate_slopes.push_back(slope(rate));
+      result.rate_slopes.push_back(rate_slopes);
+      Numbers growth_slopes;
+      for (const TableEntry& entry : entries_)
+        growth_slopes.push_back(
+            slope(log_growth(entry.pair, Complex(positions_[entry.id]), beside)));
+      result.growth_slopes.push_back(growth_slopes);
+      *number = before;
+    }
+    if (!result.values.empty()) slopes.push_back(result);
   };
-  const auto add_one = [&](Quantity quantity, const char* name,
-                           const std::function<Complex&(Parameters&)>& member) {
-    ParameterSlope result{quantity, name, {}, {}, {}, {}};
-    add(result, member);
-    slopes.push_back(result);
-  };
-  add_one(Quantity::base, "base", [](Parameters& p) -> Complex& { return p.powers.base; });
-  add_one(Quantity::scale, "linear scale",
-          [](Parameters& p) -> Complex& { return p.powers.linear_scale; });
-  add_one(Quantity::magnitude, "attention factor",
-          [](Parameters& p) -> Complex& { return p.powers.attention_factor; });
-  ParameterSlope factors{Quantity::factors, "freq factors", {}, {}, {}, {}};
-  for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
-    add(factors, [k, has_lists](Parameters& p) -> Complex& {
-      return has_lists ? p.longrope.long_factor[k] : p.powers.factors[k];
-    });
-  }
-  slopes.push_back(factors);
-  if (kind == ScalingKind::ntk)
-    add_one(Quantity::base, "ntk factor", [](Parameters& p) -> Complex& { return p.ntk_factor; });
-  if (kind == ScalingKind::ggml_yarn || kind == ScalingKind::ggml_yarn_exact) {
-    add_one(Quantity::ext, "ext factor",
-            [](Parameters& p) -> Complex& { return p.ggml_yarn.ext_factor; });
-    add_one(Quantity::betas, "beta fast",
-            [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_fast; });
-    add_one(Quantity::betas, "beta slow",
-            [](Parameters& p) -> Complex& { return p.ggml_yarn.beta_slow; });
-  }
-  const auto add_factor = [&](const std::function<Complex&(Parameters&)>& member) {
-    add_one(Quantity::scale, "factor", member);
-  };
-  if (kind == ScalingKind::proportional)
-    add_factor([](Parameters& p) -> Complex& { return p.proportional.factor; });
-  if (kind == ScalingKind::dynamic)
-    add_factor([](Parameters& p) -> Complex& { return p.dynamic.factor; });
-  if (kind == ScalingKind::longrope)
-    add_factor([](Parameters& p) -> Complex& { return p.longrope.factor; });
-  if (kind == ScalingKind::ntk_mixed) {
-    add_factor([](Parameters& p) -> Complex& { return p.ntk.factor; });
-    add_one(Quantity::base, "mixed_b", [](Parameters& p) -> Complex& { return p.ntk.mixed_b; });
-  }
-  if (kind == ScalingKind::yarn || kind == ScalingKind::yarn_deepseek) {
-    add_factor([](Parameters& p) -> Complex& { return p.yarn.factor; });
-    add_one(Quantity::betas, "beta fast",
-            [](Parameters& p) -> Complex& { return p.yarn.beta_fast; });
-    add_one(Quantity::betas, "beta slow",
-            [](Parameters& p) -> Complex& { return p.yarn.beta_slow; });
-    add_one(Quantity::magnitude, "mscale",
-            [](Parameters& p) -> Complex& { return *p.yarn.mscale; });
-    add_one(Quantity::magnitude, "mscale_all_dim",
-            [](Parameters& p) -> Complex& { return p.yarn.mscale_all_dim; });
-    add_one(Quantity::ext, "extrapolation",
-            [](Parameters& p) -> Complex& { return p.yarn.extrapolation; });
-  }
-  if (kind == ScalingKind::xpos) {
-    add_one(Quantity::xpos, "xpos scale base",
-            [](Parameters& p) -> Complex& { return p.xpos.scale_base; });
-    add_one(Quantity::xpos, "xpos gamma", [](Parameters& p) -> Complex& { return p.xpos.gamma; });
-    add_one(Quantity::xpos, "xpos center", [](Parameters& p) -> Complex& { return p.xpos.center; });
-  }
-  if (kind == ScalingKind::llama3) {
-    add_one(Quantity::llama3, "llama3 factor",
-            [](Parameters& p) -> Complex& { return p.llama3.factor; });
-    add_one(Quantity::llama3, "low freq factor",
-            [](Parameters& p) -> Complex& { return p.llama3.low_freq_factor; });
-    add_one(Quantity::llama3, "high freq factor",
-            [](Parameters& p) -> Complex& { return p.llama3.high_freq_factor; });
-  }
+  std::visit(
+      [&](const auto& one) {
+        auto scaling = one.template cast<Complex>();
+        const auto rates = [&] {
+          return scaling.rates(stretched(powers, beside), sequence_length);
+        };
+        const auto own = numbers_of<Complex>(scaling);
+        // Factors that are not given count as 1, unless the scaling brings its own.
+        const bool has_lists =
+            std::any_of(own.begin(), own.end(), [](const auto& each) { return each.is_list; });
+        if (powers.factors.empty() && !has_lists)
+          powers.factors.assign(rates_.rates.size(), Complex(1));
+        for (const auto& parameter : numbers_of<Complex>(powers))
+          add(rates, parameter, quantity_of_power(parameter.name));
+        for (const auto& parameter : own) add(rates, parameter, Quantity::parameter);
+        for (const auto& parameter : numbers_of<Complex>(beside))
+          add(rates, parameter, problem_.has_xpos() ? Quantity::xpos : Quantity::parameter);
+      },
+      problem_.scaling);
   return slopes;
 }
 

@@ -109,14 +109,14 @@ class Loss {
   };
   template <class S>
   Table<S> table_of(const Rates<S>& rates, const std::vector<S>& positions,
-                    const XposParameters<S>& xpos) const;
+                    const BesideScaling<S>& beside) const;
   /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
   template <class S>
-  S log_growth(eigen_rope::Index pair, const S& position, const XposParameters<S>& xpos) const;
+  S log_growth(eigen_rope::Index pair, const S& position, const BesideScaling<S>& beside) const;
   template <class S>
   S value(const Table<S>& table) const;
-  Real slope_at(const Rates<Complex>& rates, const XposParameters<Complex>& xpos) const;
-  XposParameters<Complex> complex_xpos() const { return problem_.parameters.cast<Complex>().xpos; }
+  Real slope_at(const Rates<Complex>& rates, const BesideScaling<Complex>& beside) const;
+  BesideScaling<Complex> complex_beside() const { return problem_.beside.cast<Complex>(); }
   Real angle_slope_along_tangents(std::size_t e, Real angle) const;
   Rates<Complex> stepped_rates() const;
   std::vector<Complex> complex_positions() const;

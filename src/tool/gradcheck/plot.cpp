@@ -54,7 +54,7 @@ Picture picture_of(const GradcheckReport& report) {
       data += fmt::format("{} {} {:.4f}\n", column, r + 1, level);
       if (!(ratio <= 1)) marks += fmt::format("{} {}\n", column, r + 1);
     }
-    ytics += fmt::format("{}{} {}", r == 0 ? "" : ", ", quoted(name_of(rows[r].scaling)), r + 1);
+    ytics += fmt::format("{}{} {}", r == 0 ? "" : ", ", quoted(rows[r].scaling), r + 1);
     const bool last = r + 1 == rows.size() || rows[r + 1].pairing != rows[r].pairing;
     if (!last) continue;
     groups += fmt::format("set label {} at screen 0.02, first {} rotate by 90 center noenhanced\n",

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/gradcheck/problem.hpp"
 
+#include <functional>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "tool/verify/comparison.hpp"
 
@@ -29,66 +32,127 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-ScalingParameters<double> parameters_for(ScalingKind kind, Random& random) {
-  ScalingParameters<double> parameters;
-  Powers<>& powers = parameters.powers;
-  powers.rotary_dims = rotary_dims;
-  switch (kind) {
-    case ScalingKind::none: break;
-    case ScalingKind::linear: powers.linear_scale = 0.25; break;
-    case ScalingKind::factors:
-      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k)
-        powers.factors.push_back(random.between(0.75, 4));
-      powers.attention_factor = 1.19;
-      break;
-    case ScalingKind::ntk: parameters.ntk_factor = 4; break;
-    case ScalingKind::ggml_yarn:
-      powers.linear_scale = 0.25;
-      powers.attention_factor = 0.9;
-      parameters.ggml_yarn = {0.75, 4096, 32.0, 1.0, RampEnds::rounded};
-      break;
-    case ScalingKind::ggml_yarn_exact:
-      powers.base = 150000;
-      powers.linear_scale = 0.125;
-      parameters.ggml_yarn = {1.0, 4096, 32.0, 1.0, RampEnds::exact};
-      break;
-    case ScalingKind::llama3: break;  // the defaults are the model's
-    case ScalingKind::proportional: parameters.proportional = {2.5, 13}; break;
-    case ScalingKind::dynamic: parameters.dynamic = {3.0, 2048}; break;
-    case ScalingKind::ntk_mixed: parameters.ntk = {3.25, 0.625}; break;
-    case ScalingKind::yarn:
-      parameters.yarn.factor = 4;
-      parameters.yarn.original_context = 4096;
-      parameters.yarn.mscale = 1;
-      parameters.yarn.mscale_all_dim = 0.5;
-      break;
-    case ScalingKind::yarn_deepseek:
-      parameters.yarn.factor = 40;
-      parameters.yarn.original_context = 4096;
-      parameters.yarn.ends = RampEnds::exact;
-      parameters.yarn.magnitude = YarnMagnitude::deepseek;
-      parameters.yarn.mscale = 0.75;
-      parameters.yarn.mscale_all_dim = 1;
-      parameters.yarn.extrapolation = 0.875;
-      break;
-    case ScalingKind::longrope:
-      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k) {
-        parameters.longrope.short_factor.push_back(1);
-        parameters.longrope.long_factor.push_back(random.between(1, 40));
-      }
-      parameters.longrope.factor = 32;
-      break;
-    case ScalingKind::xpos:
-      powers.attention_factor = 0.9;
-      parameters.xpos = {64, 0.4, 5};
-      break;
-    case ScalingKind::rates:
-      for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k)
-        parameters.rates.push_back((k % 3 == 1 ? -1 : 1) * random.between(0.01, 1.5));
-      powers.attention_factor = -0.8;
-      break;
+/// One number per pair.
+std::vector<double> per_pair(Random& random, double low, double high) {
+  std::vector<double> numbers;
+  for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k)
+    numbers.push_back(random.between(low, high));
+  return numbers;
+}
+
+/// A name of --scaling, and what its problems have for it.
+struct ScalingCase {
+  std::string name;
+  std::function<void(Problem& problem, Random& random)> set;
+};
+
+/// A scaling whose real parameters are near their defaults, and none of them is 0.
+template <class OneScaling>
+OneScaling drawn(Random& random) {
+  OneScaling scaling;
+  for (const auto& [name, numbers, is_list] : numbers_of<double>(scaling)) {
+    for (double* number : numbers)
+      *number = *number == 0 ? random.between(0.25, 0.75) : *number * random.between(1.125, 1.875);
   }
-  return parameters;
+  return scaling;
+}
+
+template <std::size_t... i>
+void add_drawn(std::vector<ScalingCase>& cases, std::index_sequence<i...> /*alternatives*/) {
+  std::set<std::size_t> given;
+  for (const ScalingCase& each : cases) {
+    Problem problem;
+    Random random(0);
+    each.set(problem, random);
+    given.insert(problem.scaling.index());
+  }
+  const auto add = [&](auto index) {
+    using OneScaling = std::variant_alternative_t<index, Scaling>;
+    if (given.count(index) != 0) return;
+    cases.push_back({OneScaling::name, [](Problem& problem, Random& random) {
+                       problem.scaling = drawn<OneScaling>(random);
+                     }});
+  };
+  (add(std::integral_constant<std::size_t, i>()), ...);
+}
+
+std::vector<ScalingCase> make_scaling_cases() {
+  std::vector<ScalingCase> cases{
+      {"default", [](Problem& /*problem*/, Random& /*random*/) {}},
+      {"factors",
+       [](Problem& problem, Random& random) {
+         problem.powers.factors = per_pair(random, 0.75, 4);
+         problem.powers.attention_factor = 1.19;
+       }},
+      {"ntk_base", [](Problem& problem, Random& /*random*/) { problem.beside.ntk_factor = 4; }},
+      {"proportional",
+       [](Problem& problem, Random& /*random*/) {
+         problem.powers.linear_scale = 0.25;
+         problem.scaling = Proportional<>(2.5, 13);
+       }},
+      {"ggml_yarn",
+       [](Problem& problem, Random& /*random*/) {
+         problem.powers.linear_scale = 0.25;
+         problem.powers.attention_factor = 0.9;
+         problem.scaling = GgmlYarn<>(0.75, 4096, 32.0, 1.0, RampEnds::rounded);
+       }},
+      {"ggml_yarn_exact",
+       [](Problem& problem, Random& /*random*/) {
+         problem.powers.base = 150000;
+         problem.powers.linear_scale = 0.125;
+         problem.scaling = GgmlYarn<>(1.0, 4096, 32.0, 1.0, RampEnds::exact);
+       }},
+      {"yarn",
+       [](Problem& problem, Random& /*random*/) {
+         Yarn<> yarn;
+         yarn.factor = 4;
+         yarn.original_context = 4096;
+         yarn.mscale = 1;
+         yarn.mscale_all_dim = 0.5;
+         problem.scaling = yarn;
+       }},
+      {"yarn_deepseek",
+       [](Problem& problem, Random& /*random*/) {
+         Yarn<> yarn;
+         yarn.factor = 40;
+         yarn.original_context = 4096;
+         yarn.ends = RampEnds::exact;
+         yarn.magnitude = YarnMagnitude::deepseek;
+         yarn.mscale = 0.75;
+         yarn.mscale_all_dim = 1;
+         yarn.extrapolation = 0.875;
+         problem.scaling = yarn;
+       }},
+      {"longrope",
+       [](Problem& problem, Random& random) {
+         LongRope<> longrope;
+         longrope.short_factor.assign(rotary_dims / 2, 1);
+         longrope.long_factor = per_pair(random, 1, 40);
+         longrope.factor = 32;
+         problem.scaling = longrope;
+       }},
+      {"xpos",
+       [](Problem& problem, Random& /*random*/) {
+         problem.powers.attention_factor = 0.9;
+         problem.beside.xpos_scale_base = 64;
+         problem.beside.xpos_gamma = 0.4;
+         problem.beside.xpos_center = 5;
+       }},
+      {"rates",
+       [](Problem& problem, Random& random) {
+         problem.rates = per_pair(random, 0.01, 1.5);
+         for (std::size_t k = 1; k < problem.rates.size(); k += 3) problem.rates[k] *= -1;
+         problem.powers.attention_factor = -0.8;
+       }},
+  };
+  add_drawn(cases, std::make_index_sequence<std::variant_size_v<Scaling>>());
+  return cases;
+}
+
+/// Those whose parameters have to be chosen, and every other one of the library's scalings.
+const std::vector<ScalingCase>& scaling_cases() {
+  static const std::vector<ScalingCase> cases = make_scaling_cases();
+  return cases;
 }
 
 const Layout& layout_for(LayoutKind kind) {
@@ -103,25 +167,13 @@ const Layout& layout_for(LayoutKind kind) {
 
 }  // namespace
 
-std::string name_of(ScalingKind scaling) {
-  switch (scaling) {
-    case ScalingKind::none: return "default";
-    case ScalingKind::linear: return "linear";
-    case ScalingKind::factors: return "factors";
-    case ScalingKind::ntk: return "ntk";
-    case ScalingKind::ggml_yarn: return "ggml_yarn";
-    case ScalingKind::ggml_yarn_exact: return "ggml_yarn_exact";
-    case ScalingKind::llama3: return "llama3";
-    case ScalingKind::proportional: return "proportional";
-    case ScalingKind::dynamic: return "dynamic";
-    case ScalingKind::ntk_mixed: return "ntk_mixed";
-    case ScalingKind::yarn: return "yarn";
-    case ScalingKind::yarn_deepseek: return "yarn_deepseek";
-    case ScalingKind::longrope: return "longrope";
-    case ScalingKind::xpos: return "xpos";
-    case ScalingKind::rates: break;
-  }
-  return "rates";
+const std::vector<std::string>& all_scalings() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const ScalingCase& scaling : scaling_cases()) result.push_back(scaling.name);
+    return result;
+  }();
+  return names;
 }
 
 std::string name_of(LayoutKind layout) {
@@ -139,26 +191,8 @@ ScalarType table_scalar(ScalarType scalar) {
 }
 
 Frequencies Problem::frequencies() const {
-  switch (at.scaling) {
-    case ScalingKind::none:
-    case ScalingKind::linear:
-    case ScalingKind::factors:
-    case ScalingKind::ntk:
-    case ScalingKind::xpos: return Frequencies::powers(stretched_powers(at.scaling, parameters));
-    case ScalingKind::proportional: return Frequencies(parameters.powers, parameters.proportional);
-    case ScalingKind::dynamic:
-      return Frequencies(parameters.powers, parameters.dynamic, sequence_length);
-    case ScalingKind::ntk_mixed: return Frequencies(parameters.powers, parameters.ntk);
-    case ScalingKind::yarn:
-    case ScalingKind::yarn_deepseek: return Frequencies(parameters.powers, parameters.yarn);
-    case ScalingKind::longrope:
-      return Frequencies(parameters.powers, parameters.longrope, sequence_length);
-    case ScalingKind::ggml_yarn:
-    case ScalingKind::ggml_yarn_exact: return Frequencies(parameters.powers, parameters.ggml_yarn);
-    case ScalingKind::llama3: return Frequencies(parameters.powers, parameters.llama3);
-    case ScalingKind::rates: break;
-  }
-  return Frequencies::explicit_rates(parameters.rates, parameters.powers.attention_factor);
+  if (!rates.empty()) return Frequencies::explicit_rates(rates, powers.attention_factor);
+  return Frequencies(stretched(powers, beside), scaling, sequence_length);
 }
 
 Positions Problem::positions() const {
@@ -167,7 +201,7 @@ Positions Problem::positions() const {
 }
 
 Xpos Problem::xpos() const {
-  return {parameters.xpos.scale_base, parameters.xpos.gamma, parameters.xpos.center};
+  return {*beside.xpos_scale_base, *beside.xpos_gamma, *beside.xpos_center};
 }
 
 const Layout& Problem::layout() const { return layout_for(at.layout); }
@@ -177,7 +211,10 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   Problem problem;
   problem.at = at;
   problem.pairing = Pairing(at.pairing).with_rotary_dims(rotary_dims).with_offset(rotary_offset);
-  problem.parameters = parameters_for(at.scaling, random);
+  problem.powers.rotary_dims = rotary_dims;
+  for (const ScalingCase& scaling : scaling_cases()) {
+    if (at.scaling == scaling.name) scaling.set(problem, random);
+  }
   if (at.layout == LayoutKind::bsnd || at.layout == LayoutKind::sbnd)
     problem.xpos_side = XposSide::key;
   problem.heads = heads;

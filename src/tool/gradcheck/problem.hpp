@@ -14,6 +14,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "eigen_rope/choices/frequencies.hpp"
@@ -26,121 +29,90 @@
 
 namespace eigen_rope::tool {
 
-enum class ScalingKind {
-  none,
-  linear,
-  proportional,
-  factors,
-  ntk,
-  ntk_mixed,
-  dynamic,
-  ggml_yarn,
-  ggml_yarn_exact,
-  yarn,
-  yarn_deepseek,
-  llama3,
-  longrope,
-  xpos,
-  rates
-};
 enum class LayoutKind { bsnd, bnsd, sbnd, tnd };
 
 inline constexpr PairKind all_pairings[] = {PairKind::split_half, PairKind::interleaved,
                                             PairKind::quarter, PairKind::interleaved_to_split_half};
-inline constexpr ScalingKind all_scalings[] = {
-    ScalingKind::none,     ScalingKind::linear,        ScalingKind::proportional,
-    ScalingKind::factors,  ScalingKind::ntk,           ScalingKind::ntk_mixed,
-    ScalingKind::dynamic,  ScalingKind::ggml_yarn,     ScalingKind::ggml_yarn_exact,
-    ScalingKind::yarn,     ScalingKind::yarn_deepseek, ScalingKind::llama3,
-    ScalingKind::longrope, ScalingKind::xpos,          ScalingKind::rates};
 inline constexpr ScalarType all_scalars[] = {ScalarType::f64, ScalarType::f32, ScalarType::f16,
                                              ScalarType::bf16};
 inline constexpr LayoutKind all_layouts[] = {LayoutKind::bsnd, LayoutKind::bnsd, LayoutKind::sbnd,
                                              LayoutKind::tnd};
 
-/// As --scaling and --layout want them.
-std::string name_of(ScalingKind scaling);
+/// The scalings with the parameters they are checked with, as --scaling wants them.
+const std::vector<std::string>& all_scalings();
+
+/// As --layout wants it.
 std::string name_of(LayoutKind layout);
 
 struct GradcheckCase {
   PairKind pairing = PairKind::split_half;
-  ScalingKind scaling = ScalingKind::none;
+  std::string scaling = "default";
   ScalarType scalar = ScalarType::f64;
   LayoutKind layout = LayoutKind::bsnd;
 };
 
-/// eigen_rope::Xpos in any scalar.
-template <class S>
-struct XposParameters {
-  S scale_base = S(512.0), gamma = S(0.4), center = S(0.0);
-};
+/// What a table may depend on beside powers and a scaling, in any scalar: NTK-aware scaling is a
+/// larger base (ntk_base), and xPos has a magnitude by position.
+template <class S = double>
+struct BesideScaling : detail::Parameters<BesideScaling<S>> {
+  static constexpr const char* name = "beside";
+  std::optional<S> ntk_factor{};
+  std::optional<S> xpos_scale_base{}, xpos_gamma{}, xpos_center{};  ///< All of them, or none.
 
-/// The parameters of every scaling, in any scalar; which of them count depends on the kind.
-template <class S>
-struct ScalingParameters {
-  Powers<S> powers{};
-  GgmlYarn<S> ggml_yarn{};
-  Llama3<S> llama3{};
-  S ntk_factor = S(1.0);
-  Proportional<S> proportional{};
-  DynamicNtkScaling<S> dynamic{};
-  NtkScaling<S> ntk{};
-  Yarn<S> yarn{};
-  LongRope<S> longrope{};
-  XposParameters<S> xpos{};
-  std::vector<S> rates{};  ///< explicit ones
-
-  template <class T>
-  ScalingParameters<T> cast() const {
-    ScalingParameters<T> result{powers.template cast<T>(),
-                                ggml_yarn.template cast<T>(),
-                                llama3.template cast<T>(),
-                                T(ntk_factor),
-                                proportional.template cast<T>(),
-                                dynamic.template cast<T>(),
-                                ntk.template cast<T>(),
-                                yarn.template cast<T>(),
-                                longrope.template cast<T>(),
-                                {T(xpos.scale_base), T(xpos.gamma), T(xpos.center)},
-                                {}};
-    for (const S& rate : rates) result.rates.push_back(T(rate));
-    return result;
+  template <class Visit, class... Objects>
+  static void for_each_parameter(Visit&& visit, Objects&... objects) {
+    visit("ntk_factor", objects.ntk_factor...);
+    visit("xpos_scale_base", objects.xpos_scale_base...);
+    visit("xpos_gamma", objects.xpos_gamma...);
+    visit("xpos_center", objects.xpos_center...);
   }
 };
 
 /// Of the sequence, for scalings that depend on it: beyond the original contexts.
 inline constexpr eigen_rope::Index sequence_length = 5000;
 
-/// What the powers are of: NTK-aware scaling is a larger base.
+/// What the powers are of, where NTK-aware scaling stretches their base.
 template <class S>
-Powers<S> stretched_powers(ScalingKind kind, const ScalingParameters<S>& parameters) {
-  Powers<S> powers = parameters.powers;
-  if (kind == ScalingKind::ntk)
-    powers.base = ntk_base(powers.rotary_dims, parameters.powers.base, parameters.ntk_factor);
+Powers<S> stretched(Powers<S> powers, const BesideScaling<S>& beside) {
+  if (beside.ntk_factor)
+    powers.base = ntk_base(powers.rotary_dims, powers.base, *beside.ntk_factor);
   return powers;
 }
 
+/// A parameter's real numbers; several where it is a list.
 template <class S>
-Rates<S> rates_of(ScalingKind kind, const ScalingParameters<S>& parameters) {
-  switch (kind) {
-    case ScalingKind::none:
-    case ScalingKind::linear:
-    case ScalingKind::factors:
-    case ScalingKind::ntk:
-    case ScalingKind::xpos: return stretched_powers(kind, parameters).rates();
-    case ScalingKind::proportional: return parameters.proportional.rates(parameters.powers);
-    case ScalingKind::dynamic: return parameters.dynamic.rates(parameters.powers, sequence_length);
-    case ScalingKind::ntk_mixed: return parameters.ntk.rates(parameters.powers);
-    case ScalingKind::yarn:
-    case ScalingKind::yarn_deepseek: return parameters.yarn.rates(parameters.powers);
-    case ScalingKind::longrope:
-      return parameters.longrope.rates(parameters.powers, sequence_length);
-    case ScalingKind::ggml_yarn:
-    case ScalingKind::ggml_yarn_exact: return parameters.ggml_yarn.rates(parameters.powers);
-    case ScalingKind::llama3: return parameters.llama3.rates(parameters.powers);
-    case ScalingKind::rates: break;
+struct ParameterNumbers {
+  std::string name;
+  std::vector<S*> numbers;
+  bool is_list = false;
+};
+
+/// Collects them from for_each_parameter. Counts and enums have none, nor has an optional parameter
+/// that is absent.
+template <class S>
+struct CollectNumbers {
+  std::vector<ParameterNumbers<S>> all{};
+
+  void operator()(const char* name, S& number) { all.push_back({name, {&number}}); }
+  void operator()(const char* name, std::optional<S>& number) {
+    if (number) all.push_back({name, {&*number}});
   }
-  return {parameters.rates, parameters.powers.attention_factor};
+  void operator()(const char* name, std::vector<S>& numbers) {
+    all.push_back({name, {}, true});
+    for (S& number : numbers) all.back().numbers.push_back(&number);
+  }
+  void operator()(const char* /*name*/, eigen_rope::Index& /*count*/) {}
+  void operator()(const char* /*name*/, std::vector<eigen_rope::Index>& /*counts*/) {}
+  template <class Enum, std::enable_if_t<std::is_enum_v<Enum>, int> = 0>
+  void operator()(const char* /*name*/, Enum& /*choice*/) {}
+};
+
+/// Those of powers or of a scaling with scalar S, in the order of the members.
+template <class S, class Object>
+std::vector<ParameterNumbers<S>> numbers_of(Object& object) {
+  CollectNumbers<S> collecting;
+  Object::for_each_parameter(collecting, object);
+  return std::move(collecting.all);
 }
 
 /// What an axis outside the features counts, and its extent.
@@ -153,7 +125,10 @@ struct Axis {
 struct Problem {
   GradcheckCase at{};
   Pairing pairing = split_half;
-  ScalingParameters<double> parameters{};
+  Powers<> powers{};
+  Scaling scaling = Unscaled<>{};
+  BesideScaling<> beside{};
+  std::vector<double> rates{};  ///< Explicit ones, which stand for the powers and the scaling.
   XposSide xpos_side = XposSide::query;  ///< keys with bsnd and sbnd
   eigen_rope::Index heads = 0, tokens = 0, batches = 0;
   /// Positions on several axes where there are sections.
@@ -167,6 +142,7 @@ struct Problem {
   std::vector<double> angle_tangent{}, log_magnitude_tangent{};
 
   eigen_rope::Index pairs() const { return pairing.rotary_dims(shape[0]) / 2; }
+  bool has_xpos() const { return beside.xpos_gamma.has_value(); }
   Frequencies frequencies() const;
   Positions positions() const;
   Xpos xpos() const;
@@ -182,6 +158,20 @@ inline constexpr FullWidth full_width{1.0, 0.75, 1.25, -0.5};
 
 /// The scalar of the tables: that of double for double, float for others.
 ScalarType table_scalar(ScalarType scalar);
+
+/// The rates of a problem in S's arithmetic, and m.
+template <class S>
+Rates<S> rates_of(const Problem& problem) {
+  const Powers<S> powers = problem.powers.cast<S>();
+  if (!problem.rates.empty())
+    return {{problem.rates.begin(), problem.rates.end()}, powers.attention_factor};
+  return std::visit(
+      [&](const auto& scaling) {
+        return scaling.template cast<S>().rates(stretched(powers, problem.beside.cast<S>()),
+                                                sequence_length);
+      },
+      problem.scaling);
+}
 
 /// The same numbers for the same case and seed.
 Problem make_problem(const GradcheckCase& at, std::uint64_t seed);

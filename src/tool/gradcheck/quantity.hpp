@@ -24,25 +24,23 @@ enum class Quantity {
   cos,        ///< to the table
   sin,        ///< likewise
   angle,      ///< to the angles
-  magnitude,  ///< to log m per entry, to the attention factor and to YaRN's mscales
+  magnitude,  ///< to log m per entry, and to the attention factor
   positions,  ///< to the positions
   rates,      ///< to the rates
-  base,       ///< to the base, and to NTK's factor and mixed_b
-  scale,      ///< to the linear scale, and to the factors of scalings
+  base,       ///< to the base
+  scale,      ///< to the linear scale
   factors,    ///< to the frequency factors
-  ext,        ///< to YaRN's ext factor, or extrapolation
-  betas,      ///< to its beta fast and beta slow
-  llama3,     ///< to Llama 3.1's factor, low and high freq factor
+  parameter,  ///< to each parameter of the scaling's own
   xpos,       ///< to xPos's scale base, gamma and center
   jvp,        ///< forward mode, in x, angles and log m
   second,     ///< gradients of dx and d angle
 };
 
 inline constexpr Quantity all_quantities[] = {
-    Quantity::y,      Quantity::inverse, Quantity::adjoint,   Quantity::dx,        Quantity::cos,
-    Quantity::sin,    Quantity::angle,   Quantity::magnitude, Quantity::positions, Quantity::rates,
-    Quantity::base,   Quantity::scale,   Quantity::factors,   Quantity::ext,       Quantity::betas,
-    Quantity::llama3, Quantity::xpos,    Quantity::jvp,       Quantity::second};
+    Quantity::y,    Quantity::inverse, Quantity::adjoint,   Quantity::dx,        Quantity::cos,
+    Quantity::sin,  Quantity::angle,   Quantity::magnitude, Quantity::positions, Quantity::rates,
+    Quantity::base, Quantity::scale,   Quantity::factors,   Quantity::parameter, Quantity::xpos,
+    Quantity::jvp,  Quantity::second};
 
 /// The column's heading, at most 6 characters.
 std::string heading_of(Quantity quantity);

@@ -17,61 +17,40 @@ constexpr Real root_two = 1.4142135623730950488L;
 
 Real unit_of(ScalarType type) { return static_cast<Real>(half_unit(type)); }
 
-/// The reference's relative error in the rate of pair k, in units of its roundoff: the bounds of
-/// the scalings' headers.
-Real rate_amplification(const Problem& problem, eigen_rope::Index k, Real rate) {
-  const ScalingParameters<double>& parameters = problem.parameters;
-  if (problem.at.scaling == ScalingKind::rates) return 1;
-  Powers<> powers = stretched_powers(problem.at.scaling, parameters);
-  if (problem.at.scaling == ScalingKind::dynamic)
-    powers.base = static_cast<double>(dynamic_ntk_base<long double>(
-        powers.rotary_dims, powers.base, parameters.dynamic.cast<long double>(), sequence_length));
-  const auto dims = static_cast<Real>(powers.rotary_dims);
-  const Real logarithm =
-      -2 * static_cast<Real>(k) / dims * std::log(static_cast<Real>(powers.base));
-  const Real own = 4 * std::abs(logarithm) + 12;
-  Real unscaled = std::exp(logarithm);
-  if (!powers.factors.empty())
-    unscaled /= static_cast<Real>(powers.factors[static_cast<std::size_t>(k)]);
-  switch (problem.at.scaling) {
-    case ScalingKind::ggml_yarn:
-    case ScalingKind::ggml_yarn_exact: {
-      const CorrectionDims<> ramp =
-          yarn_correction_dims(powers.rotary_dims, powers.base, parameters.ggml_yarn);
-      const Real ext = std::abs(static_cast<Real>(parameters.ggml_yarn.ext_factor));
-      const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
-      return (own * (1 + 2 * ext) + ext * place) *
-             std::max(1.0L, static_cast<Real>(powers.linear_scale)) * unscaled / std::abs(rate);
-    }
-    case ScalingKind::llama3: {
-      const Real low = static_cast<Real>(parameters.llama3.low_freq_factor);
-      const Real high = static_cast<Real>(parameters.llama3.high_freq_factor);
-      return (own + 8 * (high + low) / (high - low)) * unscaled / std::abs(rate);
-    }
-    case ScalingKind::yarn:
-    case ScalingKind::yarn_deepseek: {
-      const Yarn<>& yarn = parameters.yarn;
-      const CorrectionDims<> ramp = yarn_correction_dims(
-          powers.rotary_dims, powers.base,
-          {1.0, yarn.original_context, yarn.beta_fast, yarn.beta_slow, yarn.ends});
-      const Real ext = std::abs(static_cast<Real>(yarn.extrapolation));
-      const Real place = 4 * dims / static_cast<Real>(ramp.high - ramp.low);
-      return (own * (1 + 2 * ext) + ext * place) *
-             std::max(1.0L, 1 / static_cast<Real>(yarn.factor)) * unscaled / std::abs(rate);
-    }
-    case ScalingKind::dynamic:
-      return own +
-             2 * std::log(static_cast<Real>(powers.base) /
-                          static_cast<Real>(parameters.powers.base)) +
-             12;
-    case ScalingKind::ntk_mixed: {
-      const Real log_factor = std::abs(std::log(static_cast<Real>(parameters.ntk.factor)));
-      return own +
-             4 * log_factor * (1 + static_cast<Real>(parameters.ntk.mixed_b) * std::log(dims / 2)) +
-             2;
-    }
-    default: return own;
-  }
+/// A number of the reference's and a bound of the error it has gathered: running error analysis
+/// (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 3.3). exp and log
+/// are good to an ulp, and so is the conversion of a constant with more digits.
+struct Tracked {
+  Real value = 0;
+  Real error = 0;
+
+  Tracked() = default;
+  Tracked(double constant) : value(constant) {}  // NOLINT(google-explicit-constructor): a constant
+  Tracked(Real result, Real inherited, Real ulps)
+      : value(result), error(inherited + ulps * unit_reference * std::abs(result)) {}
+};
+
+double eigen_rope_passive(const Tracked& x) { return static_cast<double>(x.value); }
+
+Tracked operator+(const Tracked& a, const Tracked& b) {
+  return {a.value + b.value, a.error + b.error, 1};
+}
+Tracked operator-(const Tracked& a) { return {-a.value, a.error, 0}; }
+Tracked operator-(const Tracked& a, const Tracked& b) { return a + -b; }
+Tracked operator*(const Tracked& a, const Tracked& b) {
+  return {a.value * b.value,
+          std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error, 1};
+}
+Tracked operator/(const Tracked& a, const Tracked& b) {
+  const Real quotient = a.value / b.value;
+  return {quotient, (a.error + std::abs(quotient) * b.error) / (std::abs(b.value) - b.error), 1};
+}
+Tracked exp(const Tracked& x) {
+  const Real power = std::exp(x.value);
+  return {power, power * std::expm1(x.error), 2};
+}
+Tracked log(const Tracked& x) {
+  return {std::log(x.value), -std::log1p(-x.error / std::abs(x.value)), 2};
 }
 
 /// Sizes of a table entry's terms, summed over the rows that share it, and the errors that follow
@@ -129,14 +108,18 @@ class Reference {
 
   void find_bounds() {
     bounds_.resize(loss_.entries());
+    const Rates<Tracked> rates = rates_of<Tracked>(problem_);
+    const Real magnitude_error =
+        rates.attention_factor.error / std::abs(rates.attention_factor.value);
     for (std::size_t e = 0; e < bounds_.size(); ++e) {
       const TableEntry& entry = loss_.entry(e);
-      const Real amplification = rate_amplification(problem_, entry.pair, entry.rate);
       const Real growth = std::abs(std::log(m(e) / std::abs(loss_.attention_factor())));
-      bounds_[e].table = table_unit_ +
-                         (std::abs(entry.rate * entry.position) * amplification + 8 * growth + 12) *
-                             unit_reference +
-                         std::abs(entry.position) * 0x1p-63L * std::max(1.0L, m(e)) / m(e);
+      // The product that is the angle; exp, cos or sin, and their products with m.
+      const Real roundings = std::abs(entry.rate * entry.position) + 8 * growth + 6;
+      bounds_[e].table =
+          table_unit_ + roundings * unit_reference + magnitude_error +
+          std::abs(entry.position) * rates.rates[static_cast<std::size_t>(entry.pair)].error +
+          std::abs(entry.position) * 0x1p-63L * std::max(1.0L, m(e)) / m(e);
     }
     for (const PairPlace& pair : loss_.pairs()) {
       const PairSizes size = loss_.sizes(pair);

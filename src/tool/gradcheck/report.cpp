@@ -42,8 +42,7 @@ std::string block_of(const std::vector<SummaryRow>& rows, const std::string& tit
     text += painter.bold(fmt::format("{:>{}}", heading_of(quantity), cell_width));
   text += '\n';
   for (const SummaryRow& row : rows) {
-    text += fmt::format("{:<{}}", fmt::format("  {} {}", name_of(row.scaling), name_of(row.scalar)),
-                        label);
+    text += fmt::format("{:<{}}", fmt::format("  {} {}", row.scaling, name_of(row.scalar)), label);
     for (const Quantity quantity : columns) text += cell_of(row.worst, quantity, painter);
     text += '\n';
   }
@@ -61,8 +60,7 @@ std::string tables_of(const GradcheckReport& report, const TextOptions& options)
       columns.push_back(quantity);
   }
   for (const SummaryRow& row : rows)
-    label = std::max(
-        label, name_of(row.scaling).size() + std::string_view(name_of(row.scalar)).size() + 3);
+    label = std::max(label, row.scaling.size() + std::string_view(name_of(row.scalar)).size() + 3);
   const auto room =
       static_cast<std::size_t>(std::max(1, (options.width - static_cast<int>(label)) / cell_width));
   std::string text;
@@ -83,7 +81,7 @@ std::string tables_of(const GradcheckReport& report, const TextOptions& options)
 
 std::string name_of(const GradcheckCase& at) {
   using tool::name_of;
-  return fmt::format("{} {} {} {}", name_of(at.pairing), name_of(at.scaling), name_of(at.scalar),
+  return fmt::format("{} {} {} {}", name_of(at.pairing), at.scaling, name_of(at.scalar),
                      name_of(at.layout));
 }
 
@@ -165,15 +163,14 @@ std::string gradcheck_help() {
          "  dcos     to the table's cosines\n"
          "  dsin     to its sines\n"
          "  dangle   to the angles\n"
-         "  dm       to log m of each entry, to the attention factor and YaRN's mscales\n"
+         "  dm       to log m of each entry, and to the attention factor\n"
          "  dpos     to the positions\n"
          "  drate    to the rates\n"
-         "  dbase    to the base, and to NTK's factor and mixed_b\n"
-         "  dscale   to the linear scale, and to the factors of scalings\n"
+         "  dbase    to the base\n"
+         "  dscale   to the linear scale\n"
          "  dfact    to the frequency factors\n"
-         "  dext     to YaRN's ext factor, or extrapolation\n"
-         "  dbeta    to YaRN's betas (0 where the ends of its ramp are rounded)\n"
-         "  dllama   to Llama 3.1's factor, low and high freq factor\n"
+         "  dparam   to each parameter of the scaling: factor, beta_fast, mscale, long_factor\n"
+         "           (0 for YaRN's betas where the ends of its ramp are rounded)\n"
          "  dxpos    to xPos's scale base, gamma and center\n"
          "  jvp      forward mode in x, angles and log m\n"
          "  second   gradients of dx and of the angles' gradient\n"
@@ -187,8 +184,9 @@ std::string gradcheck_help() {
          "Expected values: the formulas in long double, derivatives by the complex step,\n"
          "one parameter at a time, sharing nothing with eigen_rope::gradients().\n"
          "\n"
-         "Bounds, with e = 2^-53; d half an ulp of a table entry and the rounding of its\n"
-         "angle t, some 10 |t| 2^-64; n the terms of a sum and N the sum of their sizes:\n"
+         "Bounds, with e = 2^-53; d half an ulp of a table entry and what the reference's\n"
+         "own roundings may add to it, followed through the scaling's formula; n the terms\n"
+         "of a sum and N the sum of their sizes:\n"
          "  y, dx, jvp   1.5 ulp of the pair's magnitude and sqrt(2) d of it, for each\n"
          "               rotation\n"
          "  inv          twice 1.5 ulp, and 5 roundings of the coefficients\n"
@@ -211,7 +209,7 @@ void write_json(const GradcheckReport& report, const std::filesystem::path& path
   Json entries = Json::array();
   for (const GradcheckEntry& entry : report.entries) {
     Json one{{"pairing", name_of(entry.at.pairing)},
-             {"scaling", name_of(entry.at.scaling)},
+             {"scaling", entry.at.scaling},
              {"scalar", name_of(entry.at.scalar)},
              {"layout", name_of(entry.at.layout)},
              {"quantity", name_of(entry.quantity)},

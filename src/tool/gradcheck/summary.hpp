@@ -17,7 +17,7 @@ using WorstRatios = std::map<Quantity, double>;
 
 struct SummaryRow {
   PairKind pairing = PairKind::split_half;
-  ScalingKind scaling = ScalingKind::none;
+  std::string scaling{};
   ScalarType scalar = ScalarType::f64;
   WorstRatios worst{};
 };
