@@ -7,12 +7,14 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/bench.sh [--check] [--quick] [--filter REGEX]
-  installs what is missing, builds the preset release, measures, prints the ratios to memcpy, and writes out/bench/: Google Benchmark's
-  JSON, table.txt and plots; about 25 minutes, on an otherwise idle machine
-  --check         measure only what bench/targets.json needs, print every target with what was measured, exit 1 naming each miss;
-                  about 20 minutes
-  --quick         few repetitions, no large tensors: a look, not a measurement
-  --filter REGEX  measure only names rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n> that match; no compile times"
+  Installs what is missing, builds the preset release, measures, prints the ratios to memcpy, and
+  writes out/bench: Google Benchmark's JSON, table.txt and plots. It takes about 25 minutes and
+  wants a machine that is otherwise idle.
+  --check         Measure only what bench/targets.json needs, and print every target with what was
+                  measured. The exit code is 1 if one is missed. About 20 minutes.
+  --quick         Few repetitions and no large tensors: a look, not a measurement.
+  --filter REGEX  Measure only what matches, and no compile times. Names are
+                  rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>."
 check=() filter=() pace=()
 while [ $# -gt 0 ]; do
   case "$1" in

@@ -7,14 +7,17 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5] [--consumers]
-  builds static and shared libraries, installs them, and builds and runs tests/packaging against them: find_package, add_subdirectory and
-  pkg-config, in C++17 and C++20; what README.md shows; what a shared library lets see; with the first compiler each header alone, the library's
-  tests with a static library, the tool and the examples with a shared one; the Debian packages, installed into a folder. Everything goes under
-  build/packages, one line for each combination, the first failure of a compiler ends it.
-  --compiler NAME  g++ or clang++ (default: both)
-  --consumers      nothing of README.md, the tests, the tool, the examples and Debian
-  --eigen FOLDER   also with the Eigen headers in FOLDER (Eigen/Core), by EIGEN_ROPE_EIGEN_DIR
-  --eigen-5        the same with headers newer than Debian's, those in TensorFlow's Python package (downloads some 250 MB once)"
+  Builds static and shared libraries, installs them, and builds and runs tests/packaging against
+  them: find_package, add_subdirectory and pkg-config, in C++17 and C++20. It also checks what
+  README.md shows and what a shared library lets see. With the first compiler it compiles each
+  header alone, runs the library's tests with a static library, builds the tool and the examples
+  with a shared one, and installs the Debian packages into a folder. Everything goes under
+  build/packages. Each combination prints one line; the first failure of a compiler ends it.
+  --compiler NAME  g++ or clang++; both by default.
+  --consumers      Leave out README.md, the tests, the tool, the examples and Debian.
+  --eigen FOLDER   Also use the Eigen headers in FOLDER (Eigen/Core), by EIGEN_ROPE_EIGEN_DIR.
+  --eigen-5        The same with headers newer than Debian's: those in TensorFlow's Python
+                   package, which is downloaded once (some 250 MB)."
 compilers=() other_eigen="" consumers_only=0
 while [ $# -gt 0 ]; do
   case "$1" in

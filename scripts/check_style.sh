@@ -11,8 +11,10 @@ case "${1:-}" in
   "") ;;
   -h | --help)
     echo \
-      "usage: scripts/check_style.sh    checks every file git knows, names each that fails, exits 1 if there is one; half a minute
-repair formatting with: git ls-files '*.cpp' '*.hpp' | xargs clang-format -i"
+      "usage: scripts/check_style.sh
+  Checks every file that git knows, and names each that fails. The exit code is 1 if there is one.
+  Half a minute.
+  This repairs formatting: git ls-files '*.cpp' '*.hpp' | xargs clang-format -i"
     exit 0
     ;;
   *) die "unknown argument '$1'; see scripts/check_style.sh --help" ;;

@@ -6,8 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/compile_time.sh [ROUNDS]    compiles bench/compile/*.cpp in turns at -O2 (CXX, default g++), ROUNDS times each
-(default 7), prints the medians and writes out/bench/compile_time.json; exits 1 if the ratio is 2.5 or more"
+usage="usage: scripts/compile_time.sh [ROUNDS]
+  Compiles bench/compile/*.cpp in turns at -O2, each ROUNDS times (7 by default), with CXX or g++.
+  Prints the medians and writes out/bench/compile_time.json. The exit code is 1 if the ratio is 2.5
+  or more."
 rounds=7
 case "${1:-}" in
   "") ;;

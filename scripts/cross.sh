@@ -7,10 +7,12 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/cross.sh [--quick]
-  installs Debian's cross compiler and qemu, unpacks the arm64 libraries into build/aarch64-packages (the system's own packages stay as they
-  are), builds the preset aarch64 and runs under qemu: tests of tables, kernels, golden data and properties, and eigen-rope verify; then compares
-  what tables, rotations and gradients are there, bit for bit, with what the preset native makes of them here
-  --quick    without the tool, the expressions and the properties: at most 2 minutes on 2 cores"
+  Installs Debian's cross compiler and qemu, and unpacks the arm64 libraries into
+  build/aarch64-packages; the system's own packages stay as they are. Builds the preset aarch64 and
+  runs it under qemu: tests of tables, kernels, golden data and properties, and eigen-rope verify.
+  Then it compares what tables, rotations and gradients are there, bit for bit, with what the preset
+  native makes of them here.
+  --quick    Leave out the tool, the expressions and the properties: at most 2 minutes on 2 cores."
 quick=0
 case "${1:-}" in
   "") ;;

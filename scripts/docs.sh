@@ -11,9 +11,10 @@ case "${1:-}" in
   "") ;;
   --check) check=yes ;;
   -h | --help)
-    echo "usage: scripts/docs.sh            builds out/site; open out/site/index.html"
-    echo \
-      "       scripts/docs.sh --check    and looks at every page with Chromium, at the width of a desk and of a telephone: out/site_pictures"
+    echo "usage: scripts/docs.sh [--check]
+  Builds out/site; open out/site/index.html.
+  --check    Also look at every page with Chromium, at the width of a desk and of a telephone. The
+             pictures are in out/site_pictures."
     exit 0
     ;;
   *) die "unknown argument '$1'; see scripts/docs.sh --help" ;;

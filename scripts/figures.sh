@@ -9,7 +9,8 @@ case "${1:-}" in
   "") ;;
   -h | --help)
     echo \
-      "usage: scripts/figures.sh    builds the preset dev's doc_figures and writes docs/images/*.svg"
+      "usage: scripts/figures.sh
+  Builds the preset dev's doc_figures and writes docs/images/*.svg."
     exit 0
     ;;
   *) die "unknown argument '$1'; see scripts/figures.sh --help" ;;

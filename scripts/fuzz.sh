@@ -23,7 +23,9 @@ while [ $# -gt 0 ]; do
     --keep) keep=yes ;;
     -h | --help)
       echo \
-        "usage: scripts/fuzz.sh [--minutes N] [--target NAME]... [--keep]    NAME: ${targets[*]}; N for each target, 1 by default"
+        "usage: scripts/fuzz.sh [--minutes N] [--target NAME]... [--keep]
+  NAME is one of ${targets[*]}.
+  Each target runs N minutes, 1 by default."
       exit 0
       ;;
     *) die "unknown argument '$1'; see scripts/fuzz.sh --help" ;;

@@ -7,10 +7,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/mutate.sh [--only NAME]... [--jobs N]    makes the faults (all of them), rebuilds, runs their tests; exit 1 if one survives
-       scripts/mutate.sh --list                         names the faults
-       scripts/mutate.sh --check                        only checks that each fault's text occurs once in the sources; a second
-  what the compiler and the tests said of a fault is left in build/mutation/logs/NAME.txt"
+usage="usage: scripts/mutate.sh [--only NAME]... [--jobs N]
+       scripts/mutate.sh --list | --check
+  Makes each fault in turn, or those named, rebuilds and runs the fault's tests. The exit code is 1
+  if a fault survives. What the compiler and the tests said is left in build/mutation/logs/NAME.txt.
+  --list     Name the faults.
+  --check    Check only that each fault's text occurs once in the sources: a second."
 mode=run jobs=$(nproc) only=()
 while [ $# -gt 0 ]; do
   case "$1" in

@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/properties.sh [--minutes N] [--filter GTEST_FILTER]
-  installs what is missing, builds the preset dev's property_tests and runs them with ever new seeds, N minutes (10); exit 1 at the first
-  counterexample, whose last line says how to run it again"
+  Installs what is missing, builds the preset dev's property_tests and runs them with ever new
+  seeds, for N minutes (10 by default). It ends with exit code 1 at the first counterexample, whose
+  last line says how to run it again."
 minutes=10 filter='*'
 while [ $# -gt 0 ]; do
   case "$1" in

@@ -6,12 +6,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/record_models.sh [--transformers VERSION] [--llama-cpp-python VERSION] [--only hugging_face|llama_cpp]
-  installs transformers and torch, and unpacks the sources of llama.cpp that come with llama_cpp_python, under build/record_models;
-  asks every model type's own classes and runs one tiny model of every architecture; writes
-    tests/data/models/recorded/hugging_face.json, src/models/families_table.inc and the totals in docs/configurations.md
+usage="usage: scripts/record_models.sh [--transformers VERSION] [--llama-cpp-python VERSION]
+                                [--only hugging_face|llama_cpp]
+  Installs transformers and torch, and unpacks the sources of llama.cpp that come with
+  llama_cpp_python, under build/record_models. Asks every model type's own classes, runs one tiny
+  model of every architecture, and writes
+    tests/data/models/recorded/hugging_face.json, src/models/families_table.inc and the totals in
+    docs/configurations.md
     tests/data/models/recorded/llama_cpp.json and the totals in docs/gguf.md
-  A new version is this command and a look at the difference; about half an hour. The tests compare the tables with the recordings."
+  A new version is this command and a look at the difference: about half an hour. The tests compare
+  the tables with the recordings."
 transformers=5.23.0 llama_cpp_python=0.3.36 only=
 while [ $# -gt 0 ]; do
   case "$1" in

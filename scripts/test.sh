@@ -6,12 +6,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/test.sh [--all]    installs what is missing, builds the preset dev and runs every test
-  --all    every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset asan-ubsan, Clang), which counts the lines they reach,
-           at least 95 % of include and src (out/coverage.txt); the tests with threads under ThreadSanitizer; tests at -O3
-           -march=native, and for 64-bit ARM under qemu (cross.sh --quick); form (check_style.sh), clang-tidy and cppcheck; packages and compilers, and tests of what GCC makes for users (check_packages.sh --eigen-5); the tool under valgrind,
-           the site (docs.sh --check), a minute of fuzzing for each target; two of them at a time, each shown when it has ended; prints what
-           each took"
+usage="usage: scripts/test.sh [--all]
+  Installs what is missing, builds the preset dev and runs every test.
+  --all    Run every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset
+           asan-ubsan, Clang), and count the lines they reach, which must be 95 % of include and src
+           (out/coverage.txt). Beside that: the tests with threads under ThreadSanitizer; tests at
+           -O3 -march=native; those for 64-bit ARM under qemu (cross.sh --quick); form
+           (check_style.sh), clang-tidy and cppcheck; packages and compilers
+           (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
+           minute of fuzzing for each target. Two of them run at a time, each is shown when it has
+           ended, and what each took is printed."
 all=0
 case "${1:-}" in
   "") ;;

@@ -10,7 +10,8 @@ case "${1:-}" in
   "") tool=build/dev/bin/eigen-rope ;;
   -h | --help)
     echo \
-      "usage: scripts/valgrind.sh [TOOL]    TOOL: the program to run; without it that of the preset dev, which is built"
+      "usage: scripts/valgrind.sh [TOOL]
+  TOOL is the program to run; without it, that of the preset dev is built and run."
     exit 0
     ;;
   -*) die "unknown argument '$1'; see scripts/valgrind.sh --help" ;;

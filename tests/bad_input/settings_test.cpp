@@ -49,20 +49,34 @@ const char* no_target(const std::string& rule, const std::string& name) {
   return kept.back().c_str();
 }
 
-// clang-format off
 const Cell<Settings> settings[] = {
-    {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("AVX9"); }, no_target("the kernel target", "AVX9")},
-    {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("avx2"); }, no_target("the kernel target", "avx2")},
-    {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("SCALAR\n"); }, no_target("the kernel target", "SCALAR\\x0a")},
-    {"kernel target", Fault::missing, [](Settings&) { set_kernel_target(""); }, nullptr, "back to the best"},
-    {"EIGEN_ROPE_KERNEL_TARGET", Fault::unknown, [](Settings&) { setenv("EIGEN_ROPE_KERNEL_TARGET", "fast", 1); set_kernel_target(""); }, no_target("EIGEN_ROPE_KERNEL_TARGET", "fast")},
-    {"EIGEN_ROPE_STREAM_BYTES", Fault::unknown, [](Settings& s) { s.with_stream_bytes("12MiB"); }, "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got 12MiB"},
-    {"EIGEN_ROPE_STREAM_BYTES", Fault::negative, [](Settings& s) { s.with_stream_bytes("-1"); }, "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got -1"},
-    {"EIGEN_ROPE_STREAM_BYTES", Fault::huge, [](Settings& s) { s.with_stream_bytes("18446744073709551616"); }, "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got 18446744073709551616"},
-    {"EIGEN_ROPE_STREAM_BYTES", Fault::huge, [](Settings& s) { s.with_stream_bytes("18446744073709551615"); }, nullptr, "never past the cache"},
-    {"EIGEN_ROPE_STREAM_BYTES", Fault::zero, [](Settings& s) { s.with_stream_bytes("0"); }, nullptr, "always past the cache"},
+    {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("AVX9"); },
+     no_target("the kernel target", "AVX9")},
+    {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("avx2"); },
+     no_target("the kernel target", "avx2")},
+    {"kernel target", Fault::unknown, [](Settings&) { set_kernel_target("SCALAR\n"); },
+     no_target("the kernel target", "SCALAR\\x0a")},
+    {"kernel target", Fault::missing, [](Settings&) { set_kernel_target(""); }, nullptr,
+     "back to the best"},
+    {"EIGEN_ROPE_KERNEL_TARGET", Fault::unknown,
+     [](Settings&) {
+       setenv("EIGEN_ROPE_KERNEL_TARGET", "fast", 1);
+       set_kernel_target("");
+     },
+     no_target("EIGEN_ROPE_KERNEL_TARGET", "fast")},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::unknown, [](Settings& s) { s.with_stream_bytes("12MiB"); },
+     "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got 12MiB"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::negative, [](Settings& s) { s.with_stream_bytes("-1"); },
+     "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got -1"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::huge,
+     [](Settings& s) { s.with_stream_bytes("18446744073709551616"); },
+     "EIGEN_ROPE_STREAM_BYTES must be a whole number of bytes, got 18446744073709551616"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::huge,
+     [](Settings& s) { s.with_stream_bytes("18446744073709551615"); }, nullptr,
+     "never past the cache"},
+    {"EIGEN_ROPE_STREAM_BYTES", Fault::zero, [](Settings& s) { s.with_stream_bytes("0"); }, nullptr,
+     "always past the cache"},
 };
-// clang-format on
 
 const Area settings_area("settings", settings);
 TEST(BadInput, Settings) { expect_refusals(settings); }
