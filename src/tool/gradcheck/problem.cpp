@@ -35,6 +35,7 @@ class Random {
 /// One number per pair.
 std::vector<double> per_pair(Random& random, double low, double high) {
   std::vector<double> numbers;
+  numbers.reserve(rotary_dims / 2);
   for (eigen_rope::Index k = 0; k < rotary_dims / 2; ++k)
     numbers.push_back(random.between(low, high));
   return numbers;

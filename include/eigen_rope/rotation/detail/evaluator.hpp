@@ -219,10 +219,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
                                                                const Device* device,
                                                                const Scalar* destination) {
     auto nested = std::make_shared<Nested>(std::move(x), raw_x, dimensions, parameters, *device);
-    const bool is_all =
-        destination !=
-        nullptr;  // the whole right-hand side: blocks of it go straight to the destination
-    if (nested->wants_elements(is_all)) nested->elements();
+    // As the whole right-hand side, blocks of it go straight to the destination.
+    nested->prepare(/*is_whole_right_hand_side=*/destination != nullptr);
     return nested;
   }
 

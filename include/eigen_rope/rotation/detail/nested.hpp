@@ -46,8 +46,13 @@ class NestedRotation
         x_(std::move(x)),
         raw_x_(raw_x),
         dimensions_(dimensions),
-        parameters_(parameters) {
-    if constexpr (Evaluator::BlockAccess) {
+        parameters_(parameters) {}
+
+  /// Before Eigen's loops begin: makes the elements, or remembers how x begins.
+  void prepare(bool is_whole_right_hand_side) {
+    if (wants_elements(is_whole_right_hand_side)) {
+      elements();
+    } else if constexpr (Evaluator::BlockAccess) {
       if (raw_x_ != nullptr) std::copy_n(raw_x_, beginning(), beginning_of_x_.begin());
     }
   }
@@ -73,13 +78,6 @@ class NestedRotation
         "a rotation inside a select or a concatenation must not be assigned to its own x where x "
         "outgrows the caches: put .eval() behind "
         "it");
-  }
-
-  /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
-  /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
-  /// memory. Blocks are raw memory: only scalars without constructors have any.
-  bool wants_elements(bool is_whole_right_hand_side) const {
-    return !Evaluator::BlockAccess || !(is_whole_right_hand_side || outgrows_caches());
   }
 
   /// All elements, made by the first who asks.
@@ -166,6 +164,13 @@ class NestedRotation
 
  private:
   using Base = Temporary<Scalar, Device>;
+
+  /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
+  /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
+  /// memory. Blocks are raw memory: only scalars without constructors have any.
+  bool wants_elements(bool is_whole_right_hand_side) const {
+    return !Evaluator::BlockAccess || !(is_whole_right_hand_side || outgrows_caches());
+  }
 
   OuterAxes<rank> outer_extents() const { return outer_axes_of<layout>(dimensions_); }
   OuterAxes<rank> dense() const { return dense_strides<rank>(row_length(), outer_extents()); }
