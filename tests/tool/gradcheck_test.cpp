@@ -80,7 +80,7 @@ TEST(Gradcheck, ChecksEveryQuantityOfEveryScaling) {
     return seen;
   };
   const std::set<Quantity> every(std::begin(all_quantities), std::end(all_quantities));
-  const auto without = [&](std::set<Quantity> left_out) {
+  const auto without = [&](const std::set<Quantity>& left_out) {
     std::set<Quantity> some;
     std::set_difference(every.begin(), every.end(), left_out.begin(), left_out.end(),
                         std::inserter(some, some.end()));
