@@ -11,8 +11,8 @@
 namespace eigen_rope::test::ggml_tests {
 namespace {
 
-using namespace eigen_rope::ggml;  // NOLINT(google-build-using-namespace): every cell calls one of
-                                   // its functions
+// NOLINTNEXTLINE(google-build-using-namespace): every cell calls one of its functions
+using namespace eigen_rope::ggml;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();

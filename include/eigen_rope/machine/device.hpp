@@ -44,8 +44,8 @@ class Device {
 
   /// The threads of an Eigen device, which must outlive this object.
   template <class EigenDevice, class = std::enable_if_t<!std::is_same_v<EigenDevice, Device>>>
-  Device(const EigenDevice& device) {  // NOLINT(google-explicit-constructor): Eigen's devices are
-                                       // passed as they are
+  // NOLINTNEXTLINE(google-explicit-constructor): Eigen's devices are passed as they are
+  Device(const EigenDevice& device) {
     if constexpr (detail::has_parallel_for<EigenDevice>) {
       device_ = &device;
       split_ = [](const void* threads, Index count, double bytes, const Work& work) {

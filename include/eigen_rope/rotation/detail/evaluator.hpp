@@ -227,8 +227,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   /// All elements, one after another. Eigen's loops ask for each of them anew.
   EIGEN_ALWAYS_INLINE const Scalar* elements() const {
     const Scalar* elements = eigen_rope::detail::published(elements_);
-    if constexpr (eigen_rope::detail::has_pool<Device>) {  // an atomic load would keep the whole
-                                                           // loop from being vectorised
+    if constexpr (eigen_rope::detail::has_pool<Device>) {
+      // made() loads atomically, which would keep the whole loop from being vectorised.
       return EIGEN_ROPE_NEVER(elements == nullptr) ? elements_of(this) : elements;
     } else {
       if (EIGEN_ROPE_NEVER(elements == nullptr)) elements = nested_->made();
@@ -309,9 +309,10 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 
   Argument x_;
   Dimensions dimensions_;
-  Parameters parameters_;           // copied: some of Eigen's operations (argmax) and asynchronous
-                                    // evaluations outlive the expression
-  std::shared_ptr<Nested> nested_;  // where the node is nested; shared by copies
+  // Copied, because some of Eigen's operations (argmax) and asynchronous evaluations outlive the
+  // expression.
+  Parameters parameters_;
+  std::shared_ptr<Nested> nested_;            // where the node is nested; shared by copies
   mutable const Scalar* elements_ = nullptr;  // where they are made before Eigen's loops
   const Device EIGEN_DEVICE_REF device_;
 };

@@ -121,9 +121,8 @@ class NestedRotation
     const std::size_t row = static_cast<std::size_t>(row_length()) * sizeof(Scalar);
     const auto cache = static_cast<std::size_t>(this->device().firstLevelCacheSize());
     const std::size_t share = this->made() != nullptr ? cache : cache / 6;
-    const Eigen::TensorOpCost cost(0, 0,
-                                   0.2);  // in the caches; what Eigen would add for memory is
-                                          // already counted for what surrounds the node
+    // In the caches: what Eigen would add for memory is counted for what surrounds the node.
+    const Eigen::TensorOpCost cost(0, 0, 0.2);
     const auto requirements =
         Requirements::template withShapeAndSize<Scalar>(shape, std::max(row, share), cost);
     if constexpr (bool(Argument::BlockAccess)) {
