@@ -17,7 +17,7 @@ WIDTH = 100
 
 
 def comments(lines, mark):
-    """(number, line) of those lines that are comments, which begin with the mark, and nothing else."""
+    """(number, line) of those lines that are comments and nothing else: the mark comes first."""
     return [(number, line) for number, line in lines if line.lstrip().startswith(mark)]
 
 

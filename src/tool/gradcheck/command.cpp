@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -21,9 +23,7 @@ struct GradcheckArguments {
 
 /// All names, in lines that fit beside the option.
 std::string names_of_scalings() {
-  std::string names;
-  for (const std::string& name : all_scalings()) names += (names.empty() ? "" : ", ") + name;
-  std::string lines = wrapped(names, 50, "");
+  std::string lines = wrapped(fmt::format("{}", fmt::join(all_scalings(), ", ")), 50, "");
   lines.pop_back();  // the last line's end
   return lines;
 }

@@ -39,7 +39,7 @@ inline constexpr LayoutKind all_layouts[] = {LayoutKind::bsnd, LayoutKind::bnsd,
                                              LayoutKind::tnd};
 
 /// The scalings with the parameters they are checked with, as --scaling wants them.
-const std::vector<std::string>& all_scalings();
+std::vector<std::string> all_scalings();
 
 /// As --layout wants it.
 std::string name_of(LayoutKind layout);
