@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything: frequencies and positions make a table, a table and a pairing make a rotation.
+// All headers of the library but those that read models' files.
 //
 //   eigen_rope::Frequencies f = eigen_rope::Frequencies::powers({128});
 //   eigen_rope::Cache<float> cache(f, eigen_rope::Positions::range(0, tokens));
 //   y = eigen_rope::rotate(q, cache, eigen_rope::split_half);
 //
-// Frequencies say how fast each pair turns, positions where each token stands, and the pairing
-// which elements form a pair.
+// Frequencies say how fast each pair turns, and positions where each token stands. Together they
+// make a table. The pairing says which elements form a pair; a table and a pairing make a rotation.
 //
-// Each header can also be included alone.
+// Each header can also be included alone. The headers in models/ are included by name, because
+// programs that use them link eigen_rope::models.
 #pragma once
 
 #include "eigen_rope/check/check_gradient.hpp"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is this gradient right? For any function of Eigen tensors, ours or not.
+// Tests whether a gradient is right, for any function of Eigen tensors, this library's or your own.
 //
 //   auto f   = [&](const auto& x, const auto& bias) { ... };
-//                       tensors to a tensor, or to a number
+//                       takes tensors, returns a tensor or a number
 //   auto vjp = [&](const Tensor& x, const Tensor& bias, const Tensor& g) {
-//                       J^T g: one gradient for each argument
+//                       returns J^T g: one gradient for each argument
 //     return std::make_tuple(dx, dbias); };
 //   eigen_rope::GradientReport report = eigen_rope::check_gradient(f, vjp, std::tie(x, bias));
 //   if (!report) std::cerr << report;
 //
-// The claimed J^T w is compared with numeric derivatives of f. There is no tolerance to choose:
-// rounding in f, and in the claim, is measured at the point itself, and truncation follows from a
-// second step, so the bound is as tight as f allows (about 1e-15 of the derivative by the complex
-// step, 1e-9 by central differences). Not automatic differentiation: the numeric side costs
-// evaluations of f, 4 for each element of x.
+// The check compares the claimed J^T w with numeric derivatives of f. There is no tolerance to
+// choose: the check measures at the point itself how f and the claim round, and a second step shows
+// the truncation. The bound is therefore as tight as f allows: about 1e-15 of the derivative by the
+// complex step, and 1e-9 by central differences. The check is no automatic differentiation: it
+// evaluates f some four times for each element of x.
 #pragma once
 
 #include <algorithm>
@@ -242,47 +242,69 @@ GradientReport check_typed_gradient(const F& f, const Claim& claim,
 
 }  // namespace detail
 
-/// Compares the gradient `claim` makes with numeric derivatives of `f` at `x`.
+/// Compares the gradient that `claim` makes with numeric derivatives of `f` at `x`.
 ///
-/// \param f      a function of the tensors and numbers in x; returns a tensor (expression) of any
-///               rank, or a number. Called again and again with other values of the same shape, so
-///               it must be a pure function
-/// \param claim  (x..., g) -> J^T g with g as f's result; or, where f returns one value, (x...) ->
-///               gradient, or the gradient itself. One gradient for each argument, in a std::tuple
-///               where there are several
-/// \param x      a tensor or number of float or double, or a std::tuple of them (std::tie), each of
-///               any rank and layout
+/// \code{.cpp}
+/// Eigen::Tensor<double, 1> v(3);
+/// v.setRandom();
+/// const auto cube = [](const auto& u) { return u * u * u; };
+/// const auto vjp = [](const auto& u, const auto& g) { return u * u * g * 3.0; };
+/// if (const auto report = er::check_gradient(cube, vjp, v); !report) std::cerr << report;
+/// \endcode
 ///
-/// If f can be called with tensors of std::complex<double> (a lambda with `auto` for every
-/// argument) its derivatives are taken by the complex step (Squire and Trapp 1998), and else by
-/// central differences; its body must then compile for complex tensors. Write the arguments' types
-/// instead of `auto` where it does not. A complex step that disagrees with a central difference
-/// (abs(), conj(), comparisons) is dropped, and the report says so.
+/// \param f      a pure function of the tensors and numbers in x, which returns a tensor
+///               (expression) of any rank, or a number; it is called again and again with other
+///               values of the same shape
+/// \param claim  (x..., g) -> J^T g, where g has the shape of f's result; or, where f returns one
+///               value, (x...) -> gradient, or the gradient itself. It makes one gradient for each
+///               argument, in a std::tuple where there are several
+/// \param x      a tensor or a number, of float or double and of any rank and layout
+/// \param options  what is compared, and how hard the check looks
 ///
-/// Bound, for the numeric side: central differences, with d(h), d(2h) two estimates and D4 the
-/// fourth difference of f, |d(h) - d(2h)| + |D4| / (4 h) + 6 r / h, which holds at and beside a
-/// kink too; complex step, 8 r + 4 epsilon of the largest entry of its column. r is the standard
-/// deviation of f's own rounding error, or of its derivative's, measured by fourth differences on
-/// fine grids (as More and Wild 2011), at least half an ulp of f. For the claim: 8 times its own,
-/// measured likewise, and 4 epsilon of itself, of the largest entry of its row and of |f_i| /
-/// max(typical_x, |x_j|). Rounding that neither moving x nor g shows, such as that of a constant,
-/// counts with these 4 epsilon only. At a kink any claim between the one-sided derivatives is
-/// allowed, and the verdict is Verdict::inconclusive.
+/// The check takes derivatives by the complex step (Squire and Trapp 1998) if f can be called with
+/// tensors of `std::complex<double>`, as a lambda with `auto` for every argument can, and by
+/// central differences otherwise. The body of such a lambda must compile for complex tensors; where
+/// it does not, write the arguments' types instead of `auto`. A complex step that disagrees with a
+/// central difference, because of abs(), conj() or a comparison, is dropped, and the report says
+/// so.
+///
+/// The bound of the numeric side is, for central differences with the estimates d(h) and d(2h) and
+/// the fourth difference D4 of f, |d(h) - d(2h)| + |D4| / (4 h) + 6 r / h, which holds at and
+/// beside a kink too; for the complex step it is 8 r + 4 epsilon of the largest entry of its
+/// column. Here r is the standard deviation of the rounding error of f, or of its derivative,
+/// measured by fourth differences on fine grids (More and Wild 2011), and at least half an ulp of
+/// f. The bound of the claim is 8 times its own rounding error, measured in the same way, plus 4
+/// epsilon of itself, of the largest entry of its row and of |f_i| / max(typical_x, |x_j|).
+/// Rounding that neither moving x nor moving g shows, such as that of a constant, counts with these
+/// 4 epsilon only. At a kink any claim between the one-sided derivatives is allowed, and the
+/// verdict is Verdict::inconclusive.
 ///
 /// - Errors:   eigen_rope::Error if a gradient has not its argument's shape, if f changes its
 ///             result's shape, or for options outside their range.
 /// - Threads:  f and claim are called from this thread only.
-/// - Cost:     to measure rounding, 60 evaluations of f, 60 more for each argument by the complex
-///             step, and 60 of the claim; then for n inputs and m outputs and every entry 4 n
-///             (complex step n) of f, m of the claim and n m memory, or for k projections of each
-///             argument 4 k (k) and k. One entry behind a wrong projection is sought by halving.
+/// - Cost:     60 evaluations of f measure its rounding, 60 more for each argument that of the
+///             complex step, and 60 of the claim its own. With n inputs and m outputs, every entry
+///             takes 4 n evaluations of f (n by the complex step), m of the claim and n m memory; k
+///             projections take 4 k (or k) and k for each argument. The check finds one entry
+///             behind a wrong projection by halving.
+/// \see check_adjoint() for linear maps, \ref gradients "Gradients"
 template <class F, class Claim, class X>
 GradientReport check_gradient(const F& f, const Claim& claim, const X& x,
                               const GradientCheckOptions& options = {}) {
   return detail::check_typed_gradient(f, claim, options, x);
 }
 
-/// The same for several arguments.
+/// Compares the gradients that `claim` makes for several arguments with numeric derivatives of `f`.
+///
+/// Errors, threads, bounds and cost are those of the check of one argument.
+/// \code{.cpp}
+/// const auto f = [](const auto& a, const auto& b) { return a * b; };
+/// const auto vjp = [](double a, double b, double g) { return std::make_tuple(b * g, a * g); };
+/// const double a = 2, b = 3;
+/// const er::GradientReport report = er::check_gradient(f, vjp, std::tie(a, b));
+/// \endcode
+///
+/// \param x  the arguments, as std::tie or std::make_tuple makes them; each is a tensor or a number
 template <class F, class Claim, class... X>
 GradientReport check_gradient(const F& f, const Claim& claim, const std::tuple<X...>& x,
                               const GradientCheckOptions& options = {}) {
@@ -293,21 +315,35 @@ GradientReport check_gradient(const F& f, const Claim& claim, const std::tuple<X
       x);
 }
 
-/// Whether `transpose` is the transpose of the linear map `forward`: <A v, w> = <v, A^T w>, without
-/// differences and so without their errors.
+/// Tests whether `transpose` is the transpose of the linear map `forward`, without differences and
+/// so without their errors.
 ///
-/// \param forward    A: x-shaped tensor -> tensor
-/// \param transpose  A^T: tensor of forward's result -> x-shaped tensor
-/// \param x          gives shape, layout and scalar; its values are not used
+///     <A v, w> = <v, A^T w>
 ///
-/// Every entry of A and A^T is compared where they are small (Coverage), and `projections` random
-/// v, w always, with magnitudes from 1 to 2 so that a forward that is not linear shows. Bound, for
-/// n inputs and m outputs: 8 epsilon sqrt(n + m) (sum |w_i (A v)_i| + sum |v_j (A^T w)_j|), which
-/// rounding errors of up to n + m terms exceed with negligible probability (Higham and Mary 2019);
-/// single entries 8 epsilon of the largest of their column of A and of A^T.
+/// \code{.cpp}
+/// const auto forward = [](const Eigen::Tensor<float, 4>& v) {
+///   return er::rotate(v, cache, er::split_half); };
+/// const auto transpose = [](const Eigen::Tensor<float, 4>& w) {
+///   return er::rotate_backward(w, cache, er::split_half); };
+/// const er::GradientReport report = er::check_adjoint(forward, transpose, x);
+/// \endcode
 ///
-/// - Errors:   eigen_rope::Error as check_gradient().
-/// - Cost:     n + m applications, or 2 for each projection.
+/// \param forward    A: a function from tensors of x's shape to tensors
+/// \param transpose  A^T: a function from tensors of the shape of forward's result to those of x's
+/// \param x          a tensor that gives shape, layout and scalar; its values are not used
+/// \param options    what is compared, and how hard the check looks
+///
+/// The check compares every entry of A and A^T where they are small (Coverage), and always
+/// `projections` random v and w, whose magnitudes run from 1 to 2 so that a forward that is not
+/// linear shows. For n inputs and m outputs the bound of a projection is 8 epsilon sqrt(n + m) (sum
+/// |w_i (A v)_i| + sum |v_j (A^T w)_j|), which rounding errors of up to n + m terms exceed with
+/// negligible probability (Higham and Mary 2019); that of an entry is 8 epsilon of the largest of
+/// their column of A and of A^T.
+///
+/// - Errors:   eigen_rope::Error in the cases of check_gradient().
+/// - Threads:  forward and transpose are called from this thread only.
+/// - Cost:     n + m applications where every entry is compared, and 2 for each projection.
+/// \see check_gradient(), rotate_backward()
 template <class Forward, class Transpose, class X>
 GradientReport check_adjoint(const Forward& forward, const Transpose& transpose, const X& x,
                              const GradientCheckOptions& options = {}) {

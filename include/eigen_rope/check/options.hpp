@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a gradient check may be told: tolerances, methods, how much is checked. The defaults need no
-// knowledge of f.
+// The options of check_gradient() and check_adjoint(): tolerances, methods, and how much is
+// checked.
 //
-// Not tolerances to tune until a test passes: the errors of both sides are measured, and what is
-// given here is added to them.
+// The defaults need no knowledge of f. The check measures the errors of both sides itself, so there
+// is no tolerance to tune; a tolerance that is given is added to the measured errors.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,52 @@
 
 namespace eigen_rope {
 
-/// The scalar f is evaluated in for the numeric side.
+/// The scalar in which f is evaluated for the numeric derivatives.
 enum class Precision {
-  widest,  ///< double where f takes double tensors (a generic lambda does), its arguments' own
-           ///< scalar elsewhere
-  own,     ///< its arguments' own scalar: a float f is differenced in float, and the bound is what
-           ///< that allows; no complex step
+  /// double where f also takes tensors of double, as a generic lambda does; otherwise the
+  /// arguments' own scalar.
+  widest,
+  /// The arguments' own scalar. A float f is differenced in float, the bound is as wide as float
+  /// makes it, and there is no complex step.
+  own,
 };
 
-/// What a check compares, and how hard it looks. The defaults suit functions of double.
+/// The options of a gradient check: what it compares, and how hard it looks.
+///
+/// The defaults suit functions of double.
+/// \code{.cpp}
+/// er::GradientCheckOptions options;
+/// options.names = {"q", "k"};
+/// options.coverage = er::Coverage::every_entry;
+/// \endcode
+/// \see check_gradient(), check_adjoint(), \ref gradients "Gradients"
 struct GradientCheckOptions {
-  /// Agreement is |claimed - numeric| <= estimated errors + absolute + relative * max(|claimed|,
-  /// |numeric|). Both finite and >= 0.
+  /// The absolute tolerance that is added to the measured errors; finite and not negative. Two
+  /// derivatives agree where |claimed - numeric| <= estimated errors + absolute + relative *
+  /// max(|claimed|, |numeric|).
   double absolute = 0;
-  double relative = 0;  ///< Tolerated error relative to the larger of the two gradients.
-  NumericMethod method = NumericMethod::automatic;  ///< Where the numeric gradient comes from.
-  Precision precision = Precision::widest;          ///< The scalar of the numeric side.
+  /// The tolerance relative to the larger of the two derivatives; finite and not negative.
+  double relative = 0;
+  NumericMethod method = NumericMethod::automatic;  ///< How the numeric derivatives are formed.
+  Precision precision = Precision::widest;          ///< The scalar of the numeric derivatives.
   Coverage coverage = Coverage::automatic;          ///< Every entry, or random projections.
-  /// Coverage::automatic checks every entry where f has at most so many inputs and outputs
-  /// together.
+  /// The largest number of inputs and outputs together for which Coverage::automatic checks every
+  /// entry.
   Index every_entry_limit = 1024;
-  /// Random projections for each argument. Signs of +1 and -1: one wrong entry changes every
-  /// projection by its whole error, and several hide from one projection with a probability of at
-  /// most 1/2.
+  /// The number of random projections for each argument; at least 1. They have signs of +1 and -1:
+  /// one wrong entry changes every projection by its whole error, and several hide from one
+  /// projection with a probability of at most 1/2.
   int projections = 8;
-  /// Central differences move element j by step * max(typical_x, |x_j|), rounded up to a power of
-  /// 2, and by twice that. 0: epsilon^(1/3).
+  /// The step of central differences; 0 stands for epsilon^(1/3), rounded to a power of 2. Element
+  /// j is moved by step * max(typical_x, |x_j|), whose second factor is rounded up to a power of 2,
+  /// and by twice that.
   double step = 0;
-  double typical_x = 1;  ///< The least size an element is taken to have, for the step.
-  /// Fixes every random choice: the same seed gives the same report.
+  /// The least size that an element is taken to have when the step is scaled; positive.
+  double typical_x = 1;
+  /// The seed of every random choice; the same seed gives the same report.
   std::uint64_t seed = 1;
-  /// What the report calls the arguments; default x, or x0, x1, ...
+  /// The names of the arguments in the report, one for each; empty for x, or x0, x1, ... where
+  /// there are several.
   std::vector<std::string> names{};
 };
 

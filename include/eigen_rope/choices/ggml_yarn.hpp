@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// YaRN as ggml defines it, on top of the powers f_k of powers.hpp:
+// YaRN as ggml defines it: pairs with many turns keep their rates, pairs with few are scaled, and a
+// ramp over the pairs between blends the two.
 //
-//   rate_k = f_k (linear_scale (1 - x_k) + x_k)            m = attention_factor (1 -
-//                                                          ln(linear_scale) / 10)
+//   rate_k = f_k (linear_scale (1 - x_k) + x_k)
+//   m      = attention_factor (1 - ln(linear_scale) / 10), or attention_factor if ext_factor is 0
 //   x_k    = ext_factor (1 - clamp((k - low) / max(0.001, high - low), 0, 1))
 //   low    = max(0, c(beta_fast)), high = min(exponent_dims - 1, c(beta_slow)), rounded outwards or
-//          not (RampEnds)
+//            not (RampEnds)
 //   c(beta) = exponent_dims ln(original_context / (2 pi beta)) / (2 ln base)
+//
+// f_k are the powers of powers.hpp. x_k is the ramp: where it is 1 a pair keeps its original
+// (extrapolated) rate, and where it is 0 the pair takes the scaled (interpolated) one.
 //
 // Source: Peng et al. 2023 (arXiv 2309.00071); ggml_rope_yarn_corr_dims. Hugging Face's YaRN
 // (yarn.hpp) shares the ramp's ends.
@@ -27,29 +31,54 @@
 
 namespace eigen_rope {
 
-/// Whether the ends of YaRN's ramp are whole pairs.
+/// Whether the ends of YaRN's ramp are rounded to whole pairs.
 enum class RampEnds {
-  /// floor(c(beta_fast)) and ceil(c(beta_slow)): ggml, and Hugging Face's truncate = true.
-  /// Derivatives do not pass through the ends.
+  /// The ramp goes from floor(c(beta_fast)) to ceil(c(beta_slow)), as in ggml and with Hugging
+  /// Face's truncate = true. Derivatives do not pass through the ends.
   rounded,
-  /// As the formula gives them, Hugging Face's truncate = false: the ramp depends smoothly on the
-  /// base and the betas.
+  /// The ends are what the formula gives, as with Hugging Face's truncate = false. The ramp depends
+  /// smoothly on the base and the betas.
   exact,
 };
-/// The enumerator as text: `rounded`.
+/// Returns the enumerator's name as text: `rounded`.
+///
+/// \code{.cpp}
+/// std::cout << er::name_of(er::RampEnds::exact);  // exact
+/// \endcode
 EIGEN_ROPE_API const char* name_of(RampEnds ends);
 
-/// What YaRN (Peng et al. 2023, arXiv 2309.00071) adds to the powers, as ggml defines it. With
-/// ext_factor 0 it changes nothing, m included.
+/// YaRN as ggml defines it, a scaling that keeps the rates of fast pairs and scales those of slow
+/// ones.
+///
+///     rate_k = f_k (linear_scale (1 - x_k) + x_k)
+///     m      = attention_factor (1 - ln(linear_scale) / 10)
+///     x_k    = ext_factor (1 - clamp((k - low) / max(0.001, high - low), 0, 1))
+///
+/// low and high are the ends of the ramp, which yarn_correction_dims() returns. The scale is
+/// Powers::linear_scale, the reciprocal of Hugging Face's factor. With ext_factor 0 the rates and m
+/// are those of the powers. Use Yarn for models that are published with Hugging Face's
+/// configuration. The method is that of Peng et al. 2023, arXiv 2309.00071.
+///
+/// \code{.cpp}
+/// er::Powers powers{D, 10000.0};
+/// powers.linear_scale = 0.25;  // four times the original context
+/// const er::Frequencies f(powers, er::GgmlYarn{1.0, 4096});
+/// \endcode
+///
+/// \see Yarn, \ref scalings "Scalings, with plots", \ref gguf "GGUF files"
 template <class S = double>
 struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
-  static constexpr const char* name = "ggml_yarn";  ///< Its name in files and on the command line.
-  /// Whether rates change with the length of the sequence.
+  static constexpr const char* name = "ggml_yarn";  ///< The name in files and on the command line.
+  /// False: the rates do not change with the length of the sequence.
   static constexpr bool uses_length = false;
-  /// Parameters without a usual value.
+  /// The names of the parameters that files and the command line must give; linear_scale is that of
+  /// Powers.
   static constexpr std::array required{"linear_scale", "original_context"};
+  /// Makes a scaling with an ext_factor of 1, a context of 0 and betas of 32 and 1.
   GgmlYarn() = default;
-  /// In the order of the members, real numbers written as such: {1.0, 4096, 32.0, 1.0}.
+  /// Makes a scaling from numbers in the order of the members: `{1.0, 4096, 32.0, 1.0}`.
+  ///
+  /// Real numbers are written as such, `1.0` and not `1`, and the context as an integer.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
   GgmlYarn(const detail::RealArgument<S>& ext, detail::Count context = 0,
            const detail::RealArgument<S>& fast = S(32.0),
@@ -60,30 +89,41 @@ struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
         beta_slow(slow.value()),
         ends(ramp_ends) {}
 
-  S ext_factor = S(1.0);  ///< Weight of the unscaled rates; 0 switches YaRN off.
-  /// n_ctx_orig, in tokens. 0 is valid: both correction dims are then -infinity before clamping.
+  /// The weight of the unscaled rates; finite. 0 switches YaRN off.
+  S ext_factor = S(1.0);
+  /// The number of tokens the model was first trained with (n_ctx_orig); >= 0. 0 is valid: both
+  /// correction dims are then -infinity before they are clamped.
   Index original_context = 0;
-  /// Turns within the original context above which a pair keeps its rate; >= 0. 0 is valid:
-  /// +infinity before clamping.
+  /// The turns within the original context above which a pair keeps its rate; >= 0. 0 is valid: its
+  /// correction dim is then +infinity before it is clamped.
   S beta_fast = S(32.0);
-  /// Turns below which a pair is interpolated fully; >= 0.
+  /// The turns within the original context below which a pair is scaled fully; >= 0. 0 is valid:
+  /// its correction dim is then +infinity before it is clamped.
   S beta_slow = S(1.0);
   RampEnds ends = RampEnds::rounded;  ///< Whether the ramp begins and ends at whole pairs.
 
-  /// YaRN's blend.
+  /// Computes the blended rates and the magnitude.
   ///
-  /// Kinks: where a pair or an end meets its clamp the derivative is that of the clamped side,
-  /// which is 0; rounded ends have derivative 0. At ext_factor 0 the rates are smooth, but m jumps:
-  /// its dependence on ext_factor and linear_scale is left out there.
+  /// Where a pair or an end meets its clamp the derivative is that of the clamped side, which is 0.
+  /// Rounded ends have derivative 0. At ext_factor 0 the rates are smooth, but m jumps there, and
+  /// its dependence on ext_factor and linear_scale is left out.
   ///
-  /// - Errors:   eigen_rope::Error as powers.rates(), and for negative betas or context, or base 1.
-  /// - Error:    as powers.rates(), but relative to f_k max(1, linear_scale)(1 + 2 |ext_factor|),
+  /// \param powers  the rates before scaling, and the scale
+  /// \param length  it does not matter
+  ///
+  /// - Errors:   eigen_rope::Error as Powers::rates(), and for negative betas or context, an
+  ///             ext_factor that is not finite, or base 1.
+  /// - Threads:  safe to call from several threads where S is.
+  /// - Error:    as Powers::rates(), but relative to f_k max(1, linear_scale)(1 + 2 |ext_factor|),
   ///             since the blend can cancel; with exact ends 10 u |ext_factor| dims (ln
   ///             original_context + |ln beta| + 2) / (|ln base| (high - low)) more, relative to the
   ///             same.
+  /// - Cost:     O(pairs).
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// Visits every parameter of one or more objects by name, in the order of the members.
+  /// Calls visit(name, parameter) for every parameter, in the order of the members.
+  ///
+  /// Several objects are visited together, as by Powers::for_each_parameter().
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
     visit("ext_factor", objects.ext_factor...);
@@ -94,18 +134,40 @@ struct GgmlYarn : detail::Parameters<GgmlYarn<S>> {
   }
 };
 
-/// First and last pair of YaRN's ramp, clamped as ggml does. high may be -infinity and low
-/// +infinity.
+/// The first and the last pair of YaRN's ramp, clamped as ggml clamps them.
+///
+/// They are whole numbers unless RampEnds::exact is asked for. The first may be +infinity and the
+/// last -infinity.
+///
+/// \code{.cpp}
+/// const er::CorrectionDims<> ramp = er::yarn_correction_dims(D, 10000.0, er::GgmlYarn{1.0, 4096});
+/// const double width = ramp.high - ramp.low;
+/// \endcode
 template <class S = double>
 struct CorrectionDims {
-  S low;   ///< First pair of the ramp.
-  S high;  ///< Last pair of the ramp.
+  S low;   ///< The first pair of the ramp; the pairs up to it keep their rates.
+  S high;  ///< The last pair of the ramp; the pairs from it on are scaled fully.
 };
 
-/// low and high of the formula above. For 128 dims, base 10000, context 4096 and betas 32 and 1:
-/// {20, 46}, {20.94..., 45.03...} where they are not rounded. Source: ggml_rope_yarn_corr_dims.
+/// Returns where YaRN's ramp begins and ends, as ggml_rope_yarn_corr_dims does.
 ///
-/// - Errors:   as GgmlYarn::rates.
+///     low     = max(0, c(beta_fast)),  high = min(dims - 1, c(beta_slow))
+///     c(beta) = dims ln(original_context / (2 pi beta)) / (2 ln base)
+///
+/// With RampEnds::rounded, c(beta_fast) is rounded down and c(beta_slow) up before they are
+/// clamped. For 128 dims, base 10000, context 4096 and betas 32 and 1 the result is {20, 46}, or
+/// {20.94..., 45.03...} where it is not rounded.
+///
+/// \code{.cpp}
+/// const auto ramp = er::yarn_correction_dims(128, 10000.0, er::GgmlYarn{1.0, 4096});  // 20, 46
+/// \endcode
+///
+/// \param dims  the exponent_dims of the powers; > 0
+/// \param base  the base of the powers; > 0 and not 1
+/// \param yarn  the context, the betas and whether the ends are rounded
+///
+/// - Errors:   eigen_rope::Error if dims or base is out of range, for negative betas or context,
+///             and for an ext_factor that is not finite.
 EIGEN_ROPE_API CorrectionDims<> yarn_correction_dims(Index dims, double base,
                                                      const GgmlYarn<>& yarn);
 

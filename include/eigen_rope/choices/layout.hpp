@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which axis of x is which: a name for the order of the axes outside the feature axis, nothing
-// more.
+// The order of the axes of x outside the feature axis.
 //
-// The letters of a name run from the slowest axis to the fastest and end with D, the feature axis:
-// bsnd has tokens outside heads, so q[D, H, S, B] in ColMajor and q[B, S, H, D] in RowMajor. A
-// cache made for a layout has x's extent on the axes that carry positions and 1 on the others. Not
-// a memory order: Eigen's RowMajor and ColMajor are the tensor's own business.
+// A layout says which axis of x counts tokens, which counts sequences, and which count something
+// else, such as heads. The letters of a layout's name run from the slowest axis to the fastest and
+// end with D, the feature axis: bsnd has its tokens outside its heads, so it is q[D, H, S, B] in
+// ColMajor and q[B, S, H, D] in RowMajor. A cache that is made for a layout has x's extent on the
+// axes that carry positions and extent 1 on the others. A layout is no memory order: whether a
+// tensor is RowMajor or ColMajor is known from its type.
 #pragma once
 
 #include <array>
@@ -19,36 +20,68 @@
 
 namespace eigen_rope {
 
-/// What an axis outside the feature axis counts; other is heads and whatever else shares positions.
-enum class AxisRole { token, batch, other };
+/// What an axis of x outside the feature axis counts.
+enum class AxisRole {
+  token,  ///< The tokens of a sequence; every token has a position of its own.
+  batch,  ///< Sequences, which may have positions of their own.
+  other   ///< Heads, and whatever else shares the positions.
+};
 
-/// The roles of the outer axes, fastest first, at most max_rank - 1 of them. Exactly one is the
-/// token axis; at most one the batch axis.
+/// The roles of the outer axes of x, from the fastest to the slowest.
+///
+/// There are at most max_rank - 1 outer axes. Exactly one of them is the token axis, and at most
+/// one is the batch axis. The common orders have names; any other order is a list of roles.
+///
+/// \code{.cpp}
+/// Eigen::Tensor<float, 4> z(D, tokens, heads, batch);  // heads outside tokens
+/// z.setRandom();
+/// const er::Cache<float> table(frequencies, positions, er::Layout::bnsd());
+/// z = er::rotate(z, table, er::split_half);
+/// \endcode
+///
+/// - Threads:  immutable but for assignment; safe to share between threads.
+///
+/// \see Cache, Positions
 class EIGEN_ROPE_API Layout {
  public:
-  /// Throws eigen_rope::Error unless there is exactly one token axis and at most one batch axis.
+  /// Makes a layout from a list of roles.
+  ///
+  /// \code{.cpp}
+  /// using Role = er::AxisRole;
+  /// const er::Layout views{Role::other, Role::token, Role::other, Role::batch};
+  /// \endcode
+  ///
+  /// \param fastest_first  the roles of the axes outside the feature axis, the fastest axis first
+  ///
+  /// - Errors:   eigen_rope::Error unless there are at most max_rank - 1 axes, exactly one token
+  ///             axis and at most one batch axis.
   Layout(std::initializer_list<AxisRole> fastest_first);
 
-  int axes() const { return axes_; }  ///< The number of outer axes.
-  AxisRole operator[](int axis) const {
-    return roles_[static_cast<std::size_t>(axis)];
-  }                        ///< The role of an axis, 0 the fastest.
-  bool has_batch() const;  ///< Whether one axis counts sequences.
-  /// The roles, fastest first: `[other, token, batch]`.
+  int axes() const { return axes_; }  ///< The number of outer axes, at least 1.
+  /// Returns the role of an axis.
+  ///
+  /// \param axis  0 for the fastest outer axis, at most axes() - 1; it is not checked
+  AxisRole operator[](int axis) const { return roles_[static_cast<std::size_t>(axis)]; }
+  bool has_batch() const;  ///< Returns whether one of the axes counts sequences.
+  /// Returns the roles as text, the fastest axis first: `[other, token, batch]`.
   std::string text() const;
 
-  static const Layout&
-  bsnd();  ///< batch, token, head: the default; a tensor without batch axis (tnd) fits it too
-  static const Layout& bnsd();  ///< batch, head, token
-  static const Layout& sbnd();  ///< token, batch, head
-  static const Layout& tnd();   ///< token, head
-  static const Layout& bsd();   ///< batch, token; no heads
-  static const Layout& sd();    ///< token only
+  /// Returns the layout batch, token, head, from the slowest axis to the fastest.
+  ///
+  /// It is the default of every function that takes a layout. A tensor without a batch axis (tnd)
+  /// fits it too.
+  static const Layout& bsnd();
+  static const Layout& bnsd();  ///< Returns the layout batch, head, token.
+  static const Layout& sbnd();  ///< Returns the layout token, batch, head.
+  static const Layout& tnd();   ///< Returns the layout token, head; it has no batch axis.
+  static const Layout& bsd();   ///< Returns the layout batch, token; it has no heads.
+  static const Layout& sd();    ///< Returns the layout with a token axis only.
 
-  /// The same roles in the same order.
+  /// Returns whether both have the same roles in the same order.
   friend EIGEN_ROPE_API bool operator==(const Layout& a, const Layout& b);
+  /// Returns whether the roles or their order differ.
   friend bool operator!=(const Layout& a, const Layout& b) { return !(a == b); }
-  /// Writes text().
+  /// Writes text() to a stream.
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Layout& layout);
 
  private:

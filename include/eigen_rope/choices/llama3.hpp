@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Llama 3.1's scaling as Hugging Face defines it, on top of the powers f_k of powers.hpp:
+// Llama 3.1's scaling as Hugging Face defines it.
+//
+// Fast pairs keep their rates, slow pairs are divided by a factor, and a smooth band lies between
+// them. With f_k the powers of powers.hpp and n_k the turns that pair k makes within the original
+// context:
 //
 //   rate_k = linear_scale (f_k (1 - s_k) / factor + f_k s_k)      m = attention_factor
-//   s_k    = clamp((n_k - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1),
-//                       n_k = original_context |f_k| / (2 pi)
+//   s_k    = clamp((n_k - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1)
+//   n_k    = original_context |f_k| / (2 pi)
 #pragma once
 
 #include <array>
@@ -18,18 +22,34 @@
 
 namespace eigen_rope {
 
-/// What Llama 3.1's scaling adds to the powers, as Hugging Face defines it. Both boundaries belong
-/// to the smooth band, which meets its neighbours there. Equal low and high leave a step: pairs
-/// with fewer or as many turns are divided, those with more are kept.
+/// The scaling of Llama 3.1 and 3.2 as Hugging Face defines it: fast pairs keep their rates, slow
+/// ones are divided.
+///
+///     rate_k = linear_scale (f_k (1 - s_k) / factor + f_k s_k)
+///     s_k    = clamp((n_k - low_freq_factor) / (high_freq_factor - low_freq_factor), 0, 1)
+///     n_k    = original_context |f_k| / (2 pi)
+///
+/// The smooth band includes both of its boundaries, where it meets its neighbours. If
+/// low_freq_factor and high_freq_factor are equal, the band is a step: pairs with so many turns or
+/// fewer are divided, and those with more keep their rates.
+///
+/// \code{.cpp}
+/// const er::Frequencies f({128, 500000.0}, er::Llama3{8.0, 1.0, 4.0, 8192});  // Llama 3.1
+/// \endcode
+///
+/// \see \ref scalings "Scalings, with plots"
 template <class S = double>
 struct Llama3 : detail::Parameters<Llama3<S>> {
-  static constexpr const char* name = "llama3";  ///< Its name in files and on the command line.
-  /// Whether rates change with the length of the sequence.
+  static constexpr const char* name = "llama3";  ///< The name in files and on the command line.
+  /// False: the rates do not change with the length of the sequence.
   static constexpr bool uses_length = false;
-  /// Parameters without a usual value.
+  /// The names of the parameters that files and the command line must give.
   static constexpr std::array required{"factor", "original_context"};
+  /// Makes a scaling with the values of Llama 3.1.
   Llama3() = default;
-  /// In the order of the members, real numbers written as such: {8.0, 1.0, 4.0, 8192}.
+  /// Makes a scaling from numbers in the order of the members: `{8.0, 1.0, 4.0, 8192}`.
+  ///
+  /// Real numbers are written as such, `8.0` and not `8`, and the context as an integer.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
   Llama3(const detail::RealArgument<S>& divisor, const detail::RealArgument<S>& low = S(1.0),
          const detail::RealArgument<S>& high = S(4.0), detail::Count context = 8192)
@@ -38,28 +58,35 @@ struct Llama3 : detail::Parameters<Llama3<S>> {
         high_freq_factor(high.value()),
         original_context(context.value()) {}
 
-  /// Divides the rates of slow pairs; > 0. linear_scale comes on top: leave it 1 to follow Hugging
-  /// Face.
+  /// The number that divides the rates of slow pairs; > 0. Powers::linear_scale multiplies the
+  /// result, so it must be 1 to follow Hugging Face.
   S factor = S(8.0);
-  /// Turns within the original context below which a pair is divided fully; >= 0.
+  /// The turns within the original context below which a pair is divided fully; >= 0.
   S low_freq_factor = S(1.0);
-  /// Turns above which a pair keeps its rate; >= low_freq_factor.
+  /// The turns within the original context above which a pair keeps its rate; >= low_freq_factor.
   S high_freq_factor = S(4.0);
-  /// In tokens; >= 0.
+  /// The number of tokens the model was first trained with; >= 0.
   Index original_context = 8192;
 
-  /// Llama 3.1's three bands.
+  /// Computes the rates, and passes the attention factor on.
   ///
-  /// Kinks: on a band's edge the derivative is that of the smooth band.
+  /// On an edge of the band the derivative is that of the smooth band.
   ///
-  /// - Errors:   eigen_rope::Error as powers.rates(), and for a factor that is not positive,
+  /// \param powers  the rates before scaling
+  /// \param length  it does not matter
+  ///
+  /// - Errors:   eigen_rope::Error as Powers::rates(), and for a factor that is not positive,
   ///             negative freq factors or context, or a high freq factor below the low one.
-  /// - Error:    twice that of powers.rates(); in the smooth band relative to f_k linear_scale
+  /// - Threads:  safe to call from several threads where S is.
+  /// - Error:    twice that of Powers::rates(); in the smooth band relative to f_k linear_scale
   ///             max(1, 1/factor) and 1 + high_freq_factor / (high_freq_factor - low_freq_factor)
   ///             times as much.
+  /// - Cost:     O(pairs).
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// Visits every parameter of one or more objects by name, in the order of the members.
+  /// Calls visit(name, parameter) for every parameter, in the order of the members.
+  ///
+  /// Several objects are visited together, as by Powers::for_each_parameter().
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
     visit("factor", objects.factor...);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NTK-aware scalings, which change the base or each rate by a power of the factor, on top of the
-// powers f_k of powers.hpp (d = exponent_dims, e_k = k):
+// NTK-aware scalings, which change the base of the powers, or each rate by a power of the factor.
 //
-//   base          base factor^(d / (d - 2))
-//                       ntk_base: stretches the slowest pair by factor, leaves the fastest
+//   ntk_base      base factor^(d / (d - 2))
+//                       stretches the slowest pair by factor, leaves the fastest alone
 //   dynamic NTK   base' = base (1 + factor (L / original_context - 1))^(d / (d - 2)),
 //                       L = max(length, original_context)
-//   NTK           rate_k = f_k factor^(-(2 (e_k + 1) / d)^mixed_b)
-//                       mixed_b = 1, the fixed rule: base factor, over factor^(2/d)
+//   NTK           rate_k = f_k linear_scale factor^(-(2 (e_k + 1) / d)^mixed_b)
+//                       mixed_b = 1, the fixed rule: the powers of base factor over factor^(2/d)
+//
+// f_k are the powers of powers.hpp and e_k their exponents (k unless told otherwise); d is their
+// exponent_dims.
 //
 // Published code (Hugging Face's modeling_rope_utils.py, vLLM) computes in float; these are the
-// real-number formulas, edge cases included. dynamic_ntk.hpp keeps the state of a growing sequence.
+// real-number formulas, edge cases included. The state of a growing sequence is in dynamic_ntk.hpp.
 #pragma once
 
 #include <array>
@@ -27,33 +29,61 @@
 
 namespace eigen_rope {
 
-/// Dynamic NTK: the base depends on the length of the sequence. As Hugging Face; vLLM's older
-/// static rule is length = factor * context.
+/// Dynamic NTK scaling, whose base grows with the length of the sequence, as Hugging Face defines
+/// it.
+///
+///     base' = base (1 + factor (L / original_context - 1))^(d / (d - 2))
+///     L     = max(length, original_context),  d = exponent_dims
+///
+/// Short sequences are rotated as in training. vLLM's older static rule is this one at length =
+/// factor * original_context. Cached keys must follow every change of the base; DynamicNtk says
+/// when.
+///
+/// \code{.cpp}
+/// const er::DynamicNtkScaling scaling{4.0, 2048};
+/// const er::Frequencies f({D, 10000.0}, scaling, 8192);  // for a sequence of 8192 tokens
+/// \endcode
+///
+/// \see DynamicNtk, \ref scalings "Scalings, with plots", \ref pitfalls "Pitfalls"
 template <class S = double>
 struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
-  static constexpr const char* name = "dynamic";  ///< Its name in files and on the command line.
-  static constexpr bool uses_length = true;       ///< Rates change with the length of the sequence.
-  /// Parameters without a usual value.
+  static constexpr const char* name = "dynamic";  ///< The name in files and on the command line.
+  /// True: the rates change with the length of the sequence.
+  static constexpr bool uses_length = true;
+  /// The names of the parameters that files and the command line must give.
   static constexpr std::array required{"factor", "original_context"};
+  /// Makes a scaling with a factor of 1 and a context of 2048 tokens.
   DynamicNtkScaling() = default;
-  /// In the order of the members, the factor written as a real number: {4.0, 4096}.
+  /// Makes a scaling from numbers in the order of the members: `{4.0, 4096}`.
+  ///
+  /// The factor is written as a real number and the context as an integer, so that neither can
+  /// stand for the other.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
   DynamicNtkScaling(const detail::RealArgument<S>& stretch, detail::Count context = 2048)
       : factor(stretch.value()), original_context(context.value()) {}
 
-  /// > 0.
+  /// The number that says how fast the base grows with the length; > 0.
   S factor = S(1.0);
-  /// Tokens up to which nothing changes (max_position_embeddings); > 0.
+  /// The number of tokens up to which nothing changes (max_position_embeddings); > 0.
   Index original_context = 2048;
 
-  /// Powers of base'. Up to the original context `factor` has derivative 0.
+  /// Computes the rates, which are powers of base' instead of base.
   ///
-  /// - Errors:   eigen_rope::Error as powers.rates(), and for 2 dims, a factor or context that is
+  /// Up to the original context `factor` has derivative 0.
+  ///
+  /// \param powers  the rates before scaling
+  /// \param length  the number of tokens of the sequence
+  ///
+  /// - Errors:   eigen_rope::Error as Powers::rates(), and for 2 dims, a factor or context that is
   ///             not positive, a negative length, or a base that overflows.
-  /// - Error:    that of the powers and of dynamic_ntk_base.
+  /// - Threads:  safe to call from several threads where S is.
+  /// - Error:    that of the powers and of dynamic_ntk_base().
+  /// - Cost:     O(pairs).
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// Visits every parameter of one or more objects by name, in the order of the members.
+  /// Calls visit(name, parameter) for every parameter, in the order of the members.
+  ///
+  /// Several objects are visited together, as by Powers::for_each_parameter().
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
     visit("factor", objects.factor...);
@@ -61,35 +91,56 @@ struct DynamicNtkScaling : detail::Parameters<DynamicNtkScaling<S>> {
   }
 };
 
-/// vLLM's NTK scaling, fixed and mixed.
+/// The NTK scaling of vLLM, fixed or mixed, which is the same for all lengths.
+///
+///     rate_k = f_k linear_scale factor^(-(2 (e_k + 1) / d)^mixed_b)
+///
+/// The slowest pair is divided by the factor, and the faster a pair turns, the less it is divided.
+/// mixed_b = 1 is the fixed rule, and mixed_b = 0 divides all rates by the factor.
+///
+/// \code{.cpp}
+/// const er::Frequencies fixed({D, 10000.0}, er::NtkScaling{8.0});
+/// const er::Frequencies mixed({D, 10000.0}, er::NtkScaling{8.0, 0.625});
+/// \endcode
+///
+/// \see ntk_base(), \ref scalings "Scalings, with plots"
 template <class S = double>
 struct NtkScaling : detail::Parameters<NtkScaling<S>> {
-  static constexpr const char* name = "ntk";  ///< Its name in files and on the command line.
-  /// Whether rates change with the length of the sequence.
+  static constexpr const char* name = "ntk";  ///< The name in files and on the command line.
+  /// False: the rates do not change with the length of the sequence.
   static constexpr bool uses_length = false;
-  /// Parameters without a usual value.
+  /// The names of the parameters that files and the command line must give.
   static constexpr std::array required{"factor"};
+  /// Makes a scaling with a factor of 1, which changes nothing.
   NtkScaling() = default;
-  /// In the order of the members: {8.0, 0.625}.
+  /// Makes a scaling from numbers in the order of the members: `{8.0, 0.625}`.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
   NtkScaling(const S& stretch, const S& b = S(1.0)) : factor(stretch), mixed_b(b) {}
 
-  /// > 0.
+  /// The number that divides the rate of the slowest pair; > 0.
   S factor = S(1.0);
-  /// b of exp(-ln(factor) (m / (d / 2))^b), m = e_k + 1; finite and not negative. 1 is the fixed
-  /// rule.
+  /// The power b in exp(-ln(factor) (n / (d / 2))^b) with n = e_k + 1; finite and not negative. 1
+  /// is the fixed rule.
   S mixed_b = S(1.0);
   static_assert(!detail::is_whole<S>,
                 "[rope] the factor must be a floating-point or differentiable number: write 4.0 "
                 "instead of 4");
 
-  /// vLLM's rule for all lengths.
+  /// Computes the rates by vLLM's rule.
   ///
-  /// - Errors:   as powers.rates(), and for a factor that is not positive or a negative mixed_b.
+  /// \param powers  the rates before scaling
+  /// \param length  it does not matter
+  ///
+  /// - Errors:   eigen_rope::Error as Powers::rates(), for a factor that is not positive or a
+  ///             negative mixed_b, and if a rate is not finite.
+  /// - Threads:  safe to call from several threads where S is.
   /// - Error:    that of the powers and (4 |ln factor| (1 + mixed_b |ln(2 / d)|) + 2) u.
+  /// - Cost:     O(pairs).
   Rates<S> rates(const Powers<S>& powers, Index length = 0) const;
 
-  /// Visits every parameter of one or more objects by name, in the order of the members.
+  /// Calls visit(name, parameter) for every parameter, in the order of the members.
+  ///
+  /// Several objects are visited together, as by Powers::for_each_parameter().
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
     visit("factor", objects.factor...);
@@ -106,14 +157,31 @@ EIGEN_ROPE_API void require_valid_ntk(Index dims, double base, double factor);
 
 }  // namespace detail
 
-/// base * factor^(dims / (dims - 2)): the base that stretches the slowest pair by `factor` and
-/// leaves the fastest alone ("NTK-aware").
+/// Returns the "NTK-aware" base, which stretches the slowest pair by `factor` and leaves the
+/// fastest alone.
+///
+///     base factor^(dims / (dims - 2))
+///
+/// \code{.cpp}
+/// const double base = er::ntk_base(D, 10000.0, 4.0);
+/// const er::Frequencies stretched = er::Frequencies::powers({D, base});
+/// \endcode
+///
+/// \param dims    the exponent_dims of the powers, d; > 2
+/// \param base    the base of the powers; > 0
+/// \param factor  the number by which the slowest pair is slowed down; > 0
 ///
 /// - Errors:   eigen_rope::Error unless dims > 2, base > 0, factor > 0.
 /// - Error:    for numbers, the real result rounded once.
 EIGEN_ROPE_API double ntk_base(Index dims, double base, double factor);
 
-/// The same for differentiable and other scalars, in their own arithmetic.
+/// Returns the "NTK-aware" base for differentiable and other scalars, in their own arithmetic.
+///
+/// \code{.cpp}
+/// const er::DoubleDouble base = er::ntk_base(D, er::DoubleDouble(10000.0), er::DoubleDouble(4.0));
+/// \endcode
+///
+/// The formula, the arguments and the errors are those of the overload for doubles.
 template <class S,
           std::enable_if_t<!std::is_arithmetic_v<S> || std::is_same_v<S, long double>, int> = 0>
 S ntk_base(Index dims, const S& base, const S& factor) {
@@ -128,10 +196,25 @@ S ntk_base(Index dims, const S& base, const S& factor) {
   return stretched;
 }
 
-/// base' of the formula above; `base` itself up to the original context. dims > 2: with 2 the
-/// formula divides by 0. For dims 128, base 10000, context 2048 and factor 10: 759702.231... at
-/// 16384 tokens.
+/// Returns the base of dynamic NTK scaling for a sequence of `length` tokens.
 ///
+///     base' = base (1 + factor (L / original_context - 1))^(dims / (dims - 2))
+///     L     = max(length, original_context)
+///
+/// Up to the original context it is `base` itself. For dims 128, base 10000, context 2048 and
+/// factor 10 it is 759702.231... at 16384 tokens.
+///
+/// \code{.cpp}
+/// const er::DynamicNtkScaling scaling{10.0, 2048};
+/// const double base = er::dynamic_ntk_base(128, 10000.0, scaling, 16384);  // 759702.231...
+/// \endcode
+///
+/// \param dims    the exponent_dims of the powers, d; > 2, because the formula divides by dims - 2
+/// \param base    the base of the powers; > 0
+/// \param ntk     the factor and the original context
+/// \param length  the number of tokens of the sequence; not negative
+///
+/// - Errors:   eigen_rope::Error if an argument is out of range, or if the base overflows.
 /// - Error:    (2 ln(base' / base) + 12) u.
 template <class S>
 S dynamic_ntk_base(Index dims, const S& base, const DynamicNtkScaling<S>& ntk, Index length) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which elements of a row form a pair, and which part of the row is rotated at all.
+// The pairing: which elements of a row form a pair, and which part of the row is rotated.
 //
-// With P pairs in a window of R = 2P rotary dims, pair k takes its members from slots (a, b) and
-// puts them into slots (A, B):
+// A window of R = 2P rotary dims of a row holds P pairs. Pair k reads its members from the slots
+// (a, b) and writes them to the slots (A, B), all counted from the window's offset:
 //
-//   split_half           (k, k+P)    -> the same slots      NeoX, Llama in Hugging Face's layout;
-//                                                           aclnn mode 0, ggml neox
+//   split_half           (k, k+P)    -> the same slots      GPT-NeoX, Llama in Hugging Face's
+//                                                           format; aclnn mode 0, ggml neox
 //   interleaved          (2k, 2k+1)  -> the same slots      GPT-J, Llama as published; aclnn mode
 //                                                           1, ggml normal
-//   quarter              split halves inside each half of the window: (k, k+P/2), and R/2 further
-//                        on for k >= P/2; aclnn mode 2
+//   quarter              (k, k+P/2) for k < P/2, (k+P/2, k+P) for the others: split halves inside
+//                        each half of the window; aclnn mode 2
 //   interleaved_to_split_half  (2k, 2k+1)  -> (k, k+P)      DeepSeek's latent attention; aclnn mode
 //                                                           3
 //
-// Slots count from the window's offset; what lies outside the window is copied bit for bit. Not the
-// angles: those are the table's.
+// A rotation copies what lies outside the window bit for bit. The angles by which pairs turn are in
+// the table (tables/cache.hpp).
 #pragma once
 
 #include <iosfwd>
@@ -26,32 +26,66 @@
 
 namespace eigen_rope {
 
-/// The four ways of pairing listed above.
-enum class PairKind { split_half, interleaved, quarter, interleaved_to_split_half };
+/// The ways in which the elements of a row form pairs.
+///
+/// \see Pairing, pair_slots(), \ref idea "The idea in pictures"
+enum class PairKind {
+  split_half,   ///< Element k of the first half with element k of the second: (k, k+P).
+  interleaved,  ///< Neighbours: (2k, 2k+1).
+  quarter,      ///< Split halves inside each half of the window.
+  /// Reads neighbours and writes split halves: (2k, 2k+1) to (k, k+P).
+  interleaved_to_split_half
+};
 
-/// The enumerator as text: `split_half`. Files and the program's options use these words.
+/// Returns the enumerator's name as text: `split_half`.
+///
+/// Files and the options of the program use these words.
+///
+/// \code{.cpp}
+/// std::cout << er::name_of(er::PairKind::interleaved);  // interleaved
+/// \endcode
 EIGEN_ROPE_API const char* name_of(PairKind kind);
 
-/// A run-time value: the kind of pair and the rotated window. Start from one of the constants below
-/// and narrow it:
+/// A way of forming pairs, together with the window of each row that is rotated.
 ///
-///     eigen_rope::split_half.with_rotary_dims(32).with_offset(8)
+/// It is a small value that is chosen when the program runs. Start from one of the constants
+/// split_half, interleaved, quarter and interleaved_to_split_half, whose window is the whole row,
+/// and narrow it. Nothing in a tensor shows the pairing that its model was trained for.
 ///
-/// Whether the window fits a tensor is checked when it meets one.
+/// \code{.cpp}
+/// const er::Pairing pairing = er::split_half.with_rotary_dims(32).with_offset(8);
+/// y = er::rotate(x, er::Cache<float>(er::Frequencies::powers({32}), positions), pairing);
+/// \endcode
+///
+/// - Errors:   none here; a rotation throws eigen_rope::Error if the window does not fit its x.
+///
+/// \see rotate(), \ref pitfalls "Pitfalls"
 class Pairing {
  public:
-  /// Pairs of this kind over whole rows.
+  /// Makes a pairing of this kind over whole rows.
   constexpr explicit Pairing(PairKind kind) : kind_(kind) {}
 
-  /// Rotates `dims` elements of each row (even; divisible by 4 for quarter). Without it: all from
-  /// the offset to the row's end.
+  /// Returns this pairing with a window of `dims` elements.
+  ///
+  /// \code{.cpp}
+  /// const er::Pairing first_half = er::interleaved.with_rotary_dims(D / 2);
+  /// \endcode
+  ///
+  /// \param dims  the number of rotated elements of each row; positive and even, and divisible by 4
+  ///              for quarter. Without it the window ends with the row
   constexpr Pairing with_rotary_dims(Index dims) const {
     Pairing p = *this;
     p.rotary_dims_ = dims;
     p.whole_row_ = false;
     return p;
   }
-  /// The window begins at element `offset` of each row (default 0).
+  /// Returns this pairing with a window that begins at element `offset` of each row.
+  ///
+  /// \code{.cpp}
+  /// const er::Pairing last_half = er::split_half.with_offset(D / 2);
+  /// \endcode
+  ///
+  /// \param offset  0 or more; 0 is the default
   constexpr Pairing with_offset(Index offset) const {
     Pairing p = *this;
     p.offset_ = offset;
@@ -59,20 +93,24 @@ class Pairing {
   }
 
   constexpr PairKind kind() const { return kind_; }   ///< Which elements form a pair.
-  constexpr Index offset() const { return offset_; }  ///< Where the window begins.
-  /// The window's width in a row of `head_size` elements.
+  constexpr Index offset() const { return offset_; }  ///< The first element of the window.
+  /// Returns the width of the window in a row of `head_size` elements.
   constexpr Index rotary_dims(Index head_size) const {
     return whole_row_ ? head_size - offset_ : rotary_dims_;
   }
-  /// `split_half`, or with a window `interleaved, 32 dims from 8` (`interleaved, from 8` to the
-  /// row's end).
+  /// Returns the pairing as text: `split_half`, or `interleaved, 32 dims from 8` for a window, or
+  /// `interleaved, from 8` for a window that ends with the row.
   EIGEN_ROPE_API std::string text() const;
 
-  /// The same pairs in the same window, whatever row it meets.
+  /// Returns whether both form the same pairs in the same window.
+  ///
+  /// A window that ends with the row differs from one with a given width, even where a row makes
+  /// them equally wide.
   friend constexpr bool operator==(const Pairing& a, const Pairing& b) {
     return a.kind_ == b.kind_ && a.offset_ == b.offset_ && a.whole_row_ == b.whole_row_ &&
            a.rotary_dims_ == b.rotary_dims_;
   }
+  /// Returns whether the kinds or the windows differ.
   friend constexpr bool operator!=(const Pairing& a, const Pairing& b) { return !(a == b); }
 
  private:
@@ -82,26 +120,47 @@ class Pairing {
   bool whole_row_ = true;
 };
 
-inline constexpr Pairing split_half{PairKind::split_half};    ///< (k, k+P)
-inline constexpr Pairing interleaved{PairKind::interleaved};  ///< (2k, 2k+1)
-inline constexpr Pairing quarter{
-    PairKind::quarter};  ///< Split halves inside each half of the window.
-inline constexpr Pairing interleaved_to_split_half{
-    PairKind::interleaved_to_split_half};  ///< (2k, 2k+1) -> (k, k+P)
+/// The pairs (k, k+P) over whole rows.
+inline constexpr Pairing split_half{PairKind::split_half};
+/// The pairs (2k, 2k+1) over whole rows.
+inline constexpr Pairing interleaved{PairKind::interleaved};
+/// The pairs of split_half inside each half of whole rows.
+inline constexpr Pairing quarter{PairKind::quarter};
+/// The pairs (2k, 2k+1) over whole rows, written to the slots (k, k+P).
+inline constexpr Pairing interleaved_to_split_half{PairKind::interleaved_to_split_half};
 
-/// Writes text().
+/// Writes text() of a pairing to a stream.
+///
+/// \code{.cpp}
+/// std::cout << er::interleaved.with_rotary_dims(32);  // interleaved, 32 dims from 0
+/// \endcode
 EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Pairing& pairing);
 
-/// Where a pair takes its members from (a, b) and where it puts them (A, B), counted from the
-/// window's offset.
+/// The four elements of a row that one pair reads and writes, counted from the window's offset.
+///
+/// A rotation reads the members of the pair from (a, b) and writes them to (A, B). pair_slots()
+/// makes it.
+///
+/// \code{.cpp}
+/// const er::PairSlots slots = er::pair_slots(er::PairKind::split_half, 3, D);
+/// const float before = x(slots.a, 0, 0, 0), after = y(slots.A, 0, 0, 0);
+/// \endcode
 struct PairSlots {
-  Index a;  ///< Read first.
-  Index b;  ///< Read second.
-  Index A;  ///< Written first.
-  Index B;  ///< Written second.
+  Index a;  ///< The element that is read as the first member.
+  Index b;  ///< The element that is read as the second member.
+  Index A;  ///< The element to which the first member is written.
+  Index B;  ///< The element to which the second member is written.
 };
 
-/// The slots of pair `k`, 0 <= k < rotary_dims / 2.
+/// Returns the slots of one pair.
+///
+/// \code{.cpp}
+/// const er::PairSlots first = er::pair_slots(er::PairKind::split_half, 0, 8);  // a = 0, b = 4
+/// \endcode
+///
+/// \param kind         which elements form a pair
+/// \param k            the pair, from 0 to rotary_dims / 2 - 1; it is not checked
+/// \param rotary_dims  the width of the window, even, and divisible by 4 for quarter
 constexpr PairSlots pair_slots(PairKind kind, Index k, Index rotary_dims) {
   const Index pairs = rotary_dims / 2;
   switch (kind) {

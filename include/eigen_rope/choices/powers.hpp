@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rates that every scaling begins with: powers of a base, for any scalar. Derivatives flow from
-// parameters to rates through any differentiable one.
+// The rates of RoPE before any scaling: powers of a base.
 //
 //   f_k    = base^(-2 e_k / exponent_dims) / factor_k   radians per token; e_k = k unless told
 //                                                       otherwise
 //   rate_k = f_k linear_scale                           m = attention_factor
 //
-// What a scaling makes of them stands in a header of its own (scaling.hpp lists them). Frequencies
-// and Cache::from_rates say what is done with rates. Nothing here needs Eigen.
+// They are computed for any scalar, so that derivatives flow from the parameters to the rates
+// through any differentiable one. Each scaling builds on f_k and has a header of its own, which
+// scaling.hpp lists. Frequencies and Cache::from_rates take the rates and make tables of them. This
+// header does not need Eigen.
 #pragma once
 
 #include <cmath>
@@ -27,11 +28,18 @@
 
 namespace eigen_rope {
 
-/// One rate (radians per token) for each pair, and the magnitude m: what Cache::from_rates takes.
+/// One rate for each pair and the magnitude m, in any scalar, as Cache::from_rates() takes them.
+///
+/// \code{.cpp}
+/// const er::Rates<> r = er::Powers{D, 10000.0}.rates();
+/// const auto table = er::Cache<double>::from_rates(r.rates, r.attention_factor, positions);
+/// \endcode
+///
+/// \see Powers::rates(), Frequencies
 template <class S = double>
 struct Rates {
-  std::vector<S> rates;  ///< Radians per token.
-  S attention_factor;    ///< m.
+  std::vector<S> rates;  ///< The rate of each pair, in radians per token.
+  S attention_factor;    ///< The attention factor m, which multiplies cos and sin.
 };
 
 namespace detail {
@@ -47,14 +55,29 @@ struct PowersScalar {
 
 }  // namespace detail
 
-/// What every scaling begins with: powers of a base. S is any scalar with + - * / exp and log, made
-/// from a double.
+/// The parameters that every scaling begins with: powers of a base, one for each pair.
+///
+///     rate_k = base^(-2 e_k / exponent_dims) linear_scale / factor_k
+///
+/// S is any scalar with + - * / exp and log that can be made from a double. Powers can be compared,
+/// printed (text(), `<<`) and converted to another scalar (cast()).
+///
+/// \code{.cpp}
+/// er::Powers powers{D, 500000.0};
+/// powers.linear_scale = 0.25;
+/// const er::Cache<float> table(er::Frequencies::powers(powers), positions);
+/// \endcode
+///
+/// \see Frequencies, powers_gradients(), \ref scalings "Scalings, with plots"
 template <class S = double>
 struct Powers : detail::Parameters<Powers<S>> {
-  static constexpr const char* name = "powers";  ///< Its name in files and on the command line.
+  static constexpr const char* name = "powers";  ///< The word for powers in their printed form.
+  /// Makes powers with the usual values of all members but rotary_dims, which must still be set.
   Powers() = default;
-  /// In the order of the members. Dims are an integer and the base a real number, so that neither
-  /// can stand for the other: {128, 10000.0}.
+  /// Makes powers from numbers in the order of the members: `{128, 10000.0}`.
+  ///
+  /// Only the first is required. Dims are written as an integer and the base as a real number,
+  /// `10000.0` and not `10000`, so that neither can stand for the other.
   // NOLINTNEXTLINE(google-explicit-constructor): given in braces
   Powers(detail::Count dims, const detail::RealArgument<S>& theta = S(10000.0),
          const S& scale = S(1.0), const S& m = S(1.0), std::vector<S> divisors = {},
@@ -67,24 +90,30 @@ struct Powers : detail::Parameters<Powers<S>> {
         exponents(std::move(powers)),
         exponent_dims(dims_of_exponents) {}
 
-  /// Width of the rotated window (n_dims), even; there are rotary_dims / 2 pairs.
+  /// The width of the rotated window (ggml's n_dims); even and positive. There are rotary_dims / 2
+  /// pairs.
   Index rotary_dims = 0;
-  /// freq_base, rope_theta; > 0.
+  /// The base of the powers (ggml's freq_base, Hugging Face's rope_theta); > 0.
   S base = S(10000.0);
-  /// Multiplies every rate; > 0. ggml's freq_scale; Hugging Face's `factor` is its reciprocal.
+  /// A number that multiplies every rate; > 0. It is ggml's freq_scale, and the reciprocal of
+  /// Hugging Face's `factor`.
   S linear_scale = S(1.0);
-  /// m; finite. Negative and zero are allowed (zero has no inverse).
+  /// The attention factor m, which multiplies cos and sin; finite. It may be negative or zero, but
+  /// a rotation with m = 0 has no inverse.
   S attention_factor = S(1.0);
-  /// Divides the rate of each pair; finite and not 0. Empty for none, otherwise at least one per
-  /// pair; more are ignored.
+  /// The divisor of the rate of each pair; finite and not 0. An empty list divides nothing;
+  /// otherwise there is at least one per pair, and those beyond the pairs are ignored.
   std::vector<S> factors{};
-  /// The power of each pair (Sections::exponents); empty for 0, 1, 2, ...; otherwise exactly one
-  /// per pair.
+  /// The exponents e_k of the pairs, as Sections::exponents() gives them. An empty list means 0, 1,
+  /// 2, ...; otherwise there is exactly one per pair.
   std::vector<Index> exponents{};
-  /// d of base^(-2e/d); 0 for rotary_dims. ggml's vision mode has d = rotary_dims / 2.
+  /// The divisor d of the exponents in base^(-2e/d); not negative, and 0 for rotary_dims. ggml's
+  /// vision mode has d = rotary_dims / 2.
   Index exponent_dims = 0;
 
-  /// Visits every parameter of one or more objects by name, in the order of the members.
+  /// Calls visit(name, parameter) for every parameter, in the order of the members.
+  ///
+  /// Several objects are visited together: visit(name, parameter of the first, of the second, ...).
   template <class Visit, class... Objects>
   static void for_each_parameter(Visit&& visit, Objects&... objects) {
     visit("rotary_dims", objects.rotary_dims...);
@@ -96,10 +125,16 @@ struct Powers : detail::Parameters<Powers<S>> {
     visit("exponent_dims", objects.exponent_dims...);
   }
 
-  /// f_k linear_scale, and the attention factor.
+  /// Computes the rates f_k linear_scale, and passes the attention factor on.
   ///
-  /// - Errors:   eigen_rope::Error for odd or non-positive dims, base <= 0, scale <= 0, non-finite
-  ///             values, zero factors, too few of them, looking at values only.
+  /// \code{.cpp}
+  /// const std::vector<double> rates = er::Powers{D, 10000.0}.rates().rates;
+  /// \endcode
+  ///
+  /// - Errors:   eigen_rope::Error for rotary dims that are odd or not positive, negative exponent
+  ///             dims, a base or linear scale that is not positive, values or rates that are not
+  ///             finite, factors of zero, too few factors, or exponents that are not one per pair.
+  ///             The checks look at values only, not at derivatives.
   /// - Threads:  safe to call from several threads where S is.
   /// - Error:    in S's own arithmetic with unit roundoff u and exp and log good to an ulp, (4 |ln
   ///             base^(-2 e_k / d)| + 4) u relative.

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every scaling, and any of them as one value: what a program holds that learns only at run time
-// which one a model has.
+// Any scaling of RoPE as one value, for a program that learns only when it runs which scaling a
+// model has.
 //
 //   const eigen_rope::Scaling scaling = eigen_rope::Llama3{8.0, 1.0, 4.0, 8192};
 //   eigen_rope::Frequencies f({128, 5e5}, scaling);
 //
-// Powers say how fast pairs turn before, the scaling what becomes of it. Each scaling is one class
-// in a header of its own:
+// Powers say how fast the pairs turn without scaling, and a scaling changes that. Each scaling is
+// one class in a header of its own, which has
 //
-//   name, required                its word in files and on the command line, and what must be given
-//                                 there
+//   name, required                its name in files and on the command line, and the parameters
+//                                 that must be given there
 //   uses_length                   whether rates change with the length of the sequence
 //   members, for_each_parameter   the parameters, for any scalar
-//   rates(powers, length)         the formula, for any scalar; refuses what has no meaning
+//   rates(powers, length)         the formula, for any scalar; it throws where it has no meaning
 //
-// The list below is the only other place: frequencies, gradients, printing, reading and comparing
-// go over it.
+// Scaling is the list of these classes. Frequencies, gradients, printing, reading and comparing all
+// work from it.
 #pragma once
 
 #include <optional>
@@ -34,18 +34,47 @@
 
 namespace eigen_rope {
 
-/// Any of them; Unscaled is the powers alone.
+/// Any of the scalings, as one value; Unscaled stands for the powers alone.
+///
+/// \code{.cpp}
+/// er::Scaling scaling = er::Unscaled();
+/// scaling = er::Linear{4.0};
+/// const er::Frequencies longer({D, 10000.0}, scaling);
+/// \endcode
+///
+/// \see Frequencies, scaling_gradients(), \ref scalings "Scalings, with plots"
 using Scaling = std::variant<Unscaled<>, Linear<>, Proportional<>, DynamicNtkScaling<>,
                              NtkScaling<>, Yarn<>, GgmlYarn<>, Llama3<>, LongRope<>>;
 
-/// default, linear, proportional, dynamic, ntk, yarn (both), llama3 or longrope: the names of
-/// published configurations.
+/// Returns the name that published configurations have for a scaling.
+///
+/// It is default, linear, proportional, dynamic, ntk, yarn, llama3 or longrope. Yarn and GgmlYarn
+/// are both called yarn, although GgmlYarn::name is another word.
+///
+/// \code{.cpp}
+/// const er::Scaling scaling = er::Llama3{8.0};
+/// std::cout << er::scaling_name(scaling);  // llama3
+/// \endcode
 EIGEN_ROPE_API const char* scaling_name(const Scaling& scaling);
 
-/// Tokens the model was trained with before it was scaled, where the scaling says; at least 0.
+/// Returns the number of tokens the model was trained with before it was scaled, where the scaling
+/// has that parameter; 0 or more.
+///
+/// \code{.cpp}
+/// const er::Scaling scaling = er::Llama3{8.0, 1.0, 4.0, 8192};
+/// const er::Index context = er::original_context(scaling).value_or(0);  // 8192
+/// \endcode
 EIGEN_ROPE_API std::optional<Index> original_context(const Scaling& scaling);
 
-/// Whether the frequencies change with the length of the sequence (dynamic NTK, LongRoPE).
+/// Returns whether the frequencies change with the length of the sequence, as they do for dynamic
+/// NTK and LongRoPE.
+///
+/// \code{.cpp}
+/// const er::Scaling scaling = er::DynamicNtkScaling{4.0, 2048};
+/// const bool rates_move = er::depends_on_length(scaling);  // true
+/// \endcode
+///
+/// \see DynamicNtk, rerotate(), \ref pitfalls "Pitfalls"
 EIGEN_ROPE_API bool depends_on_length(const Scaling& scaling);
 
 }  // namespace eigen_rope

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation in stock Eigen Tensor operations only: the definition as tensor algebra, and what a
-// user would write without us.
+// The rotation in stock Eigen Tensor operations only, as a user would write it without this
+// library.
 //
 //   a, b = the members of every pair            two slices (half), two strided slices
 //                                               (interleaved), four slices (quarter)
 //   y    = join(c_A a - s_A b, c_B b + s_B a)   broadcasts, products, concatenation
 //
-// x has shape [D, ...], a and b [R/2, ...], the result x's. Eigen evaluates slices and
-// concatenations coefficient by coefficient, so this is 40 to 1000 times slower than memory allows.
-// Operations for split-half pairs: 2 casts, 2 slices, 4 broadcasts, 4 products, 2 sums and 1
-// concatenation; temporaries: 4 tensors of one member's coefficients, [R/2, ...] with the table's
-// extents. For interleaved pairs of float and double there is a stock form at loop speed, the
-// product of complex numbers: composed_complex.hpp. The tables in the same style:
-// composed_table.hpp. Here to compare with and to read, not to use.
+// x has shape [D, ...], a and b have [R/2, ...], and the result has x's shape. This form serves to
+// read and to compare with: Eigen evaluates slices and concatenations coefficient by coefficient,
+// so it is 40 to 1000 times slower than memory allows. Split-half pairs take 2 casts, 2 slices, 4
+// broadcasts, 4 products, 2 sums and 1 concatenation; the temporaries are 4 tensors of one member's
+// coefficients, [R/2, ...] with the table's extents. Interleaved pairs of float and double have a
+// stock form at the speed of a loop, the product of complex numbers in composed_complex.hpp. The
+// table is built in the same style in composed_table.hpp.
 #pragma once
 
 #include <type_traits>
@@ -179,8 +179,28 @@ void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficien
 
 }  // namespace detail
 
-/// The rotation of x, evaluated. Arguments, errors and arithmetic as eigen_rope::rotate; x must be
-/// a Tensor or TensorMap.
+/// Rotates `x` in stock Eigen operations and returns a tensor of x's shape.
+///
+///     y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
+///
+/// The arithmetic is done in the wider of the two scalars, at least float, and rounded to x's
+/// scalar once, as in eigen_rope::rotate(). The two differ in the last places at most:
+/// eigen_rope::rotate() fuses the first product of 16-bit scalars with the sum, and a compiler that
+/// may fuse Eigen's operations rounds them differently.
+/// \code{.cpp}
+/// const Eigen::Tensor<float, 4> stock = er::composed::rotate(x, cache, er::split_half);
+/// const Eigen::Tensor<float, 4> kernel = er::rotate(x, cache, er::split_half);
+/// \endcode
+///
+/// \param x          a Tensor or TensorMap of shape [D, ...], in either layout
+/// \param table      a Cache, a TableView or anything else with a view()
+/// \param pairing    which elements form a pair, and the rotated window
+/// \param direction  forward, backward (the gradient) or inverse
+/// \param device     the Eigen device that evaluates the operations
+///
+/// - Errors:   eigen_rope::Error if the window does not fit D, if the table does not fit x or has
+///             no data, or if the direction is inverse and the table cannot be inverted.
+/// \see eigen_rope::rotate(), \ref idea "The idea in pictures"
 template <class X, class Table, class Device = Eigen::DefaultDevice>
 auto rotate(const X& x, const Table& table, Pairing pairing,
             Direction direction = Direction::forward, const Device& device = Device()) {

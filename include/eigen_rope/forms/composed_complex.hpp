@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interleaved rotation as a stock product of complex numbers: (a + ib) m e^(it), one element of a
-// TensorMap<complex> per pair.
+// The interleaved rotation as a stock product of complex numbers, one for each pair.
 //
-//   x [D, ...] of float or double, seen as [D/2, ...] complex;
-//                       table [D/2, ...] complex, broadcast;  y = x * table
+//   y_a + i y_b = (x_a + i x_b) m e^(it)
 //
-// The one stock form that runs at the speed of a loop (with vector instructions enabled by the
-// user). It has no half pairing, no 16-bit types, no window and no full-width tables; the transpose
-// is the product with the conjugate. One product, one broadcast; temporary: the complex table.
+// x [D, ...] of float or double is seen through a TensorMap as [D/2, ...] complex numbers, and the
+// complex table [D/2, ...] is broadcast over it. This is the one stock form that runs at the speed
+// of a loop, provided that the user enables vector instructions. It knows no split-half pairs, no
+// 16-bit types, no window and no full-width tables. The product with the conjugate table is the
+// transpose. It takes one product and one broadcast; the one temporary is the complex table.
 #pragma once
 
 #include <complex>
@@ -19,7 +19,18 @@
 
 namespace eigen_rope::composed {
 
-/// cos + i sin as a tensor of `rank` axes.
+/// Makes the complex table cos + i sin, a tensor of `rank` axes, from a half-width table.
+///
+/// \code{.cpp}
+/// const auto turns = er::composed::complex_table<4, Eigen::ColMajor>(cache.view());
+/// er::composed::rotate_complex(y, x, turns);
+/// \endcode
+///
+/// \param table  the cosines and sines, one entry for each pair; its outer axes from `rank` on must
+///               be 1
+///
+/// - Errors:   eigen_rope::Error if the table has more axes than `rank`, or no data.
+/// - Cost:     one pass over the table.
 template <int rank, int layout, class Scalar>
 Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<Scalar>& table) {
   Eigen::DSizes<Eigen::Index, rank> sizes;
@@ -40,8 +51,23 @@ Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<
   return result;
 }
 
-/// y = x rotated, for dense x and y of the same even feature size: `y` and `x` are Tensors or
-/// TensorMaps of float or double.
+/// Rotates `x` into `y` in interleaved pairs by one product of complex numbers.
+///
+/// \code{.cpp}
+/// const auto turns = er::composed::complex_table<4, Eigen::ColMajor>(cache.view());
+/// er::composed::rotate_complex(y, x, turns, pool);
+/// \endcode
+///
+/// \param y       a Tensor or TensorMap of float or double, of x's shape
+/// \param x       a Tensor or TensorMap of the same scalar, whose feature size is even; an odd one
+///                is not detected
+/// \param table   complex_table() of a half-width table; each axis is x's, or 1 and broadcast
+/// \param device  the Eigen device that evaluates the product
+///
+/// - Errors:   eigen_rope::Error if the shape of the table or of y does not fit x; nothing is
+///             written then.
+/// - Cost:     one pass over x.
+/// \see composed::rotate(), which knows all pairings
 template <class Y, class X, int rank, int layout, class Scalar, class Device = Eigen::DefaultDevice>
 void rotate_complex(Y& y, const X& x,
                     const Eigen::Tensor<std::complex<Scalar>, rank, layout>& table,

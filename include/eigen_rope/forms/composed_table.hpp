@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table in stock Eigen Tensor operations, step by step as compilers for neural processors
-// decompose it (P pairs, S tokens):
+// The table in stock Eigen Tensor operations, in the steps into which compilers for neural
+// processors decompose it.
+//
+// With P pairs, S tokens and R = 2 P rotary dims:
 //
 //   1  arange     [P]      0, 1, 2, ...
 //   2  powers     [P]      theta_scale ^ arange, theta_scale = base^(-2/d)
@@ -14,10 +16,10 @@
 //   8  cos, sin   [P, S]   times the attention factor
 //   9  cos, sin   [R, S]   repeated to full width, in the order of the pairing's output slots
 //
-// All in double; 9 is the full-width table of eigen_rope::composed::rotate and of Ascend's
-// operator. 14 operations, 10 P + 7 PS values of temporaries. Plain double loses |position| * 2^-53
-// radians and more in the power: compare with Cache, do not use it instead. One axis of positions,
-// exponents 0, 1, 2, ....
+// Everything is computed in double, in 14 operations with 10 P + 7 P S values of temporaries. Step
+// 9 is the full-width table that composed::rotate() and Ascend's operator take. Plain double loses
+// |position| * 2^-53 radians, and more in the power, so this table serves to compare with Cache and
+// not to replace it. It knows one axis of positions and the exponents 0, 1, 2, ....
 #pragma once
 
 #include <algorithm>
@@ -32,20 +34,26 @@
 
 namespace eigen_rope::composed {
 
-using Vector = Eigen::Tensor<double, 1>;  ///< A list of numbers, one per pair.
-using Matrix = Eigen::Tensor<double, 2>;  ///< The first axis is the fastest.
+using Vector = Eigen::Tensor<double, 1>;  ///< A list of numbers, one for each pair.
+using Matrix = Eigen::Tensor<double, 2>;  ///< A matrix whose first axis is the fastest.
 
-/// Every step of the decomposition, by its number above.
+/// The values of every step of the decomposition, for P pairs, S tokens and R = 2 P rotary dims.
+///
+/// \code{.cpp}
+/// er::composed::TableSteps steps =
+///     er::composed::table_steps({D, 10000.0}, std::nullopt, {0, 1, 2}, er::PairKind::split_half);
+/// const auto table = er::table_of(steps.cos, steps.sin);
+/// \endcode
 struct TableSteps {
-  Vector arange;   ///< [P]
-  Vector powers;   ///< [P]
-  Vector divided;  ///< [P]
-  Vector scaled;   ///< [P]
-  Vector rates;    ///< [P]
-  Matrix outer;    ///< [S, P]
-  Matrix angles;   ///< [P, S]
-  Matrix cos;      ///< [R, S]
-  Matrix sin;      ///< [R, S]
+  Vector arange;   ///< Step 1, [P]: the numbers of the pairs.
+  Vector powers;   ///< Step 2, [P]: theta_scale to the power of the pair's number.
+  Vector divided;  ///< Step 3, [P]: the powers divided by the frequency factors.
+  Vector scaled;   ///< Step 4, [P]: the divided powers times the linear scale.
+  Vector rates;   ///< Step 5, [P]: the rates in radians per token, mixed by YaRN where it is given.
+  Matrix outer;   ///< Step 6, [S, P]: the outer product of positions and rates.
+  Matrix angles;  ///< Step 7, [P, S]: the angles in radians.
+  Matrix cos;     ///< Step 9, [R, S]: the cosines times the attention factor, in full width.
+  Matrix sin;     ///< Step 9, [R, S]: the sines times the attention factor, in full width.
 };
 
 namespace detail {
@@ -71,7 +79,25 @@ inline Matrix repeated(const Matrix& pairs, PairKind kind) {
 
 }  // namespace detail
 
-/// The steps for these parameters (checked as Frequencies checks them) and positions.
+/// Computes a table step by step in stock Eigen operations.
+///
+/// \code{.cpp}
+/// er::Powers powers{D, 10000.0};
+/// powers.linear_scale = 0.25;
+/// const auto steps = er::composed::table_steps(powers, er::GgmlYarn<>{1.0, 4096}, {0, 1, 2},
+///                                              er::PairKind::interleaved);
+/// \endcode
+///
+/// \param powers     rotary dims, base, linear scale, frequency factors and attention factor
+/// \param yarn       ggml's YaRN, or std::nullopt for the powers alone
+/// \param positions  the position of each token
+/// \param kind       the pairing whose output slots step 9 follows
+///
+/// - Errors:   eigen_rope::Error for parameters that Frequencies refuses, for exponents of their
+///             own, and for rotary dims that are not divisible by 4 with PairKind::quarter.
+/// - Error:    that of plain double arithmetic: |position| * 2^-53 radians and more.
+/// - Cost:     O(P S).
+/// \see Cache, whose angles are exact; \ref idea "The idea in pictures"
 inline TableSteps table_steps(const Powers<>& powers, const std::optional<GgmlYarn<>>& yarn,
                               const std::vector<double>& positions, PairKind kind) {
   // Refuses what must be refused; its rates are not used.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The definition, in plain loops: what every other implementation is compared with.
+// The definition of the rotation in plain loops, with which every other implementation is compared.
 //
 //   for every row, every pair k of the window, with input slots (a, b) and output slots (A, B):
 //       y_A = c_A x_a - s_A x_b        y_B = c_B x_b + s_B x_a        everything else is copied
 //
-// On raw arrays whose feature axis is fastest; x and y dense and of the same shape, not
-// overlapping. One loop per axis would hide that rows are all alike, so the outer axes are counted
-// through by one index. Readable first: it is the baseline, not the product.
+// It works on raw arrays whose feature axis is the fastest. x and y are dense, of the same shape,
+// and do not overlap. All rows are treated alike, so one index counts through all outer axes. The
+// loops are written to be read, not to be fast.
 #pragma once
 
 #include "eigen_rope/choices/direction.hpp"
@@ -37,14 +37,34 @@ inline Index row_of_table(Index row, const Shape& x, const Shape& table_outer) {
 }
 
 }  // namespace detail
+}  // namespace eigen_rope
 
-namespace reference {
+namespace eigen_rope::reference {
 
-/// y = the rotation of x. `shape` counts from the feature axis outwards. Arithmetic as
-/// eigen_rope::rotate's: in the wider of the two scalars, at least float, rounded to x's scalar
-/// once.
+/// Rotates the array `x` into the array `y` in plain loops.
 ///
-/// - Errors:   eigen_rope::Error as eigen_rope::rotate does, and for null pointers.
+///     y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
+///
+/// The arithmetic is that of eigen_rope::rotate(): it is done in the wider of the two scalars, at
+/// least float, and rounded to x's scalar once.
+/// \code{.cpp}
+/// const er::Shape shape{D, heads, tokens, batch};
+/// er::reference::rotate(x.data(), y.data(), shape, cache.view(), er::split_half);
+/// \endcode
+///
+/// \param x          shape.size() elements, the feature axis fastest
+/// \param y          as many elements, which are written
+/// \param shape      the extents of x and y, from the feature axis outwards
+/// \param table      cosines and sines; each outer axis is x's, or 1 and broadcast
+/// \param pairing    which elements form a pair, and the rotated window
+/// \param direction  forward, backward (the gradient) or inverse
+///
+/// - Errors:   eigen_rope::Error if the window does not fit D, if the table does not fit x, if the
+///             direction is inverse and the table cannot be inverted, or for null pointers.
+/// - Aliasing: x and y must not overlap; an overlap is not detected.
+/// - Threads:  everything runs on the calling thread.
+/// - Cost:     one pass over x.
+/// \see eigen_rope::rotate(), \ref idea "The idea in pictures"
 template <class XScalar, class TableScalar, class YScalar>
 void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table,
             Pairing pairing, Direction direction = Direction::forward) {
@@ -104,5 +124,4 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
   }
 }
 
-}  // namespace reference
-}  // namespace eigen_rope
+}  // namespace eigen_rope::reference

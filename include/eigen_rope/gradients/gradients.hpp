@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backward pass of a rotation: every gradient in one pass over memory.
+// The backward pass of a rotation. One pass over memory computes the gradient with respect to x and
+// those of angles, magnitudes and the table. With y = rotate(x), g = dL/dy for a loss L, and a pair
+// (a, b) -> (A, B):
 //
-//   eigen_rope::rotate_inplace(q, cache, eigen_rope::split_half);
-//                       the forward pass keeps q's output only
-//   auto d = eigen_rope::gradients_inplace(q, dq, cache, eigen_rope::split_half);
-//                       dq becomes dL/dx, and d.angle has the sums
+//   dx       = the transposed rotation of g, which rotate_backward() gives
+//   d angle  = y_A g_B - y_B g_A     for each pair and row of the table
+//   d log m  = y_A g_A + y_B g_B     for each pair and row of the table
+//   d cos    = g_A x_a + g_B x_b     for each entry of a half-width table
+//   d sin    = g_B x_a - g_A x_b     for each entry of a half-width table
 //
-// With y = rotate(x), g = dL/dy, pair (a, b) -> (A, B) and angle t:
+// All but dx are summed over every axis along which the table is broadcast. The sum of d log m over
+// all entries is m times the gradient of m itself. table_gradient.hpp has d cos and d sin of a
+// full-width table. With a half-width table y is enough, so the rotation may overwrite x. The sums
+// of a full-width table, and the gradient of a table that has a zero magnitude, need x.
 //
-//   dx        the transposed rotation of g                      as eigen_rope::rotate_backward
-//   d angle   y_A g_B - y_B g_A                                 one per pair and table row
-//   d log m   y_A g_A + y_B g_B
-//                       m times the gradient of the attention factor, likewise
-//   d cos     g_A x_a + g_B x_b     d sin = g_B x_a - g_A x_b
-//                       one per table entry (table_gradient.hpp for full-width tables)
-//
-// summed over every axis the table broadcasts along. Half-width tables need only y, so x may be
-// overwritten by the rotation; full-width ones, and the gradient of a table with a zero magnitude,
-// need x. From d angle follow the gradients of positions and rates (parameter_gradients.hpp), and
-// from those the base, the factors and the scalings (scaling_gradients.hpp). Eigen's tensors can be
-// given where tensor_view.hpp is included as well. tangent.hpp has the gradient of the gradient,
-// which closes under the same operations.
+// From d angle follow the gradients of positions and rates (parameter_gradients.hpp), and from
+// those the gradients of the base, the factors and the scalings (scaling_gradients.hpp). The
+// gradient of the gradient is in tangent.hpp. Include rotation/tensor_view.hpp as well to pass
+// Eigen tensors.
 #pragma once
 
 #include <type_traits>
@@ -37,21 +34,40 @@
 
 namespace eigen_rope {
 
-/// What was asked for; the rest is empty. Sum: double for float, double and the 16-bit types,
-/// otherwise the scalar itself.
+/// The gradients of a loss with respect to what a rotation reads besides x: angles, magnitudes and
+/// the table.
+///
+/// gradients(), gradients_to() and gradients_inplace() return it. The lists that were not asked for
+/// are empty.
+///
+/// \code{.cpp}
+/// const er::Gradients<double> d = er::gradients(y, dy, cache, er::split_half);
+/// const double of_first_pair_at_token_5 = d.angle[5 * d.pairs];
+/// const std::vector<double> of_rates = er::rate_gradients(d, positions);
+/// \endcode
+///
+/// Sum is double for float, double and the 16-bit types, and the scalar itself for others.
+///
+/// \see rate_gradients(), position_gradients(), attention_factor_gradient(), xpos_gradients()
 template <class Sum>
 struct Gradients {
-  /// Pairs, and the table's extents outside the feature axis, fastest first.
+  /// The number of rotated pairs of a row.
   Index pairs = 0;
-  Shape outer{};  ///< Of the table.
-  /// pairs * outer.size() entries each, pairs fastest. With full-width tables: as if both members
-  /// of a pair turned and grew together.
+  /// The table's extents outside the feature axis, fastest first.
+  Shape outer{};
+  /// The gradient per radian of each angle: pairs * outer.size() entries, pairs fastest. With a
+  /// full-width table an entry is for a turn of both members of a pair together.
   std::vector<Sum> angle{};
-  std::vector<Sum> log_magnitude{};  ///< As angle.
-  /// width * outer.size() entries each, where the table has `width` a row.
+  /// The gradient with respect to the logarithm of each magnitude, in the order of `angle`. With a
+  /// full-width table an entry is for both members of a pair growing together.
+  std::vector<Sum> log_magnitude{};
+  /// The number of entries in a row of the table: pairs, or rotated elements.
   Index width = 0;
-  std::vector<Sum> cos{};  ///< With respect to the table's cosines.
-  std::vector<Sum> sin{};  ///< With respect to the table's sines.
+  /// The gradient with respect to the table's cosines: width * outer.size() entries, in the table's
+  /// order.
+  std::vector<Sum> cos{};
+  /// The gradient with respect to the table's sines, in the order of `cos`.
+  std::vector<Sum> sin{};
 };
 
 namespace detail {
@@ -209,33 +225,46 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
 
 }  // namespace detail
 
-/// The gradients of a loss from that with respect to a rotation's output: the sums alone.
+/// Computes the gradients of angles, magnitudes or the table from dL/dy and the rotation's output.
 ///
-/// y, g and dx of these functions are each an Eigen::Tensor or Eigen::TensorMap (tensor_view.hpp)
-/// or a StridedView.
+///     d.angle = sum of y_A g_B - y_B g_A     d.log_magnitude = sum of y_A g_A + y_B g_B
 ///
-/// \param y        the rotation's output, or with GradientsFrom::input its input x; rows may share
-///                 elements. The window must be rotated; what is outside passes its gradient on
-///                 unchanged
+/// Each sum runs over the rows of x that share a row of the table. dx is not computed here:
+/// gradients_to() and gradients_inplace() compute it in the same pass.
+///
+/// \code{.cpp}
+/// er::rotate_inplace(q, cache, er::split_half);  // the forward pass; only its output is kept
+/// const auto d = er::gradients(q, dy, cache, er::split_half);
+/// const std::vector<double> of_rates = er::rate_gradients(d, positions);
+/// \endcode
+///
+/// y and g are each an Eigen::Tensor or Eigen::TensorMap (tensor_view.hpp) or a StridedView.
+///
+/// \param y        the rotation's output, or its input x with GradientsFrom::input; rows may share
+///                 elements
 /// \param g        dL/dy, of the same shape; rows may share elements
 /// \param table    what the forward rotation read
-/// \param options  what to sum, what y is, and where to run
+/// \param pairing  the pairing of the forward rotation, with its window; elements outside the
+///                 window add nothing
+/// \param options  what to compute, whether y or x is given, and where to run
 /// \param memory   an earlier result, moved here, whose memory is used again: fresh pages for the
 ///                 sums of a large table cost as much as a tenth of the pass. It stays as it is
 ///                 where something is refused
 /// \returns        Gradients of double for float, double, half and bfloat16, of the scalar itself
 ///                 for others
 ///
-/// - Errors:   eigen_rope::Error before anything is written: as rotate() for windows, shapes and
-///             tables that do not fit; for null pointers and overlap; from the output, for sums of
-///             a full-width table, and for Wanted::table where the table has a zero magnitude.
-/// - Threads:  reads its arguments only.
+/// - Errors:   eigen_rope::Error before anything is written: where rotate() throws it for windows,
+///             shapes and tables that do not fit; for null pointers; from the output, for sums of a
+///             full-width table, and for Wanted::table where the table has a zero magnitude.
+/// - Threads:  only reads y, g and the table, so several threads may pass the same ones.
 /// - Error:    sums of n products of float and 16-bit numbers at most n 2^-53 of the sum of their
 ///             magnitudes, and 2^-23 more of d angle from y alone, as much as the rounding of y and
 ///             g to float already costs; of doubles 2^-53 + n^2 2^-106 of it. Gradients that use
 ///             the table carry its entries' rounding once more (d cos, d sin from y; d angle and d
-///             log m from x). dx as rotate().
-/// - Cost:     one pass over y (or x), g and dx.
+///             log m from x).
+/// - Cost:     one pass over y (or x) and g.
+///
+/// \see gradients_to(), gradients_inplace(), rate_gradients(), \ref gradients "Gradients"
 template <class Y, class G, class Table>
 Gradients<detail::SumOf<const Y&, const G&>> gradients(
     const Y& y, const G& g, const Table& table, Pairing pairing,
@@ -247,11 +276,37 @@ Gradients<detail::SumOf<const Y&, const G&>> gradients(
   return std::move(memory);
 }
 
-/// The same, and dL/dx goes to `dx`: of y's shape, with g's scalar. With Wanted::nothing dx is all
-/// that is computed.
+/// Writes dL/dx to `dx` and returns the other gradients, from one pass over memory.
 ///
+///     dx_a = c_A g_A + s_B g_B     dx_b = c_B g_B - s_A g_A
+///
+/// With Wanted::nothing dx is all that is computed.
+///
+/// \code{.cpp}
+/// er::GradientOptions options;
+/// options.wanted = er::Wanted::angle | er::Wanted::log_magnitude;
+/// options.device = pool;
+/// const auto d = er::gradients_to(dx, y, dy, cache, er::split_half, options);
+/// \endcode
+///
+/// \param dx       a tensor, map or view of y's shape with g's scalar; elements outside the window
+///                 get those of g
+/// \param y        the rotation's output, or its input x with GradientsFrom::input
+/// \param g        dL/dy, of the same shape
+/// \param table    what the forward rotation read
+/// \param pairing  the pairing of the forward rotation
+/// \param options  what to compute besides dx, whether y or x is given, and where to run
+/// \param memory   an earlier result, moved here, whose memory is used again
+/// \returns        what gradients() returns
+///
+/// - Errors:   eigen_rope::Error before anything is written: where gradients() throws it, for a dx
+///             of another shape, and for overlap.
 /// - Aliasing: dx's rows may be those of g or of y (y is read first), and must not overlap g, y or
 ///             the table otherwise.
+/// - Error:    that of gradients() for the sums, and that of rotate() for dx.
+/// - Cost:     one pass over y (or x), g and dx.
+///
+/// \see rotate_backward() for dx alone, \ref gradients "Gradients"
 template <class Dx, class Y, class G, class Table>
 Gradients<detail::SumOf<const Y&, const G&>> gradients_to(
     Dx&& dx, const Y& y, const G& g, const Table& table, Pairing pairing,
@@ -268,7 +323,27 @@ Gradients<detail::SumOf<const Y&, const G&>> gradients_to(
   return std::move(memory);
 }
 
-/// The same, and g becomes dL/dx.
+/// Overwrites g with dL/dx and returns the other gradients, from one pass over memory.
+///
+/// \code{.cpp}
+/// er::rotate_inplace(q, cache, er::split_half);  // the forward pass; only its output is kept
+/// const auto d = er::gradients_inplace(q, dy, cache, er::split_half);  // dy becomes dL/dx
+/// const std::vector<double> of_rates = er::rate_gradients(d, positions);
+/// \endcode
+///
+/// \param y        the rotation's output, or its input x with GradientsFrom::input
+/// \param g        dL/dy, of the same shape; becomes dL/dx
+/// \param table    what the forward rotation read
+/// \param pairing  the pairing of the forward rotation
+/// \param options  what to compute besides dx, whether y or x is given, and where to run
+/// \param memory   an earlier result, moved here, whose memory is used again
+/// \returns        what gradients() returns
+///
+/// Errors, accuracy and cost are those of gradients_to().
+///
+/// - Aliasing: g's rows may be those of y, and must not overlap y or the table otherwise.
+///
+/// \see gradients_to(), \ref gradients "Gradients"
 template <class Y, class G, class Table>
 Gradients<detail::SumOf<const Y&, G>> gradients_inplace(
     const Y& y, G&& g, const Table& table, Pairing pairing, const GradientOptions& options = {},

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a loss with respect to the table of a rotation.
+// The gradient of a loss with respect to the entries of a rotation's table. With y = rotate(x), g
+// the gradient with respect to y, and a pair (a, b) -> (A, B):
 //
-// With y = rotate(x), g the gradient with respect to y, and pair (a, b) -> (A, B):
+//   half width   dcos   = sum of g_A x_a + g_B x_b     dsin   = sum of g_B x_a - g_A x_b
+//   full width   dcos_A = sum of g_A x_a               dsin_A = sum of -g_A x_b
+//                dcos_B = sum of g_B x_b               dsin_B = sum of g_B x_a
 //
-//   full width   dcos_A = sum g_A x_a   dsin_A = -sum g_A x_b   half width
-//                       dcos = sum (g_A x_a + g_B x_b)
-//                dcos_B = sum g_B x_b   dsin_B =  sum g_B x_a
-//                       dsin = sum (g_B x_a - g_A x_b)
-//
-// summed over every axis the table broadcasts along. x and g are tensors or views of the same
-// shape; the result has the table's shape. Not the gradient with respect to x (that is
-// rotate_backward()), and not that of the parameters the table was made from.
+// Sums run over every axis along which the table is broadcast. x and g are tensors or views of the
+// same shape, and the result has the table's shape. The gradient with respect to x is
+// rotate_backward(); parameter_gradients.hpp leads on to the parameters that a table was made from.
 #pragma once
 
 #include "eigen_rope/gradients/detail/backward.hpp"
@@ -20,15 +18,25 @@
 
 namespace eigen_rope {
 
-/// Where a table's gradient goes: dense arrays of the table's shape, `width` fastest.
+/// The caller's arrays that table_gradient() writes to: dense, of the table's shape, entries of a
+/// row fastest.
+///
+/// \code{.cpp}
+/// std::vector<float> dcos(D / 2 * tokens), dsin(D / 2 * tokens);
+/// er::TableGradient<float> gradient;
+/// gradient.cos = dcos.data();
+/// gradient.sin = dsin.data();
+/// gradient.width = D / 2;
+/// gradient.outer = {1, tokens, 1};
+/// \endcode
 ///
 /// - Aliasing: the arrays must not overlap each other, x or g.
 template <class Scalar>
 struct TableGradient {
-  Scalar* cos = nullptr;  ///< Where dL/dcos goes.
-  Scalar* sin = nullptr;  ///< Where dL/dsin goes.
-  Index width = 0;        ///< Entries of a row.
-  /// Extents outside the feature axis, fastest first; each is x's or 1.
+  Scalar* cos = nullptr;  ///< The array for dL/dcos, of width * outer.size() entries.
+  Scalar* sin = nullptr;  ///< The array for dL/dsin, of width * outer.size() entries.
+  Index width = 0;        ///< The number of entries in a row: pairs, or rotated elements.
+  /// The extents outside the feature axis, fastest first; each is x's or 1.
   Shape outer{};
 };
 
@@ -60,20 +68,36 @@ void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Pu
 
 }  // namespace detail
 
-/// Overwrites `gradient` with dL/dcos and dL/dsin of the forward rotation of x.
+/// Computes the gradient with respect to a rotation's table and overwrites the arrays of `gradient`
+/// with it.
+///
+///     dcos = sum of g_A x_a + g_B x_b     dsin = sum of g_B x_a - g_A x_b     for half width
+///
+/// \code{.cpp}
+/// std::vector<float> dcos(D / 2 * tokens), dsin(D / 2 * tokens);
+/// const er::TableGradient<float> gradient{dcos.data(), dsin.data(), D / 2, {1, tokens, 1}};
+/// er::table_gradient(gradient, x, dy, er::split_half);
+/// \endcode
+///
+/// gradients() with Wanted::table computes these sums, too, together with others and from y if need
+/// be. This function takes the caller's arrays.
 ///
 /// \param gradient  arrays of the table's shape; its scalar is any plain one, or that of x and g
-/// \param x, g      Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same shape;
-///                  rows may share elements
+/// \param x, g      the rotation's input and dL/dy: Eigen::Tensor or TensorMap (tensor_view.hpp) or
+///                  StridedView, of the same shape; rows may share elements
+/// \param pairing   the pairing of the forward rotation, with its window
 /// \param device    table rows are split among threads; each is summed by one, in memory order, so
 ///                  the bits do not depend on the number
 ///
-/// - Errors:   eigen_rope::Error as rotate() for windows and shapes that do not fit, and for null
-///             or overlapping arrays.
+/// - Errors:   eigen_rope::Error, before anything is written, where rotate() throws it for windows
+///             and shapes that do not fit, and for null or overlapping arrays.
+/// - Aliasing: the arrays must not overlap each other, x or g.
 /// - Error:    float and 16-bit operands at most half an ulp of the result's scalar + n 2^-53 of
 ///             the sum of the n terms' magnitudes; double operands an ulp + n^2 2^-106 of it and
 ///             the rounding of each product.
 /// - Cost:     one pass over x and g.
+///
+/// \see gradients(), \ref gradients "Gradients"
 template <class Scalar, class X, class G>
 void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& g, Pairing pairing,
                     const Device& device = Device()) {

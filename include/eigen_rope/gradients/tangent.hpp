@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation's derivative in its angles is a rotation by another table: forward mode, and the
-// gradient of the gradient.
+// Derivatives of a rotation along a direction (forward mode), and the gradient of the gradient.
 //
-// With angles moving by dt and log m by du (one number per table entry):
+// The derivative of a rotation in its angles is a rotation by another table, the tangent. Where
+// each entry's angle moves by dt and its log m by du:
 //
-//   d cos = cos du - sin dt      d sin = sin du + cos dt          tangent_of(table, dt, du)
-//   dy    = rotate(dx, table) + rotate(x, tangent)                jvp_to(dy, x, dx, ...)
+//   tangent_of(table, dt, du):  d cos = cos du - sin dt     d sin = sin du + cos dt
+//   jvp_to(dy, x, dx, ...):     dy = rotate(dx, table) + rotate(x, tangent)
 //
-// and, for cotangents v of dx = rotate_backward(g) and w of d angle = gradients(...).angle, with
-// the tangent made of dt = w:
+// Positions that move by dp and rates that move by dr give dt = rate dp + position dr. Outside the
+// window a rotation is a copy, so there dx passes unchanged and the tangent gives 0.
 //
-//   gradient with respect to g        rotate(v, table) + rotate(x, tangent)
-//                       jvp_to(dg, x, v, ...)
-//   gradient with respect to x        rotate_backward(g, tangent)
-//                       rotate_tangent_to(dx, g, tangent, ..., backward)
-//   gradient with respect to angles   gradients(v, g).angle - w gradients(x, g).log_magnitude, both
-//                                     with GradientsFrom::input
+// The gradient of the gradient needs no further functions. A second loss may depend on the results
+// of a backward pass, dx = rotate_backward(g) and d angle = gradients(x, g).angle. Let v and w be
+// its gradients with respect to these two, and make the tangent with dt = w. The gradients of the
+// second loss are then, with GradientsFrom::input throughout:
 //
-// so that any number of derivatives uses the same kernels. Outside the window the derivative is
-// that of a copy: dx passes, and the tangent gives 0. The tangents of positions and rates are the
-// caller's: dt = dposition rate + position drate.
+//   with respect to g:       rotate(v, table) + rotate(x, tangent), by jvp_to(of_g, x, v, ...)
+//   with respect to x:       rotate_tangent_to(of_x, g, tangent, pairing, Direction::backward)
+//   with respect to angles:  gradients(v, g).angle - w gradients(x, g).log_magnitude
+//
+// Derivatives of any order are made from these functions in the same way.
 #pragma once
 
 #include <algorithm>
@@ -46,13 +46,29 @@ struct TangentScalar {
 
 }  // namespace detail
 
-/// An owned table of any width: what a Cache is to frequencies, this is to tangents. Immutable.
+/// A table of the derivatives of cos and sin along a direction, which owns its memory.
+///
+/// tangent_of() makes one. rotate_tangent_to() and jvp_to() read it.
+///
+/// \code{.cpp}
+/// const std::vector<double> dt(D / 2 * tokens, 1.0);  // every angle moves alike
+/// const er::TangentTable<float> tangent = er::tangent_of(cache, dt);
+/// \endcode
+///
+/// - Threads:  immutable once it is made, so any number of threads may read it.
+///
+/// \see tangent_of(), \ref gradients "Gradients"
 template <class Scalar>
 class TangentTable {
  public:
+  /// Makes the tangent of `table` along the direction in which angles move by dt and logarithms of
+  /// magnitudes by du.
+  ///
+  ///     d cos = cos du - sin dt     d sin = sin du + cos dt
+  ///
   /// \param table          what the rotation reads, of any width
   /// \param angle          dt in radians, one per entry of `table` in its order; empty for 0
-  /// \param log_magnitude  du likewise
+  /// \param log_magnitude  du, one per entry of `table` in its order; empty for 0
   ///
   /// - Errors:   eigen_rope::Error unless each is empty or has one entry per entry of the table,
   ///             and if the table has no data.
@@ -82,7 +98,8 @@ class TangentTable {
     }
   }
 
-  /// Points into this table, which must outlive it.
+  /// Returns the derivatives of cos and sin as a table that points into this object, which must
+  /// outlive it.
   TableView<Scalar> view() const { return {cos_.data(), sin_.data(), width_, outer_}; }
 
  private:
@@ -97,7 +114,28 @@ class TangentTable {
   std::vector<Scalar> cos_, sin_;
 };
 
-/// From the directions of angles and log magnitudes, one per table entry; no list means 0.
+/// Makes the tangent of a table along a direction of its angles and magnitudes.
+///
+///     d cos = cos du - sin dt     d sin = sin du + cos dt
+///
+/// \code{.cpp}
+/// std::vector<double> dt;  // all positions move by 1, so that each angle moves by its rate
+/// for (er::Index token = 0; token < tokens; ++token) {
+///   for (const er::DoubleDouble& rate : frequencies.rates()) {
+///     dt.push_back(static_cast<double>(rate));
+///   }
+/// }
+/// const auto tangent = er::tangent_of(cache, dt);
+/// \endcode
+///
+/// \param table          what the rotation reads: a Cache, or anything else with a view()
+/// \param angle          dt in radians, one per entry of the table in its order; empty for 0
+/// \param log_magnitude  du, one per entry of the table in its order; empty for 0
+/// \returns              a TangentTable with the table's scalar, width and extents
+///
+/// Errors, accuracy and cost are those of TangentTable's constructor.
+///
+/// \see jvp_to(), rotate_tangent_to(), \ref gradients "Gradients"
 template <class Table, class Tangent>
 auto tangent_of(const Table& table, const std::vector<Tangent>& angle,
                 const std::vector<Tangent>& log_magnitude = {}) {
@@ -195,12 +233,34 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
 
 }  // namespace detail
 
-/// y = the rotation of x by a tangent: its derivative in angles and log magnitudes, or that
-/// derivative's transpose; 0 outside the window. y and x are each an Eigen::Tensor or TensorMap
-/// (tensor_view.hpp) or a StridedView. Arguments as rotate_to(); direction is forward or backward.
+/// Writes the rotation of x by a tangent to y: the derivative of rotate(x) in angles and
+/// magnitudes, or its transpose.
 ///
-/// - Errors:   as rotate_to().
-/// - Aliasing: overlap as rotate_to(), that of whole rows.
+///     y_A = dc_A x_a - ds_A x_b     y_B = dc_B x_b + ds_B x_a
+///
+/// That is the forward direction; backward gives the transpose. Outside the window y becomes 0.
+///
+/// \code{.cpp}
+/// const std::vector<double> dt(D / 2 * tokens, 1.0);
+/// const auto tangent = er::tangent_of(cache, dt);
+/// er::rotate_tangent_to(dy, x, tangent, er::split_half);  // dy when every angle moves by dt
+/// er::rotate_tangent_to(dx, dy, tangent, er::split_half, er::Direction::backward);
+/// \endcode
+///
+/// y and x are each an Eigen::Tensor or TensorMap (tensor_view.hpp) or a StridedView.
+///
+/// \param y          of x's shape; its rows may not share elements
+/// \param x          may be y itself; its rows may share elements
+/// \param tangent    the tangent of what the rotation reads
+/// \param pairing    the pairing of the rotation, with its window
+/// \param direction  forward or backward
+/// \param device     rows are split among its threads, with the same result for any number
+///
+/// - Errors:   eigen_rope::Error where rotate_to() throws it, and for Direction::inverse.
+/// - Aliasing: that of rotate_to(), and what lies outside the window counts as well.
+/// - Cost:     one pass over x.
+///
+/// \see jvp_to(), \ref gradients "Gradients"
 template <class Y, class X, class Scalar>
 void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, Pairing pairing,
                        Direction direction = Direction::forward, const Device& device = Device()) {
@@ -208,15 +268,29 @@ void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, P
                          pairing, direction, device);
 }
 
-/// dy = the derivative of rotate(x, table, pairing) along (dx, tangent): a Jacobian-vector product.
+/// Writes the derivative of rotate(x, table, pairing) along a direction of x and the table to dy,
+/// which is a Jacobian-vector product.
+///
+///     dy = rotate(dx, table) + rotate(x, tangent)
+///
+/// \code{.cpp}
+/// const std::vector<double> dt(D / 2 * tokens, 1.0);  // every angle moves alike
+/// er::jvp_to(dy, x, dx, cache, er::tangent_of(cache, dt), er::split_half);
+/// \endcode
 ///
 /// \param dy, x, dx  Eigen::Tensor or TensorMap (tensor_view.hpp) or StridedView, of the same
-///                   shape; dy may be dx itself but must not overlap it otherwise, nor x
-/// \param table      what the rotation reads, and `tangent` its TangentTable
+///                   shape; x is where the derivative is taken, dx the direction of x
+/// \param table      what the rotation reads
+/// \param tangent    the tangent of that table, along the table's direction
+/// \param pairing    the pairing of the rotation, with its window
+/// \param device     rows are split among its threads, with the same result for any number
 ///
-/// - Errors:   eigen_rope::Error as rotate_to().
+/// - Errors:   eigen_rope::Error where rotate_to() throws it, and for overlap.
+/// - Aliasing: dy may be dx itself but must not overlap it otherwise, nor x or either table.
 /// - Error:    that of two rotations and a sum.
 /// - Cost:     one pass over x and dx.
+///
+/// \see rotate_tangent_to(), \ref gradients "Gradients"
 template <class Y, class X, class DX, class Table, class Scalar>
 void jvp_to(Y&& dy, const X& x, const DX& dx, const Table& table,
             const TangentTable<Scalar>& tangent, Pairing pairing, const Device& device = Device()) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where work runs: the calling thread, or the threads of an Eigen device.
+// Where work runs: on the calling thread, or on the threads of an Eigen device.
 //
-// A Device is a reference to an Eigen::DefaultDevice or Eigen::ThreadPoolDevice that has forgotten
-// its type, so that code compiled once and headers that do not need Eigen's Tensor module can take
-// either. It owns nothing and splits ranges, nothing more; results never depend on how a range was
-// split.
+// A Device refers to an Eigen::DefaultDevice or Eigen::ThreadPoolDevice and hides its type, so that
+// functions that are compiled once, and headers that do not need Eigen's Tensor module, can take
+// either. It owns no threads and only splits ranges. Results never depend on how a range was split.
 #pragma once
 
 #include <algorithm>
@@ -34,15 +33,25 @@ inline constexpr bool
 
 }  // namespace detail
 
-/// Copyable. The Eigen device it was made from must outlive it.
+/// A reference to the Eigen device that work runs on, whatever its type.
 ///
-/// - Threads:  safe to use from several threads if that device is.
+/// It is made implicitly where an Eigen device is passed, can be copied, and must not outlive the
+/// Eigen device.
+///
+/// \code{.cpp}
+/// er::Device device(pool);  // or er::Device(), the calling thread
+/// er::rotate_inplace(er::strided_view(q), cache, er::split_half, er::Direction::forward, device);
+/// \endcode
+///
+/// - Threads:  safe to use from several threads if the Eigen device is.
 class Device {
  public:
-  /// The calling thread.
+  /// Makes a device that runs everything on the calling thread.
   Device() = default;
 
-  /// The threads of an Eigen device, which must outlive this object.
+  /// Makes a device that runs work on the threads of an Eigen device.
+  ///
+  /// \param device  an Eigen::DefaultDevice or Eigen::ThreadPoolDevice; must outlive this object
   template <class EigenDevice, class = std::enable_if_t<!std::is_same_v<EigenDevice, Device>>>
   // NOLINTNEXTLINE(google-explicit-constructor): Eigen's devices are passed as they are
   Device(const EigenDevice& device) {
@@ -63,8 +72,19 @@ class Device {
     }
   }
 
-  /// Calls work(first, last) for ranges that together make up [0, count), possibly at the same
-  /// time; returns when all are done. `bytes` is what one item reads and writes together.
+  /// Calls work(first, last) for ranges that together make up [0, count), and returns when all
+  /// calls are done.
+  ///
+  /// \code{.cpp}
+  /// std::vector<double> squares(1000);
+  /// er::Device(pool).for_range(1000, sizeof(double), [&](er::Index first, er::Index last) {
+  ///   for (er::Index i = first; i < last; ++i) squares[i] = static_cast<double>(i * i);
+  /// });
+  /// \endcode
+  ///
+  /// \param count  the number of items; nothing is called for 0 or less
+  /// \param bytes  what one item reads and writes together, by which Eigen judges the cost
+  /// \param work   called with first < last, from several threads at the same time on a pool
   template <class Function>
   void for_range(Index count, double bytes, const Function& work) const {
     if (count <= 0) return;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From which size on a rotation out of place writes past the cache.
+// The size from which a rotation out of place writes past the cache.
 //
-// A store that bypasses the cache (non-temporal) saves reading the destination's lines first, which
-// pays when x and y together do not fit half of the last-level cache, and costs when they do: y is
-// then no longer in the cache for whoever reads it next. What processors and systems say of that
-// cache cannot be trusted (a virtual machine may report hundreds of MB, or share what it has), so
-// it is measured, once, at the first rotation that reads and writes more than 4 MiB; no smaller one
-// ever waits for that. The environment variable EIGEN_ROPE_STREAM_BYTES gives the number instead: 0
-// always bypasses, a huge one never does. Results are the same bits either way. Not for rotations
-// in place, whose lines are in the cache anyway.
+// A store that bypasses the cache (a non-temporal one) saves reading the lines of the destination
+// first. That pays when x and y together do not fit half of the last-level cache. It costs when
+// they do, because y is then not in the cache for whoever reads it next. What processors and
+// systems report of that cache cannot be trusted (a virtual machine may report hundreds of MB, or
+// share what it has), so the size is measured, once, at the first rotation that reads and writes
+// more than 4 MiB. Smaller rotations never wait for the measurement. The environment variable
+// EIGEN_ROPE_STREAM_BYTES gives the number instead: 0 always bypasses the cache, a huge number
+// never does. Results are the same bits either way. Rotations in place always go through the cache,
+// which holds their lines anyway.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +19,46 @@
 
 namespace eigen_rope {
 
-/// Bytes that a rotation out of place reads and writes together (x and y, not the table) from which
-/// it bypasses the cache.
+/// Returns the number of bytes from which a rotation out of place bypasses the cache.
 ///
-/// - Errors:   eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES is not a whole number of bytes.
+/// What counts are the bytes of x and y together, without the table. The number is the one that was
+/// set, otherwise that of EIGEN_ROPE_STREAM_BYTES, otherwise a measured one. Where stores cannot
+/// bypass the cache, the largest std::size_t stands for the measured one.
+///
+/// \code{.cpp}
+/// er::streaming_threshold();  // measures now, rather than in the first large rotation
+/// \endcode
+///
+/// - Errors:   eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES decides and is not a whole number of
+///             bytes.
 /// - Threads:  safe to call from several threads.
-/// - Cost:     the first call may measure: about 30 ms, most of it for memory to measure with; what
-///             is measured is always more than 4 MiB.
+/// - Cost:     the first call may measure, which takes about 30 ms, most of it for memory to
+///             measure with. A measured number is always more than 4 MiB.
+///
+/// \see \ref performance "Performance"
 EIGEN_ROPE_API std::size_t streaming_threshold();
 
-/// Uses `bytes` from now on in the whole process: 0 for always, the largest std::size_t for never.
+/// Sets the number of bytes from which rotations out of place bypass the cache, in the whole
+/// process.
+///
+/// \code{.cpp}
+/// er::set_streaming_threshold(20000000);  // from 20 MB of x and y together
+/// \endcode
+///
+/// \param bytes  of x and y together; 0 for always, the largest std::size_t for never
 ///
 /// - Threads:  safe while other threads rotate: each rotation takes one number or the other.
 EIGEN_ROPE_API void set_streaming_threshold(std::size_t bytes);
 
-/// Forgets what was set or measured: the environment is read again, and the next large rotation
-/// measures again if it gives nothing.
+/// Forgets the number of bytes that was set or measured.
+///
+/// EIGEN_ROPE_STREAM_BYTES is read again. If it gives no number, the next large rotation measures.
+///
+/// \code{.cpp}
+/// er::set_streaming_threshold(0);
+/// y = er::rotate(x, cache, er::split_half);  // past the cache, whatever its size
+/// er::reset_streaming_threshold();
+/// \endcode
 EIGEN_ROPE_API void reset_streaming_threshold();
 
 namespace detail {

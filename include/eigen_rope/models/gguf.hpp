@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GGUF file says about its model's rotation.
+// The reader of what a GGUF file says about its model's rotation.
 //
 //   eigen_rope::models::ModelRope model = eigen_rope::models::read_gguf("model.gguf");
 //   eigen_rope::Cache<float> cache(model.layers.front().frequencies(tokens), positions);
 //
-// It is read as llama.cpp applies it: ggml's YaRN with the magnitude llama.cpp hands to it,
-// frequency factors from the tensor rope_freqs.weight (Llama 3.1), LongRoPE from
-// rope_factors_long.weight and rope_factors_short.weight, pairs and sliding layers by the
-// architecture's name. Keys and table: docs/gguf.md. Not read: weights, tokenizers, vision
-// encoders, adapters.
+// It reads a file as llama.cpp applies it: ggml's YaRN with the magnitude that llama.cpp hands to
+// it, frequency factors from the tensor rope_freqs.weight (Llama 3.1), LongRoPE from
+// rope_factors_long.weight and rope_factors_short.weight, and pairs and sliding layers by the
+// architecture's name. docs/gguf.md lists the keys and the architectures. Weights, tokenizers,
+// vision encoders and adapters are not read. Programs link eigen_rope::models.
 #pragma once
 
 #include <filesystem>
@@ -19,29 +19,40 @@
 
 namespace eigen_rope::models {
 
-/// The rotation of the model in a GGUF file of version 2 or 3, in either byte order. Of a split
-/// model, give the first part: the others are opened beside it.
+/// Reads the rotation of the model in a GGUF file of version 2 or 3, in either byte order.
 ///
-/// `layers` has one entry where all layers rotate alike, full_attention and sliding_attention where
-/// they do not; layers that do not rotate are in none, and a warning names them. Units: tokens and
-/// radians per token. Numbers are the file's, mostly float32, widened to double, and nothing is
-/// rounded again but 1 / factor and the magnitude (to 4 ulp); llama.cpp rounds these two to
-/// float32.
+/// \code{.cpp}
+/// const er::models::ModelRope model = er::models::read_gguf("model.gguf");
+/// const er::models::LayerRope& layer = model.layers.front();
+/// const er::Cache<float> table(layer.frequencies(tokens), positions);
+/// if (layer.pairing) y = er::rotate(x, table, *layer.pairing);
+/// \endcode
 ///
-/// Strict: an architecture whose rotation is not known, a key that sounds like rotation and that
-/// llama.cpp does not read for the architecture where it says something else than what is done,
-/// divisors that its graph does not take, a missing part of a split model, a scaling that lacks its
-/// factor or (YaRN) its original context, a factor below 1, a missing context length throw.
-/// Lenient: llama.cpp's answer with a warning, where it has one. Warnings in both: whatever
-/// llama.cpp fills in (rotary dims, base 10000), a factor that is not context over original
-/// context, layers that do not rotate. A model none of whose layers rotates throws in both, and
-/// says so.
+/// \param path        the file; of a split model the first part, beside which the others are opened
+/// \param strictness  what happens to unknown, missing or invalid entries
+///
+/// ModelRope::layers has one entry where all layers rotate alike, and otherwise full_attention and
+/// sliding_attention. Layers that do not rotate are in no entry, and a warning names them.
+/// Positions count tokens, and rates are radians per token. Numbers are the file's, mostly float32,
+/// widened to double. Only 1 / factor and the magnitude are rounded again (to 4 ulp); llama.cpp
+/// rounds these two to float32.
+///
+/// With Strictness::strict the function throws for an architecture whose rotation is not known; for
+/// a key that sounds like rotation, that llama.cpp does not read for the architecture and that says
+/// something else than what is done; for divisors that llama.cpp's graph does not take; for a
+/// missing part of a split model; for a scaling that lacks its factor or (YaRN) its original
+/// context; for a factor below 1; and for a missing context length. With Strictness::lenient it
+/// gives llama.cpp's answer and a warning wherever llama.cpp has one. Both warn of whatever
+/// llama.cpp fills in (rotary dims, base 10000), of a factor that is not context over original
+/// context, and of layers that do not rotate. Both throw for a model none of whose layers rotates.
 ///
 /// - Errors:   eigen_rope::Error for a file that cannot be read, is not GGUF or contradicts itself,
-///             one sentence naming file, key or tensor, and value; std::bad_alloc. Nothing that a
-///             file claims is allocated before it is compared with the file's size.
+///             in one sentence that names the file, the key or tensor, and the value;
+///             std::bad_alloc. The reader compares what a file claims with the file's size before
+///             it allocates.
 /// - Threads:  safe to call from several threads.
 /// - Cost:     O(header), at most 256 MiB of it, plus O(rotary dims): the weights are never read.
+/// \see read_hugging_face(), \ref gguf "GGUF files"
 EIGEN_ROPE_API ModelRope read_gguf(const std::filesystem::path& path,
                                    Strictness strictness = Strictness::strict);
 

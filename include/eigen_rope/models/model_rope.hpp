@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a published model's files say about its rotation, as values of this library.
+// The rotation of a published model as values of this library, as the readers find it in the
+// model's files.
 //
 //   eigen_rope::models::ModelRope model = eigen_rope::models::read_hugging_face("config.json");
 //                       hugging_face.hpp; gguf.hpp for GGUF
 //   eigen_rope::Frequencies f = model.layers.front().frequencies(model.context);
 //
-// One LayerRope for each kind of layer: models with sliding windows have two or more, most have
-// one. The headers beside this one read files. Nothing about the model is kept that does not
-// concern the rotation.
+// A ModelRope has one LayerRope for each kind of layer: models with sliding windows have two or
+// more, most have one. Only what concerns the rotation is kept. Programs link eigen_rope::models.
 #pragma once
 
 #include <optional>
@@ -23,52 +23,74 @@
 
 namespace eigen_rope::models {
 
-/// What becomes of what a file should not say.
+/// The treatment of unknown, missing or invalid entries of a file.
 enum class Strictness {
-  /// An unknown type, a missing key, a value outside its range throw.
+  /// An unknown type, a missing key or a value outside its range throws.
   strict,
-  /// What Hugging Face would do about it is done, with a warning, wherever that is defined; the
-  /// rest throws.
+  /// The reader does what the file's own system would do (transformers or llama.cpp), with a
+  /// warning, wherever that is defined; the rest throws.
   lenient,
 };
 
-/// The rotation of one kind of layer. A value.
+/// The rotation of one kind of layer.
+///
+/// \code{.cpp}
+/// const er::models::ModelRope model = er::models::read_hugging_face("config.json");
+/// for (const er::models::LayerRope& layer : model.layers)
+///   std::cout << layer.layer_type << ": " << layer.frequencies(model.context) << '\n';
+/// \endcode
 struct LayerRope {
-  /// As the file names it (full_attention, sliding_attention), on one line; empty where all layers
-  /// are alike.
+  /// The layer type as the file names it (full_attention, sliding_attention), on one line; empty
+  /// where all layers are alike.
   std::string layer_type{};
-  /// Which layers these are, from 0, ascending; empty where the file does not say or all layers are
-  /// alike.
+  /// The numbers of these layers, from 0 and ascending; empty where the file does not say or all
+  /// layers are alike.
   std::vector<Index> layers{};
-  /// Width of a row, of which powers.rotary_dims are rotated; > 0.
+  /// The width of a row, of which powers.rotary_dims elements are rotated; positive.
   Index head_dims = 0;
   Powers<> powers{};  ///< Base, dims and the rest, before scaling.
-  Scaling scaling{};  ///< What becomes of the powers.
-  /// How rows pair, window included; empty where it is neither in the file nor known of this
+  Scaling scaling{};  ///< The scaling of the powers.
+  /// The way rows pair, with the window; empty where it is neither in the file nor known of this
   /// architecture.
   std::optional<Pairing> pairing{};
-  /// Several positions a token (mrope); empty for one.
+  /// The sections of models whose tokens have several positions (mrope); empty for one position.
   std::optional<Sections> sections{};
-  /// What the logits are multiplied by besides 1 / sqrt(d): DeepSeek's rule for YaRN
-  /// (yarn_softmax_multiplier), otherwise 1. Not part of the frequencies.
+  /// The factor of the logits besides 1 / sqrt(d): DeepSeek's rule for YaRN
+  /// (yarn_softmax_multiplier), otherwise 1. It is no part of the frequencies.
   double softmax_multiplier = 1.0;
 
-  /// For a sequence of `length` tokens. Throws eigen_rope::Error as eigen_rope::frequencies.
+  /// Returns the rates and the attention factor of these layers.
+  ///
+  /// \code{.cpp}
+  /// const er::models::ModelRope model = er::models::read_gguf("model.gguf");
+  /// const er::Frequencies f = model.layers.front().frequencies(model.context);
+  /// \endcode
+  ///
+  /// \param length  the number of tokens of the sequence, for scalings that depend on it
+  ///
+  /// - Errors:   eigen_rope::Error in the cases of Frequencies(powers, scaling, length).
+  /// - Cost:     O(rotary dims).
   EIGEN_ROPE_API Frequencies frequencies(Index length = 0) const;
 };
 
-/// A value. The counts are 0 where the file does not say.
+/// The rotation of a model; counts are 0 where the file does not say.
+///
+/// \code{.cpp}
+/// const er::models::ModelRope model = er::models::read_hugging_face("config.json");
+/// std::cout << model.architecture << ", " << model.layer_count << " layers\n";
+/// \endcode
+/// \see \ref configurations "Reading configurations", \ref gguf "GGUF files"
 struct ModelRope {
-  /// model_type or general.architecture, on one line.
+  /// The file's model_type or general.architecture, on one line.
   std::string architecture{};
-  /// Tokens the model is meant for (max_position_embeddings, context_length).
+  /// The number of tokens the model is meant for (max_position_embeddings, context_length).
   Index context = 0;
-  Index layer_count = 0;  ///< Layers, those that do not rotate included.
-  Index heads = 0;        ///< Query heads.
-  Index key_heads = 0;    ///< Key and value heads.
-  /// At least one.
+  Index layer_count = 0;  ///< The number of layers, those that do not rotate included.
+  Index heads = 0;        ///< The number of query heads.
+  Index key_heads = 0;    ///< The number of key and value heads.
+  /// The kinds of layers that rotate; at least one.
   std::vector<LayerRope> layers{};
-  /// What a specialist would want to know of the file, a sentence each, naming the key.
+  /// Remarks on the file for specialists, one sentence each, which names the key.
   std::vector<std::string> warnings{};
 };
 

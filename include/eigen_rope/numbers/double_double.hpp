@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number as the unevaluated sum of two doubles, high + low with |low| <= ulp(high)/2: about 106
-// bits.
+// A number of about 106 bits: the unevaluated sum of two doubles, high + low with |low| <=
+// ulp(high)/2.
 //
-// Rates are carried in it because position * rate loses |position| * 2^-53 radians when the rate is
-// a double: half a turn's worth of digits at position 2^31. The operations are the classical
-// error-free transformations (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) and are exact up to a
-// relative error of about 2^-102 each. Not an arbitrary-precision type, and not meant for inner
-// loops.
+// Rates are held in it, because position * rate loses |position| * 2^-53 radians when the rate is a
+// double. At position 2^31 that is 2^-22 radians, more than the rounding of a float. The operations
+// are built from the classical error-free transformations (Dekker 1971; Knuth, TAOCP vol. 2,
+// 4.2.2). They are too slow for inner loops.
 #pragma once
 
 #include <cmath>
@@ -20,44 +19,70 @@
 
 namespace eigen_rope {
 
-/// high + low. Value-initialised to zero; converts from double exactly.
+/// A number of about 106 bits, held as the sum of two doubles.
 ///
-/// - Error:    exp(x) and log(x) are good to about 2^-98 as the operators are.
+///     value = high + low
+///
+/// It is 0 unless told otherwise and converts from double exactly. Each operation states its error.
+///
+/// \code{.cpp}
+/// er::DoubleDouble third = er::DoubleDouble(1.0) / er::DoubleDouble(3.0);
+/// double nearest = static_cast<double>(third);
+/// std::cout << third << "\n";  // both parts, with all their digits
+/// \endcode
 struct DoubleDouble {
-  double high = 0;  ///< The nearest double.
-  double low = 0;   ///< What high leaves; at most half an ulp of it.
+  double high = 0;  ///< The double nearest to the value.
+  double low = 0;   ///< The value less high; at most half an ulp of high in size.
 
+  /// Makes 0.
   constexpr DoubleDouble() = default;
-  /// Exactly this double.
+  /// Makes exactly this double.
   // NOLINTNEXTLINE(google-explicit-constructor): exact
   constexpr DoubleDouble(double value) : high(value) {}
-  /// The sum of two doubles that do not overlap.
+  /// Makes the sum h + l, where |l| is at most half an ulp of h.
   constexpr DoubleDouble(double h, double l) : high(h), low(l) {}
 
-  /// A 64-bit integer, exactly.
+  /// Returns a 64-bit integer, exactly.
   static DoubleDouble from_integer(std::int64_t value);
 
-  /// The nearest double.
+  /// Returns the nearest double.
   explicit constexpr operator double() const { return high + low; }
 
-  /// The same digits: two sums of one number are equal where high is its nearest double, as every
-  /// operation here leaves it.
+  /// Returns whether both numbers have the same high and the same low, as equal numbers do where
+  /// high is the nearest double. Every operation here leaves it so.
   friend constexpr bool operator==(DoubleDouble a, DoubleDouble b) {
     return a.high == b.high && a.low == b.low;
   }
+  /// Returns whether two numbers differ.
   friend constexpr bool operator!=(DoubleDouble a, DoubleDouble b) { return !(a == b); }
+  /// Returns whether a is less than b.
   friend constexpr bool operator<(DoubleDouble a, DoubleDouble b) {
     return a.high < b.high || (a.high == b.high && a.low < b.low);
   }
 
-  /// `0.1 + 5.55e-18`, each with all its digits; the low part only where it is not 0.
+  /// Returns the number as text, such as `0.1 + 5.55e-18`: both parts with all their digits, the
+  /// low one only where it is not 0.
   EIGEN_ROPE_API std::string text() const;
-  /// Writes text().
+  /// Writes text() to a stream.
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, DoubleDouble x);
 
-  /// e^x to about 2^-98, for results in double's normal range.
+  /// Returns e^x.
+  ///
+  /// \code{.cpp}
+  /// er::DoubleDouble e = exp(er::DoubleDouble(1.0));
+  /// \endcode
+  ///
+  /// - Error:    about 2^-98 of the result, where it is in double's normal range. It is infinite
+  ///             above 709.79, and 0 below -745.
   friend EIGEN_ROPE_API DoubleDouble exp(DoubleDouble x);
-  /// The natural logarithm of x > 0 to about 2^-98 of max(1, |log x|); infinite at 0 and infinity.
+  /// Returns the natural logarithm of x, for x >= 0.
+  ///
+  /// \code{.cpp}
+  /// er::DoubleDouble log_of_base = log(er::DoubleDouble(10000.0));
+  /// \endcode
+  ///
+  /// - Error:    about 2^-98 of max(1, |log x|). The logarithm of 0 is -infinity, that of infinity
+  ///             is infinity.
   friend EIGEN_ROPE_API DoubleDouble log(DoubleDouble x);
 };
 
@@ -91,9 +116,10 @@ inline DoubleDouble DoubleDouble::from_integer(std::int64_t value) {
   return detail::quick_two_sum(upper, static_cast<double>(value & 0xffffffff));
 }
 
-inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }  ///< Exact.
+/// Returns -a, exactly.
+inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }
 
-/// To about 2^-104 of |a| + |b|.
+/// Returns a + b, with an error of about 2^-104 of |a| + |b|.
 inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   DoubleDouble s = detail::two_sum(a.high, b.high);
   const DoubleDouble t = detail::two_sum(a.low, b.low);
@@ -101,16 +127,17 @@ inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   return detail::quick_two_sum(s.high, s.low + t.low);
 }
 
-inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b); }  ///< As the sum.
+/// Returns a - b, with an error of about 2^-104 of |a| + |b|.
+inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + (-b); }
 
-/// To about 2^-102 of the product.
+/// Returns a * b, with an error of about 2^-102 of the product.
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble p = detail::two_product(a.high, b.high);
   return detail::quick_two_sum(
       p.high, p.low + detail::rounded_sum_of_products(a.high, b.low, a.low, b.high));
 }
 
-/// To about 2^-100 of the quotient.
+/// Returns a / b, with an error of about 2^-100 of the quotient.
 inline DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
   const double q1 = a.high / b.high;
   DoubleDouble r = a - b * DoubleDouble(q1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one exception of the library.
+// The exception that the library throws for everything it refuses.
 //
-// Every refusal reads `[rope] <argument and rule>, got <value>`, for example `[rope] rotary dims
-// must be even, got 7`, and is thrown before anything is written. The `fail` functions below build
-// that sentence; they are compiled once, so that no public header needs a formatting library.
+// Every message reads `[rope] <argument and rule>, got <value>`, for example `[rope] rotary dims
+// must be even, got 7`. The functions that build such a sentence are compiled once, so that no
+// public header needs a formatting library.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,22 @@
 
 namespace eigen_rope {
 
-/// Thrown for every argument the library refuses. Nothing has been written when it is thrown.
+/// The exception thrown for every argument, file or environment variable that the library refuses.
+///
+/// what() is one sentence that names the argument, the rule and the value. Nothing has been written
+/// when it is thrown, with one exception: a select or a concatenation that is assigned to the x of
+/// the rotation inside it may have written to x (rotate() describes when).
+///
+/// \code{.cpp}
+/// try {
+///   y = er::rotate(x, cache, er::split_half.with_rotary_dims(7));
+/// } catch (const er::Error& error) {
+///   std::cerr << error.what() << "\n";  // [rope] rotary dims must be even, got 7
+/// }
+/// \endcode
 class EIGEN_ROPE_API Error : public std::invalid_argument {
  public:
+  /// Makes an error whose what() is the given text.
   using std::invalid_argument::invalid_argument;
 };
 

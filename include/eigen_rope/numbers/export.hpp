@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EIGEN_ROPE_API marks what the compiled library offers: every function of a public header that is
-// defined in a source file, and eigen_rope::Error, which is thrown on one side of a shared library
-// and caught on the other.
+// The macro EIGEN_ROPE_API, which marks what the compiled library exports.
+//
+// It marks every function of a public header that is defined in a source file, and
+// eigen_rope::Error, which is thrown on one side of a shared library and caught on the other.
 //
 //   EIGEN_ROPE_API double ntk_base(Index dims, double base, double factor);
 //
-// The library is compiled with hidden symbols, so what lacks the mark cannot be called from outside
-// libeigen_rope.so. Static and shared library are made of the same objects, so the mark means the
-// same in both. Templates and inline functions are compiled by their users and carry none; explicit
-// instantiations do, each one, as those for a type without the mark (Eigen::half) would be hidden.
+// The library is compiled with hidden symbols, so a function without the mark cannot be called from
+// outside libeigen_rope.so. The static and the shared library are made of the same objects, so the
+// mark means the same in both. Templates and inline functions are compiled by their users and carry
+// no mark. Each explicit instantiation carries one, because those for a type without the mark
+// (Eigen::half) would be hidden.
 #pragma once
 
 #if defined(__GNUC__)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Extents of an array, counted from the fastest-varying axis outwards.
+// The extents of an array, counted from the fastest-varying axis outwards.
 //
 // Axis 0 of x is always the feature axis: the last index of a RowMajor tensor, the first of a
 // ColMajor one. Both have the same bytes in memory, so everything below the Eigen expression is
-// written once, for this order: x[D, H, S, B] has element (d, h, s, b) at
-// ((b*S + s)*H + h)*D + d. Not a tensor: it owns no data and knows no strides.
+// written once, for this order: element (d, h, s, b) of x[D, H, S, B] is at
+// ((b*S + s)*H + h)*D + d. A Shape owns no data and knows no strides.
 #pragma once
 
 #include <array>
@@ -18,27 +18,41 @@
 
 namespace eigen_rope {
 
-using Index = std::ptrdiff_t;  ///< Counts and strides, in elements.
+/// The type of extents, counts and strides, in elements.
+using Index = std::ptrdiff_t;
 
-/// The largest number of axes an array may have.
+/// The largest number of axes that an array may have.
 inline constexpr int max_rank = 8;
 
-/// A list of at most max_rank extents, fastest axis first.
+/// The extents of an array, at most max_rank of them, the fastest axis first.
+///
+/// \code{.cpp}
+/// er::Shape shape{D, heads, tokens, batch};
+/// er::Index elements = shape.size();
+/// er::Shape outer = shape.outer();  // [heads, tokens, batch]
+/// \endcode
 class EIGEN_ROPE_API Shape {
  public:
+  /// Makes a shape without axes, that of a single element.
   Shape() {}  // NOLINT(modernize-use-equals-default): extents beyond the rank stay unset, shapes
               // are made for every expression
-  /// Throws eigen_rope::Error for a negative extent, more than max_rank axes, or a product that
-  /// does not fit Index.
+  /// Makes a shape of these extents, the fastest axis first.
+  ///
+  /// - Errors:   eigen_rope::Error for a negative extent, for more than max_rank axes, or if the
+  ///             number of elements does not fit Index.
   Shape(std::initializer_list<Index> extents);
 
-  int rank() const { return rank_; }  ///< The number of axes.
-  /// The extent of `axis`; 1 for every axis from rank() on, so that shapes of different rank can be
-  /// compared.
+  int rank() const { return rank_; }  ///< Returns the number of axes.
+  /// Returns the extent of `axis`, and 1 for every axis from rank() on, so that shapes of different
+  /// ranks can be compared axis by axis.
+  ///
+  /// \param axis  0 for the fastest; not negative
   Index operator[](int axis) const {
     return axis < rank_ ? extents_[static_cast<std::size_t>(axis)] : 1;
   }
   /// Appends an axis outside all others.
+  ///
+  /// - Errors:   eigen_rope::Error under the conditions of the constructor.
   void push_back(Index extent) {
     constexpr Index small = Index{1} << 31;
     if (rank_ < max_rank && extent >= 0 && extent < small && size_ < small) {
@@ -48,20 +62,22 @@ class EIGEN_ROPE_API Shape {
       push_back_checked(extent);
     }
   }
-  /// The number of elements; 1 for rank 0.
+  /// Returns the number of elements; 1 for rank 0.
   Index size() const { return size_; }
-  /// All axes but the feature axis.
+  /// Returns the extents of all axes but axis 0, the feature axis.
   Shape outer() const {
     Shape result;
     for (int axis = 1; axis < rank_; ++axis) result.push_back((*this)[axis]);
     return result;
   }
-  /// `[128, 32, 512]`
+  /// Returns the extents as text, such as `[128, 32, 512]`.
   std::string text() const;
 
+  /// Returns whether both shapes have the same rank and the same extents.
   friend EIGEN_ROPE_API bool operator==(const Shape& a, const Shape& b);
+  /// Returns whether two shapes differ in rank or in an extent.
   friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
-  /// Writes text().
+  /// Writes text() to a stream.
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Shape& shape);
 
  private:

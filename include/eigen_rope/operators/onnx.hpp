@@ -9,9 +9,10 @@
 //   Y = X with the first `rotary` dims of each head rotated: half pairs, or neighbours with
 //       interleaved = 1; the rest copied
 //
-// Checks and translates; the core does the rest. Where the text is silent the strict reading is
-// taken; docs/operators.md lists every such decision. Never a read past a cache, never an element
-// of Y left unwritten. The gradients are ours: ONNX defines none.
+// These functions check and translate a call, and the library's own rotation computes it. Where the
+// operators' text is silent they follow the strict reading; docs/operators.md lists every such
+// decision. They never read past a cache and leave no element of Y unwritten. The gradients are an
+// extension: ONNX defines none.
 #pragma once
 
 #include <cstdint>
@@ -27,125 +28,263 @@ namespace eigen_rope::onnx {
 
 using Dims = std::vector<std::int64_t>;  ///< Extents, slowest axis first.
 
-/// A dense row-major tensor that is read. It does not own its data.
+/// A view of a dense row-major tensor that is read; it does not own its data.
+///
+/// \code{.cpp}
+/// const er::onnx::ConstTensor X = er::onnx::tensor(x.data(), {batch, tokens, heads * D});
+/// \endcode
 struct ConstTensor {
-  ScalarType type = ScalarType::f32;  ///< Of the elements.
-  const void* data = nullptr;         ///< The first element; dense.
-  Dims shape{};                       ///< Slowest axis first.
+  ScalarType type = ScalarType::f32;  ///< The scalar of the elements.
+  const void* data = nullptr;         ///< The first of the elements, which are dense.
+  Dims shape{};                       ///< The extents, slowest axis first.
 };
 
-/// A dense row-major tensor that is written; its shape must be the one the operator gives.
+/// A view of a dense row-major tensor that is written; it does not own its data.
+///
+/// Its shape must be the one that the operator gives.
+/// \code{.cpp}
+/// const er::onnx::Tensor Y = er::onnx::tensor(y.data(), {batch, tokens, heads * D});
+/// \endcode
 struct Tensor {
-  ScalarType type = ScalarType::f32;  ///< Of the elements.
-  void* data = nullptr;               ///< The first element; dense.
-  Dims shape{};                       ///< Slowest axis first.
+  ScalarType type = ScalarType::f32;  ///< The scalar of the elements.
+  void* data = nullptr;               ///< The first of the elements, which are dense.
+  Dims shape{};                       ///< The extents, slowest axis first.
 
-  /// The same, only read.
+  /// Returns a view of the same tensor for reading.
   // NOLINTNEXTLINE(google-explicit-constructor): reading what may be written
   operator ConstTensor() const { return {type, data, shape}; }
 };
 
-/// A tensor to write.
+/// Makes a view of a dense tensor that is written.
+///
+/// \code{.cpp}
+/// const er::onnx::Tensor Y = er::onnx::tensor(y.data(), {batch, tokens, heads * D});
+/// \endcode
+///
+/// \param data   the first element
+/// \param shape  the extents, slowest axis first
 template <class Scalar>
 Tensor tensor(Scalar* data, Dims shape) {
   return {scalar_type<Scalar>, data, std::move(shape)};
 }
-/// A tensor to read.
+/// Makes a view of a dense tensor that is read.
+///
+/// \code{.cpp}
+/// const er::onnx::ConstTensor cos_cache = er::onnx::tensor(cache.cos(), {tokens, D / 2});
+/// \endcode
+///
+/// \param data   the first element
+/// \param shape  the extents, slowest axis first
 template <class Scalar>
 ConstTensor tensor(const Scalar* data, Dims shape) {
   return {scalar_type<Scalar>, data, std::move(shape)};
 }
 
-/// Dense row-major int64 positions.
+/// A view of dense row-major int64 position ids; it does not own them.
+///
+/// \code{.cpp}
+/// const std::vector<std::int64_t> ids(batch * tokens);
+/// const er::onnx::PositionIds position_ids{ids.data(), {batch, tokens}};
+/// \endcode
 struct PositionIds {
   const std::int64_t* data = nullptr;  ///< The first id.
-  Dims shape{};                        ///< Slowest axis first.
+  Dims shape{};                        ///< The extents, slowest axis first.
 };
 
-/// All inputs of a node. X, cos_cache and sin_cache have one type.
+/// The inputs of a node; X and the caches have one type.
+///
+/// \code{.cpp}
+/// const std::vector<std::int64_t> ids(batch * tokens);
+/// er::onnx::Inputs inputs;
+/// inputs.X = er::onnx::tensor(x.data(), {batch, tokens, heads * D});
+/// inputs.cos_cache = er::onnx::tensor(cache.cos(), {tokens, D / 2});
+/// inputs.sin_cache = er::onnx::tensor(cache.sin(), {tokens, D / 2});
+/// inputs.position_ids = er::onnx::PositionIds{ids.data(), {batch, tokens}};
+/// \endcode
 struct Inputs {
-  ConstTensor X{};                            ///< What is rotated.
-  ConstTensor cos_cache{};                    ///< [rows, rotary/2], or per token without ids.
-  ConstTensor sin_cache{};                    ///< Of cos_cache's shape.
-  std::optional<PositionIds> position_ids{};  ///< The caches' rows, where they are gathered.
+  ConstTensor X{};  ///< The tensor that is rotated.
+  /// The cosines: [rows, rotary/2] with position ids, [batch, sequence, rotary/2] without.
+  ConstTensor cos_cache{};
+  ConstTensor sin_cache{};  ///< The sines, of cos_cache's shape.
+  /// The row of the caches that each token takes; without them every token has a row of its own.
+  std::optional<PositionIds> position_ids{};
 };
 
-/// What backward() computes: leave out what is not wanted. Shapes and types are those of X and of
-/// the caches. Rows of a cache that no position names get 0; rows named more than once get the sum.
+/// The gradients that backward() computes; leave out those that are not wanted.
+///
+/// Rows of a cache that no position names get 0, and rows that are named more than once get the
+/// sum.
+/// \code{.cpp}
+/// er::onnx::Gradients gradients;
+/// gradients.dX = er::onnx::tensor(dx.data(), {batch, tokens, heads * D});
+/// \endcode
 struct Gradients {
-  std::optional<Tensor> dX{};          ///< Of X's shape.
-  std::optional<Tensor> dcos_cache{};  ///< Of cos_cache's shape.
-  std::optional<Tensor> dsin_cache{};  ///< Of sin_cache's shape.
+  std::optional<Tensor> dX{};          ///< The gradient of X, of its shape and type.
+  std::optional<Tensor> dcos_cache{};  ///< The gradient of cos_cache, of its shape and type.
+  std::optional<Tensor> dsin_cache{};  ///< The gradient of sin_cache, of its shape and type.
 };
 
-/// What to do with a cache of more than rotary/2 columns.
+/// The treatment of a cache of more than rotary/2 columns.
 enum class WideCache {
-  refuse,  ///< the text since ONNX 1.19.1
-  slice    ///< the text of 1.18.0 and 1.19.0: only the first rotary/2 columns count
+  /// The cache is refused, as ONNX's text says since 1.19.1.
+  refuse,
+  /// The first rotary/2 columns count, as ONNX's text says in 1.18.0 and 1.19.0.
+  slice
 };
 
-/// ai.onnx RotaryEmbedding, opset 23. Attributes as in the node; 0 is "not set".
+/// The attributes of ai.onnx RotaryEmbedding, opset 23.
+///
+/// \code{.cpp}
+/// er::onnx::RotaryEmbedding node;
+/// node.num_heads = heads;
+/// node.interleaved = 1;
+/// \endcode
+/// \see \ref operators "Operators"
 struct RotaryEmbedding {
-  std::int64_t interleaved = 0;              ///< 0 or 1
-  std::int64_t num_heads = 0;                ///< required for 3D X
-  std::int64_t rotary_embedding_dim = 0;     ///< 0 for the whole head; even, at most the head size
-  WideCache wide_cache = WideCache::refuse;  ///< What to do with caches of too many columns.
+  std::int64_t interleaved = 0;  ///< 1 for pairs of neighbours, 0 for split halves.
+  std::int64_t num_heads = 0;    ///< The number of heads, required for X of rank 3; 0 is "not set".
+  /// The number of rotated elements of a head: even and at most the head size; 0 for all of it.
+  std::int64_t rotary_embedding_dim = 0;
+  WideCache wide_cache = WideCache::refuse;  ///< The treatment of caches of too many columns.
 };
 
-/// com.microsoft RotaryEmbedding, version 1. position_ids is required and may also be a scalar or
-/// one element: ids from there on.
+/// The attributes of com.microsoft RotaryEmbedding, version 1.
+///
+/// Its position_ids are required. They may also be a scalar or one element, from which the ids of
+/// all batches count on.
+/// \code{.cpp}
+/// er::onnx::ContribRotaryEmbedding node;
+/// node.num_heads = heads;
+/// node.rotary_embedding_dim = 32;
+/// \endcode
 struct ContribRotaryEmbedding {
-  std::int64_t interleaved = 0;  ///< 1 for neighbours, 0 for halves.
-  /// May be left out for 3D X: head size is then twice the cache's width
+  std::int64_t interleaved = 0;  ///< 1 for pairs of neighbours, 0 for split halves.
+  /// The number of heads. Without it (0) the head size of an X of rank 3 is twice the cache's
+  /// width.
   std::int64_t num_heads = 0;
-  std::int64_t rotary_embedding_dim = 0;  ///< In elements; 0 for the whole head.
-  double scale = 1.0;                     ///< multiplies cos and sin (the runtime ignores it)
-  std::int64_t is_packed_batching = 0;    ///< 1: the sequence may be longer than the cache
+  /// The number of rotated elements of a head: even, and 0 for all of it; otherwise num_heads is
+  /// required.
+  std::int64_t rotary_embedding_dim = 0;
+  /// The factor of cos and sin; finite. ONNX Runtime ignores it.
+  double scale = 1.0;
+  std::int64_t is_packed_batching = 0;  ///< 1 if the sequence may be longer than the cache, else 0.
 };
 
-/// com.microsoft MRotaryEmbedding, version 1. position_ids [3, batch, sequence]: time, height,
-/// width.
+/// The attributes of com.microsoft MRotaryEmbedding, version 1.
+///
+/// Its position_ids [3, batch, sequence] are required: time, height, width.
+/// \code{.cpp}
+/// er::onnx::MRotaryEmbedding node;
+/// node.num_heads = heads;
+/// node.mrope_section = {8, 12, 12};
+/// \endcode
 struct MRotaryEmbedding {
-  std::int64_t interleaved = 0;           ///< 1 for neighbours, 0 for halves.
-  std::int64_t num_heads = 0;             ///< Needed for X of rank 3.
-  std::int64_t rotary_embedding_dim = 0;  ///< In elements; 0 for the whole head.
-  double scale = 1.0;                     ///< Multiplies cos and sin.
-  Dims mrope_section{};                   ///< three lengths, sum rotary/2; required
-  /// 0: three blocks of frequencies; 1: taken in turn (k%3), the rest time
+  std::int64_t interleaved = 0;  ///< 1 for pairs of neighbours, 0 for split halves.
+  std::int64_t num_heads = 0;    ///< The number of heads, required for X of rank 3.
+  /// The number of rotated elements of a head: even, and 0 for all of it; otherwise num_heads is
+  /// required.
+  std::int64_t rotary_embedding_dim = 0;
+  double scale = 1.0;    ///< The factor of cos and sin; finite.
+  Dims mrope_section{};  ///< Three lengths in pairs with the sum rotary/2; required.
+  /// 0 for three blocks of frequencies; 1 for frequencies dealt to the axes in turn, the rest to
+  /// time.
   std::int64_t mrope_layout = 0;
 };
 
-/// Y = the operator's output.
+/// Computes the output Y of ai.onnx RotaryEmbedding.
 ///
-/// \param Y       of X's type and shape; may be X's own data, must not overlap it or a cache
-///                otherwise
-/// \param device  threads of an Eigen device; the same bits for any number
+///     Y_a = cos X_a - sin X_b     Y_b = cos X_b + sin X_a
 ///
-/// float, float16, bfloat16 and (our extension) double; 16-bit types are computed in float and
-/// rounded once.
+/// \code{.cpp}
+/// er::onnx::RotaryEmbedding node;
+/// er::onnx::Inputs inputs;  // filled as in its own example
+/// er::onnx::run(node, inputs, er::onnx::tensor(y.data(), {batch, tokens, heads * D}), pool);
+/// \endcode
+///
+/// \param node    the attributes
+/// \param inputs  X and the caches, in float, float16, bfloat16 or double, which ONNX does not have
+/// \param Y       the result, of X's type and shape
+/// \param device  the threads of an Eigen device; any number of them gives the same bits
+///
+/// 16-bit types are computed in float and rounded once.
 ///
 /// - Errors:   eigen_rope::Error naming the argument, the rule and the value, before anything is
 ///             written.
+/// - Aliasing: Y may be X's own data; every other overlap with an input is refused.
+/// \see backward(), onnx_node.hpp for nodes of model files, \ref operators "Operators"
 EIGEN_ROPE_API void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
                         const Device& device = Device());
-/// The same for com.microsoft RotaryEmbedding.
+/// Computes the output Y of com.microsoft RotaryEmbedding.
+///
+/// Formula, arguments, errors and aliasing are those of run() for ai.onnx RotaryEmbedding.
+/// \code{.cpp}
+/// er::onnx::ContribRotaryEmbedding node;
+/// er::onnx::Inputs inputs;  // filled as in its own example
+/// er::onnx::run(node, inputs, er::onnx::tensor(y.data(), {batch, tokens, heads * D}));
+/// \endcode
 EIGEN_ROPE_API void run(const ContribRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
                         const Device& device = Device());
-/// The same for com.microsoft MRotaryEmbedding.
+/// Computes the output Y of com.microsoft MRotaryEmbedding.
+///
+/// Formula, arguments, errors and aliasing are those of run() for ai.onnx RotaryEmbedding.
+/// \code{.cpp}
+/// er::onnx::MRotaryEmbedding node;
+/// er::onnx::Inputs inputs;  // filled as in its own example, with three lists of ids
+/// er::onnx::run(node, inputs, er::onnx::tensor(y.data(), {batch, tokens, heads * D}));
+/// \endcode
 EIGEN_ROPE_API void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
                         const Device& device = Device());
 
-/// The gradients of a loss, given dY, its gradient with respect to Y (X's type and shape). X is
-/// read only for those of the caches. dX may be dY's own data. Sums over heads and repeated
-/// positions are formed in double.
+/// Computes the gradients of a loss through ai.onnx RotaryEmbedding, given dY, its gradient with
+/// respect to Y.
+///
+///     dX_a = cos dY_a + sin dY_b     dX_b = cos dY_b - sin dY_a
+///     dcos = sum of X_a dY_a + X_b dY_b     dsin = sum of X_a dY_b - X_b dY_a
+///
+/// Sums over heads and repeated positions are formed in double and rounded once.
+/// \code{.cpp}
+/// er::onnx::RotaryEmbedding node;
+/// er::onnx::Inputs inputs;  // those of run()
+/// const er::onnx::Dims shape{batch, tokens, heads * D};
+/// er::onnx::Gradients gradients;
+/// gradients.dX = er::onnx::tensor(dx.data(), shape);
+/// er::onnx::backward(node, inputs, er::onnx::tensor(dy.data(), shape), gradients);
+/// \endcode
+///
+/// \param node       the attributes
+/// \param inputs     those of run(); X's data are read only for the gradients of the caches
+/// \param dY         the gradient with respect to Y, of X's type and shape
+/// \param gradients  where the gradients go that are wanted
+/// \param device     the threads of an Eigen device
+///
+/// - Errors:   eigen_rope::Error naming the argument, the rule and the value, before anything is
+///             written.
+/// - Aliasing: dX may be dY's own data; every other overlap of an output is refused.
+/// \see \ref gradients "Gradients"
 EIGEN_ROPE_API void backward(const RotaryEmbedding& node, const Inputs& inputs,
                              const ConstTensor& dY, const Gradients& gradients,
                              const Device& device = Device());
-/// The same for com.microsoft RotaryEmbedding.
+/// Computes the gradients of a loss through com.microsoft RotaryEmbedding.
+///
+/// Formula, arguments, errors and aliasing are those of backward() for ai.onnx RotaryEmbedding.
+/// \code{.cpp}
+/// er::onnx::ContribRotaryEmbedding node;
+/// er::onnx::Inputs inputs;  // those of run()
+/// er::onnx::Gradients gradients;  // the outputs that are wanted
+/// er::onnx::backward(node, inputs, inputs.X, gradients);
+/// \endcode
 EIGEN_ROPE_API void backward(const ContribRotaryEmbedding& node, const Inputs& inputs,
                              const ConstTensor& dY, const Gradients& gradients,
                              const Device& device = Device());
-/// The same for com.microsoft MRotaryEmbedding.
+/// Computes the gradients of a loss through com.microsoft MRotaryEmbedding.
+///
+/// Formula, arguments, errors and aliasing are those of backward() for ai.onnx RotaryEmbedding.
+/// \code{.cpp}
+/// er::onnx::MRotaryEmbedding node;
+/// er::onnx::Inputs inputs;  // those of run()
+/// er::onnx::Gradients gradients;  // the outputs that are wanted
+/// er::onnx::backward(node, inputs, inputs.X, gradients);
+/// \endcode
 EIGEN_ROPE_API void backward(const MRotaryEmbedding& node, const Inputs& inputs,
                              const ConstTensor& dY, const Gradients& gradients,
                              const Device& device = Device());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor's scalar as a value, for callers who learn it when the program runs.
+// A tensor's scalar as a value, for programs that learn it only when they run.
 //
-// The operators and the tool read files and other systems' tensors, whose scalar is a field; inside
-// the library scalars are template parameters. Half and bfloat16 are recognised where Eigen/Core
-// defines them. Not a list of all scalars the rotation takes: long double and differentiable
-// scalars have no name in any file.
+// Scalars are template parameters inside the library. The operators and the tool read files and
+// other systems' tensors, where the scalar is a field. ScalarType names float, double, and half and
+// bfloat16 as Eigen/Core defines them. The rotation takes more scalars than these: long double and
+// differentiable scalars have no name in any file.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,10 +15,19 @@
 
 namespace eigen_rope {
 
-/// A scalar as a value at run time.
-enum class ScalarType { f32, f64, f16, bf16 };
+/// The scalar of a tensor's elements, as a value.
+enum class ScalarType {
+  f32,  ///< float, 32 bits.
+  f64,  ///< double, 64 bits.
+  f16,  ///< Eigen::half, 16 bits.
+  bf16  ///< Eigen::bfloat16, 16 bits.
+};
 
-/// "f32", "f64", "f16" or "bf16".
+/// Returns the scalar's name: `f32`, `f64`, `f16` or `bf16`.
+///
+/// \code{.cpp}
+/// const std::string name = er::name_of(er::ScalarType::bf16);
+/// \endcode
 constexpr const char* name_of(ScalarType type) {
   switch (type) {
     case ScalarType::f32: return "f32";
@@ -29,7 +38,11 @@ constexpr const char* name_of(ScalarType type) {
   return "bf16";
 }
 
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
+///
+/// \code{.cpp}
+/// const std::size_t bytes = D * er::size_of(er::ScalarType::f16);
+/// \endcode
 constexpr std::size_t size_of(ScalarType type) {
   return type == ScalarType::f64   ? sizeof(double)
          : type == ScalarType::f32 ? sizeof(float)
@@ -51,7 +64,11 @@ struct ScalarTypeOf<Eigen::bfloat16> : std::integral_constant<ScalarType, Scalar
 
 }  // namespace detail
 
-/// The name of float, double, Eigen::half or Eigen::bfloat16.
+/// The ScalarType of float, double, Eigen::half or Eigen::bfloat16; const does not matter.
+///
+/// \code{.cpp}
+/// const er::ScalarType type = er::scalar_type<float>;
+/// \endcode
 template <class Scalar>
 inline constexpr ScalarType scalar_type = detail::ScalarTypeOf<std::remove_const_t<Scalar>>::value;
 

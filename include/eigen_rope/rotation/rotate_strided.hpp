@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation of rows that lie anywhere in memory, as a statement.
+// The rotation of rows that lie anywhere in memory.
 //
 //   eigen_rope::rotate_to(y_view, x_view, cache, eigen_rope::split_half);
-//                       rows of one strided view from those of another
+//                       from the rows of one strided view to those of another
 //   eigen_rope::rotate_inplace(view, cache, eigen_rope::split_half);
-//                       rows where they lie: q inside a fused QKV buffer
+//                       in place, such as q inside a fused QKV buffer
 //
-// Everything is checked before the first element is written. Without Eigen's Tensor module: for
-// Eigen tensors and expressions there are rotate() and rotate_to.hpp, which includes this.
+// Everything is checked before the first element is written. This header does not need Eigen's
+// Tensor module. The functions for Eigen tensors and expressions are in rotate.hpp and
+// rotate_to.hpp, which includes this header.
 #pragma once
 
 #include <string>
@@ -25,7 +26,7 @@
 namespace eigen_rope {
 namespace detail {
 
-/// Two views of the same rows, or of memory that does not meet.
+/// Throws eigen_rope::Error unless both views are of the same rows or do not overlap.
 template <class X, class Y>
 void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, const StridedView<Y>& y,
                          const Strides& y_strides) {
@@ -50,17 +51,40 @@ void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView
 
 }  // namespace detail
 
-/// y = the rotation of x in the given direction, row by row.
+/// Rotates the rows of the strided view `x` and writes them to those of `y`.
 ///
-/// \param y       of x's shape; its rows may not share elements. Its scalar is x's, or the
-///                differentiable one of x and the table
-/// \param x       may be y itself (same data, same strides) but must not overlap it otherwise; its
-///                rows may share elements (stride 0)
-/// \param device  Eigen's DefaultDevice or ThreadPoolDevice; rows are split among its threads, with
-///                the same result for any number
+/// Row (i_1, i_2, ...) of y is the rotation of row (i_1, i_2, ...) of x, so that a rotation may
+/// also change the order of the axes in memory. The error bound is that of rotate(),
+/// rotate_backward() or rotate_inverse(), as the direction says.
 ///
-/// - Errors:   eigen_rope::Error as rotate() and inverse(), for strides that do not fit or lead out
-///             of the address space, for null pointers, and for aliasing that cannot work.
+/// \code{.cpp}
+/// // From [D, heads, tokens] to [D, tokens, heads]:
+/// std::vector<float> in(D * heads * tokens), out(D * heads * tokens);
+/// er::StridedView<const float> from{in.data(), {D, heads, tokens}, {D, heads * D}};
+/// er::StridedView<float> to{out.data(), {D, heads, tokens}, {tokens * D, D}};
+/// er::rotate_to(to, from, cache, er::split_half, er::Direction::forward, pool);
+/// \endcode
+///
+/// \param y          of x's shape; its rows may not share elements. Its scalar is x's, or the
+///                   differentiable one of x and the table
+/// \param x          the rows to rotate; they may share elements (a stride of 0)
+/// \param table      a Cache, a TableView or anything else with a view()
+/// \param pairing    which elements form a pair, and the window of each row that is rotated
+/// \param direction  forward, backward (the gradient) or inverse
+/// \param device     Eigen's DefaultDevice or ThreadPoolDevice, or a Device; rows are split among
+///                   its threads, with the same result for any number of them
+///
+/// - Errors:   eigen_rope::Error, before anything is written, under the conditions of rotate() and
+///             for the inverse of rotate_inverse(), if the shapes differ or have no axis, if there
+///             is not one stride for each outer axis, if strides lead out of the address space or
+///             the span does not fit 60 bits, if rows of y share elements, if a view with elements
+///             has no data, or if memory overlaps as below.
+/// - Aliasing: y may be x itself (same data, same strides). Any other overlap with x, or with the
+///             table, throws. All memory between a view's first and last element counts, so two
+///             views whose rows interleave are refused even if they share no element.
+/// - Cost:     one pass over x, and for the inverse what rotate_inverse() adds.
+///
+/// \see StridedView, strided_view(), \ref cookbook "Cookbook"
 template <class Y, class X, class Table>
 void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& table,
                Pairing pairing, Direction direction = Direction::forward,
@@ -101,7 +125,16 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   });
 }
 
-/// Rotates the rows of `view` where they lie. As rotate_to(view, view, ...).
+/// Rotates the rows of a strided view in place.
+///
+/// Parameters, errors, error bound and cost are those of rotate_to(view, view, ...).
+///
+/// \code{.cpp}
+/// // The queries of a fused buffer [D, heads of q, k and v, tokens]:
+/// std::vector<float> qkv(D * 3 * heads * tokens);
+/// er::StridedView<float> rows{qkv.data(), {D, heads, tokens}, {D, 3 * heads * D}};
+/// er::rotate_inplace(rows, cache, er::split_half);
+/// \endcode
 template <class Scalar, class Table>
 void rotate_inplace(const StridedView<Scalar>& view, const Table& table, Pairing pairing,
                     Direction direction = Direction::forward, const Device& device = Device()) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation as a statement, with the checks that Eigen's assignment leaves out.
+// The rotation of a tensor as a statement, with the checks that Eigen's assignment leaves out.
 //
 //   eigen_rope::rotate_to(y, x, cache, eigen_rope::split_half);      y = rotate(x)
 //   eigen_rope::rotate_inplace(y, cache, eigen_rope::split_half);    y = rotate(y)
 //
-// Shapes and overlap are checked, in release builds too. Eigen's `y.device(d) = expression` neither
-// resizes nor checks y. Everything is refused before the first element is written. Not lazy, and
-// not needed where `y = rotate(x, ...)` does. For rows inside a larger buffer see
-// rotate_strided.hpp.
+// Both check shapes and overlap, in release builds too, before they write the first element.
+// Eigen's `y.device(d) = expression` neither resizes y nor checks its shape. Where a plain
+// `y = rotate(x, ...)` is enough, these functions are not needed. The functions for rows inside a
+// larger buffer are in rotate_strided.hpp.
 #pragma once
 
 #include <string>
@@ -18,16 +18,34 @@
 
 namespace eigen_rope {
 
-/// y = the rotation of x in the given direction.
+/// Rotates `x` in the given direction and writes the result to `y`.
 ///
-/// \param y       Eigen::Tensor or TensorMap of x's shape; it is not resized
-/// \param x       any expression, as for rotate(). If it has raw data, y may be that data but must
-///                not overlap it otherwise. An expression without raw data that reads y's memory
-///                cannot be recognised
-/// \param device  DefaultDevice or ThreadPoolDevice
+///     y = rotate(x), rotate_backward(x) or rotate_inverse(x)
 ///
-/// - Errors:   eigen_rope::Error as rotate() and inverse(), for other shapes, for a y without data,
-///             and for aliasing that cannot work.
+/// The error bound is that of the function that the direction names.
+///
+/// \code{.cpp}
+/// er::rotate_to(y, q, cache, er::split_half);
+/// er::rotate_to(dx, dy, cache, er::split_half, er::Direction::backward, pool);
+/// \endcode
+///
+/// \param y          an Eigen::Tensor or TensorMap of x's shape; it is not resized
+/// \param x          any expression, as for rotate()
+/// \param table      a Cache, a TableView or anything else with a view()
+/// \param pairing    which elements form a pair, and the window of each row that is rotated
+/// \param direction  forward, backward (the gradient) or inverse
+/// \param device     an Eigen::DefaultDevice or ThreadPoolDevice; the result is the same for any
+///                   number of threads
+///
+/// - Errors:   eigen_rope::Error, before anything is written, under the conditions of rotate() and
+///             for the inverse of rotate_inverse(), if y does not have x's shape, if y has elements
+///             and no data, or if memory overlaps as below.
+/// - Aliasing: if x has raw data, y may be that same data; any other overlap with it, or with the
+///             table, throws. An expression without raw data that reads y's memory cannot be
+///             recognised.
+/// - Cost:     one pass over x, and for the inverse what rotate_inverse() adds.
+///
+/// \see \ref pitfalls "Pitfalls"
 template <class Y, class X, class Table, class Device = Eigen::DefaultDevice>
 void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table,
                Pairing pairing, Direction direction = Direction::forward,
@@ -47,7 +65,20 @@ void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, c
   y.device(device) = node;
 }
 
-/// A whole Eigen::Tensor or TensorMap where it lies.
+/// Rotates a whole Eigen::Tensor or TensorMap in place.
+///
+/// Errors, error bound and cost are those of rotate_to(y, y, ...).
+///
+/// \code{.cpp}
+/// er::rotate_inplace(q, cache, er::split_half);
+/// er::rotate_inplace(dy, cache, er::split_half, er::Direction::backward, pool);  // now dL/dx
+/// \endcode
+///
+/// \param y          [D, ...], read and overwritten
+/// \param table      a Cache, a TableView or anything else with a view(); must not overlap y
+/// \param pairing    which elements form a pair, and the window of each row that is rotated
+/// \param direction  forward, backward (the gradient) or inverse
+/// \param device     an Eigen::DefaultDevice or ThreadPoolDevice
 template <class Y, class Table, class Device = Eigen::DefaultDevice>
 void rotate_inplace(Eigen::TensorBase<Y, Eigen::WriteAccessors>& y, const Table& table,
                     Pairing pairing, Direction direction = Direction::forward,

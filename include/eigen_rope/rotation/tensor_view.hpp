@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole Eigen tensor as a StridedView, for the functions that work on rows anywhere in memory.
+// Views of whole Eigen tensors, for the functions that take rows anywhere in memory.
 //
 //   eigen_rope::StridedView<float> rows = eigen_rope::strided_view(y);
 //
-// Functions that take rows anywhere, such as gradients(), take a tensor or a map itself where this
-// header is included.
+// Where this header is included, functions that take such rows, for example gradients(), also take
+// a Tensor or a TensorMap itself.
 //
-// The feature axis is the fastest one: first in ColMajor, last in RowMajor; the view counts from it
-// outwards in either. The tensor must outlive the view. Not for expressions, which have no memory:
-// evaluate them first.
+// The feature axis is the fastest one: the first in ColMajor, the last in RowMajor. The view counts
+// its axes from there outwards in both. The tensor must outlive the view. An expression has no
+// memory to view, so evaluate it first.
 #pragma once
 
 #include <type_traits>
@@ -31,30 +31,57 @@ StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
 
 }  // namespace detail
 
-/// The tensor's memory, to be written.
+/// Returns a view of all rows of a tensor, through which they can be written.
+///
+/// \code{.cpp}
+/// er::StridedView<float> rows = er::strided_view(q);
+/// rows.shape = er::Shape{D, heads, tokens};  // the first sequence of the batch only
+/// rows.strides.pop_back();
+/// er::rotate_inplace(rows, cache, er::split_half);
+/// \endcode
+///
+/// \param tensor  must outlive the view; resizing it makes the view invalid
 template <class Scalar, int rank, int options, class TensorIndex>
 StridedView<Scalar> strided_view(Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view<detail::layout_of<options>>(tensor.data(), tensor.dimensions());
 }
-/// The tensor's memory, to be read.
+/// Returns a view of all rows of a constant tensor, through which they can be read.
+///
+/// \code{.cpp}
+/// const Eigen::Tensor<float, 4> keys = k;
+/// er::StridedView<const float> rows = er::strided_view(keys);
+/// er::rotate_to(er::strided_view(y), rows, cache, er::split_half);
+/// \endcode
+///
+/// \param tensor  must outlive the view
 template <class Scalar, int rank, int options, class TensorIndex>
 StridedView<const Scalar> strided_view(
     const Eigen::Tensor<Scalar, rank, options, TensorIndex>& tensor) {
   return detail::dense_view<detail::layout_of<options>>(tensor.data(), tensor.dimensions());
 }
-/// The map's memory.
+/// Returns a view of all rows of a map: to be written, or to be read if the map is of a constant
+/// tensor.
+///
+/// \code{.cpp}
+/// std::vector<float> memory(D * heads * tokens);
+/// Eigen::TensorMap<Eigen::Tensor<float, 3>> map(memory.data(), D, heads, tokens);
+/// er::rotate_inplace(er::strided_view(map), cache, er::split_half);
+/// \endcode
+///
+/// \param map  the memory it is over, not the map object, must outlive the view
 template <class Plain, int options, template <class> class Pointer>
 auto strided_view(const Eigen::TensorMap<Plain, options, Pointer>& map) {
   return detail::dense_view<Eigen::TensorMap<Plain, options, Pointer>::Layout>(map.data(),
                                                                                map.dimensions());
 }
-/// A temporary's memory is gone before the view is used.
+/// Refuses a temporary tensor when the program is compiled: its memory would be gone before the
+/// view is used.
 template <class Scalar, int rank, int options, class TensorIndex>
 void strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>&&) = delete;
 
 namespace detail {
 
-/// A temporary Tensor's rows are to be read.
+/// Views whole tensors and maps; of a temporary Tensor the view is a constant one.
 struct RowsOfEigen {
   template <class T>
   static auto view(T&& tensor) {

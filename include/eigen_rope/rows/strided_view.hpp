@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows somewhere in memory: q inside a fused QKV buffer, a permuted tensor, every other token.
+// Rows that lie anywhere in memory: q inside a fused QKV buffer, a permuted tensor, every other
+// token.
 //
-// Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], strides
-// in elements; the feature axis is always dense. Eigen has no raw pointer for such a piece of a
-// tensor (its slice is an expression), so rotate_strided.hpp takes this. Not an owner, and not a
-// general view: the feature axis has no stride of its own.
+// Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], with
+// strides in elements. The feature axis is always dense and has no stride of its own. Eigen offers
+// no raw pointer for such a piece of a tensor, since its slice is an expression, so the functions
+// of rotate_strided.hpp take this view. It does not own its memory.
 #pragma once
 
 #include <vector>
@@ -16,18 +17,35 @@
 
 namespace eigen_rope {
 
-/// `shape` counts from the feature axis outwards; `strides` has one entry for each axis outside it,
-/// of any sign.
+/// A view of rows that lie at regular distances in memory, which it does not own.
+///
+///     element (d, i_1, i_2, ...) = data[d + i_1 * strides[0] + i_2 * strides[1] + ...]
+///
+/// \code{.cpp}
+/// // The keys of a fused buffer [D, heads of q, k and v, tokens]:
+/// std::vector<float> qkv(D * 3 * heads * tokens);
+/// er::StridedView<float> rows;
+/// rows.data = qkv.data() + heads * D;
+/// rows.shape = er::Shape{D, heads, tokens};
+/// rows.strides = {D, 3 * heads * D};
+/// er::rotate_inplace(rows, cache, er::split_half);
+/// \endcode
+///
+/// \tparam Scalar  the elements' type; `const` for rows that are only read
+///
+/// \see strided_view(), \ref cookbook "Cookbook"
 template <class Scalar>
 struct StridedView {
-  Scalar* data = nullptr;        ///< Element (0, 0, ...).
-  Shape shape{};                 ///< Feature axis first.
-  std::vector<Index> strides{};  ///< In elements, any sign.
+  Scalar* data = nullptr;  ///< The address of element (0, 0, ...).
+  Shape shape{};           ///< The extents, the feature axis first.
+  /// The distance of neighbours along each axis outside the feature axis, in elements; of any sign.
+  std::vector<Index> strides{};
 };
 
 namespace detail {
 
-/// Whether rows of a view may share elements: they may be read so, never written.
+/// Whether rows of a view may share elements. Rows that are only read may, rows that are written
+/// may not.
 enum class SharedElements { refused, allowed };
 
 /// The strides of a view, checked: one for each outer axis, the whole span within 60 bits.

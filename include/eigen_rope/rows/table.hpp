@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cosines and sines a rotation reads: two arrays of the same shape, not owned.
+// The table that a rotation reads: cosines and sines in two arrays of the same shape.
 //
-// One rule for shapes: a table has the rank of x; each outer axis equals x's or is 1 (broadcast);
-// the feature axis holds one entry per pair (half width) or one per rotated element (full width, as
-// Ascend's operator has them: the members of a pair may then differ). A full-width table in Hugging
-// Face's form, cat(f, f), is right for split-half pairs only; Cache::from_halves makes one for
-// every pairing. Missing outermost axes count as 1, so one table serves [D, H, S] and [D, H, S, B].
-// cos and sin already carry the attention factor. Not a Cache, which owns such arrays and fills
-// them from frequencies and positions.
+// One rule holds for shapes. A table has the rank of x, and missing outermost axes count as 1, so
+// that one table serves [D, H, S] and [D, H, S, B]. Each outer axis has x's extent or 1, which
+// broadcasts. The feature axis has one entry per pair (half width) or one per rotated element (full
+// width, the form of Ascend's operator, in which the members of a pair may have different entries).
+//
+// Hugging Face's full-width form, cat(f, f), is right for split-half pairs only; Cache::from_halves
+// turns it into a table for every pairing. cos and sin already carry the attention factor m. The
+// view does not own its arrays; Cache owns such arrays and fills them from frequencies and
+// positions.
 #pragma once
 
 #include <cmath>
@@ -23,27 +25,47 @@ namespace eigen_rope {
 
 namespace detail {
 
-/// What is known of the determinants c_A c_B + s_A s_B of a table: whether rotate_inverse() must
-/// look before it divides by them.
+/// What is known of the determinants c_A c_B + s_A s_B of a table. Where it is nothing,
+/// rotate_inverse() must look for zeros before it divides by them.
 enum class Determinants { unknown, nonzero };
 
 }  // namespace detail
 
-/// Dense arrays cos and sin of width * outer.size() entries each, width fastest. The arrays must
-/// outlive every expression made from the view.
+/// A view of the cosines and sines that a rotation reads, which it does not own.
+///
+///     cos[k, ...] = m cos(t_k)     sin[k, ...] = m sin(t_k)
+///
+/// Both arrays are dense, have width * outer.size() entries, the width fastest, and must outlive
+/// every expression made from the view. The rotations take as a table anything with a member
+/// function view() that returns one of these.
+///
+/// \code{.cpp}
+/// std::vector<float> cosines(D / 2, 0.6f), sines(D / 2, 0.8f);  // one row, for all tokens
+/// er::TableView<float> table;
+/// table.cos = cosines.data();
+/// table.sin = sines.data();
+/// table.width = D / 2;
+/// y = er::rotate(x, table, er::split_half);
+/// \endcode
+///
+/// \tparam Scalar  the entries' type: a floating-point or a differentiable one
 ///
 /// - Threads:  any number of threads may read it.
+///
+/// \see Cache, GrowingCache, table_of()
 template <class Scalar>
 struct TableView {
-  const Scalar* cos = nullptr;  ///< m cos of the angles.
-  const Scalar* sin = nullptr;  ///< m sin of the angles.
-  Index width = 0;              ///< Entries of a row: pairs, or rotated elements.
-  /// Extents outside the feature axis, fastest first.
+  const Scalar* cos = nullptr;  ///< The cosines of the angles times the attention factor m.
+  const Scalar* sin = nullptr;  ///< The sines of the angles times m; as many as cosines.
+  /// The number of entries in a row: that of the pairs, or that of the rotated elements.
+  Index width = 0;
+  /// The extents outside the feature axis, fastest first, each x's or 1; none for a single row.
   Shape outer{};
-  /// What rotate_inverse() may take for granted; caches set it.
+  /// Whether c_A c_B + s_A s_B is known not to be 0 anywhere. Caches set it; where it is unknown,
+  /// rotate_inverse() reads the table first to find out.
   detail::Determinants determinants = detail::Determinants::unknown;
 
-  /// Itself: wherever a table is read, anything with a view() will do.
+  /// Returns this view itself, as every class that can stand for a table does.
   const TableView& view() const { return *this; }
 
   static_assert(!detail::is_whole<Scalar>,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of a rotation, owned: cos and sin of position * rate times the attention factor m.
+// The table that a rotation reads, with its memory: cos and sin of every pair at every token, times
+// the attention factor m.
 //
-//   cos[k, ...] = m cos(position * rate_k)   sin[k, ...] = m sin(position * rate_k)
-//                       half width: one entry per pair
+//   cos[k, ...] = m cos(position * rate_k)
+//   sin[k, ...] = m sin(position * rate_k)
 //
-// The angle is the outer product of positions and rates, formed in double-double and reduced in
-// turns, whatever the scalar. Error of every entry against the real-number formula: at most half an
-// ulp of the stored value + |position| * 2^-63 * max(1, |m|), for every kind of Frequencies and
-// |position| <= 2^31; larger positions lose nothing but that second term's growth. Where long
-// double has 113 bits (64-bit ARM) its entries, here and in every other table, are off by 2^-83
-// max(1, |m|) more: they are formed in double-double. Not a rotation, and not a table that grows:
-// it is immutable, so any number of threads may read it.
+// The table is of half width: each row has one entry for each pair k. Outside the row it has the
+// axes of x. The token axis has x's extent, and so has the batch axis where each sequence has its
+// own positions. All other axes have extent 1, because heads share the angles of their token.
+//
+// Angles are the outer product of positions and rates. They are formed in double-double arithmetic
+// and reduced in turns, whatever the table's scalar is.
 #pragma once
 
 #include <string>
@@ -78,12 +78,40 @@ EIGEN_ROPE_API void fill_table(const Frequencies& frequencies, const Positions& 
 
 }  // namespace detail
 
-/// Owns a half-width table. Scalar: float, double, long double, Eigen::half, Eigen::bfloat16; other
-/// (differentiable) scalars through from_rates and from_angles. Movable and copyable; views point
+/// A table of cos and sin that owns its memory, with one entry for each pair.
+///
+/// A program makes it once, from a model's frequencies and the positions of its tokens. The table
+/// then serves the queries and the keys of all layers that share these frequencies.
+///
+/// \code{.cpp}
+/// const er::Cache<float> table(frequencies, er::Positions::range(0, tokens));
+/// er::rotate_inplace(q, table, er::split_half);
+/// er::rotate_inplace(k, table, er::split_half);
+/// \endcode
+///
+/// Scalar is float, double, long double, Eigen::half or Eigen::bfloat16. Tables of a differentiable
+/// scalar are made by from_rates() and from_angles(). A cache can be copied and moved. Views point
 /// into it, so it must outlive them and every expression made from them.
+///
+/// - Threads:  immutable once it is made, so any number of threads may read it.
+/// - Error:    of every entry made from Frequencies, against the real-number formula: at most half
+///             an ulp of the stored value + |position| * 2^-63 * max(1, |m|), for every kind of
+///             Frequencies and |position| <= 2^31. Beyond that only the second term grows. Where
+///             long double has 113 bits (64-bit ARM), its entries are formed in double-double and
+///             are off by 2^-83 max(1, |m|) more, here and in every other table.
+///
+/// \see rotate(), GrowingCache for a table that grows, TokenRow for a single token,
+///      \ref idea "The idea in pictures", \ref accuracy "Accuracy"
 template <class Scalar>
 class Cache {
  public:
+  /// Makes the table of these frequencies at these positions.
+  ///
+  /// \param frequencies  the rate of each pair, in radians per token, and m
+  /// \param positions    where each token stands
+  /// \param layout       what the axes of x outside the feature axis count; with the default x is
+  ///                     [D, heads, tokens, batch], or [D, heads, tokens]
+  ///
   /// - Errors:   eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate
   ///             is larger than 2^40 or a position than 2^63 in size, or if the size does not fit.
   /// - Cost:     O(batches * tokens * pairs).
@@ -94,9 +122,26 @@ class Cache {
     detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
   }
 
-  /// A table whose rates are of the scalar itself, so that derivatives with respect to them flow
-  /// into cos and sin. Angles are formed in Scalar's own arithmetic: the error bound above does not
-  /// hold.
+  /// Makes a table from rates of the table's own scalar, so that derivatives with respect to the
+  /// rates flow into cos and sin.
+  ///
+  /// \code{.cpp}
+  /// const er::Rates<double> rates = er::Powers<double>{D, 10000.0}.rates();  // or another scalar
+  /// const auto table =
+  ///     er::Cache<double>::from_rates(rates.rates, rates.attention_factor, positions);
+  /// \endcode
+  ///
+  /// \param rates             radians per token, one for each pair, at least one
+  /// \param attention_factor  m
+  /// \param positions         where each token stands
+  /// \param layout            what the axes of x outside the feature axis count
+  ///
+  /// - Errors:   eigen_rope::Error if there are no rates, if the layout lacks a batch axis the
+  ///             positions need, if a position is larger than 2^63 in size, or if the size does not
+  ///             fit.
+  /// - Error:    angles are formed in Scalar's own arithmetic, so the bound of the class does not
+  ///             hold.
+  /// - Cost:     O(batches * tokens * pairs).
   static Cache from_rates(const std::vector<Scalar>& rates, const Scalar& attention_factor,
                           const Positions& positions, const Layout& layout = Layout::bsnd()) {
     using std::cos;
@@ -119,16 +164,27 @@ class Cache {
     return cache;
   }
 
-  /// A table from angles, for positions that are themselves differentiable: cos and sin of each
-  /// angle, times m.
+  /// Makes a table of the cos and sin of given angles, times m.
   ///
-  /// \param angles  radians; the pair fastest, then outer's axes: pairs * outer.size() of them
-  /// \param outer   extents outside the feature axis, fastest first, each x's or 1: [1, tokens, 1]
-  ///                for x[D, H, S, B]
+  /// It serves angles that are no product of a position and a rate, and positions that are
+  /// themselves differentiable.
+  ///
+  /// \code{.cpp}
+  /// const std::vector<double> angles{0.0, 0.0, 0.5, 0.1};  // two tokens of two pairs
+  /// const auto table = er::Cache<double>::from_angles(angles, 1.0, 2, {1, 2});
+  /// \endcode
+  ///
+  /// \param angles            radians, pairs * outer.size() of them; the pair is the fastest axis,
+  ///                          then those of `outer`
+  /// \param attention_factor  m
+  /// \param pairs             the entries of a row, positive
+  /// \param outer             extents outside the feature axis, fastest first, each x's or 1; for
+  ///                          x[D, heads, tokens, batch] that is [1, tokens, 1]
   ///
   /// - Errors:   eigen_rope::Error if pairs is not positive or the number of angles is another.
-  /// - Error:    in Scalar's own arithmetic, that of its cos and sin and one rounding; the angle's
-  ///             own is up to the caller (a double angle t is good to |t| 2^-53).
+  /// - Error:    that of Scalar's own cos and sin, and one rounding. The error of the angles is up
+  ///             to the caller; an angle t in double is good to |t| 2^-53.
+  /// - Cost:     O(pairs * outer.size()).
   static Cache from_angles(const std::vector<Scalar>& angles, const Scalar& attention_factor,
                            Index pairs, const Shape& outer) {
     using std::cos;
@@ -153,18 +209,28 @@ class Cache {
     return cache;
   }
 
-  /// A table in Hugging Face's form, cat(f, f): of full width, where entry k + D/2 of a row repeats
-  /// entry k. It becomes one of half width, which is right for every pairing: read as it is, a
-  /// full-width table has one entry per rotated element, so that interleaved pairs would take
-  /// entries 2k and 2k + 1 of cat(f, f), which belong to different angles, and nothing could tell.
+  /// Makes a half-width table from a full-width one in Hugging Face's form, `cat((f, f))`, where
+  /// entry k + D/2 of a row repeats entry k.
   ///
-  /// \param repeated  table_of(cos, sin), say; it is copied
+  /// The result is right for every pairing. The table as it came is right for split-half pairs
+  /// only: interleaved pairs would read its entries 2k and 2k + 1, which belong to different
+  /// angles, and no check could find that out.
   ///
-  /// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16.
+  /// \code{.cpp}
+  /// Eigen::Tensor<float, 3> cos(D, 1, tokens), sin(D, 1, tokens);  // as Hugging Face makes them
+  /// const auto table = er::Cache<float>::from_halves(er::table_of(cos, sin));
+  /// x = er::rotate(x, table, er::interleaved);
+  /// \endcode
+  ///
+  /// \param repeated  the table of full width, which is copied: table_of(cos, sin), for example
+  ///
+  /// Scalar is float, double, long double, Eigen::half or Eigen::bfloat16.
   ///
   /// - Errors:   eigen_rope::Error unless the width is even and positive and both halves of every
   ///             row are equal, naming the first entry that is not; and if the table has no data.
   /// - Cost:     one pass over the table here, none in a rotation.
+  ///
+  /// \see \ref pitfalls "Pitfalls"
   static Cache from_halves(const TableView<Scalar>& repeated) {
     static_assert(detail::is_plain<Scalar>,
                   "[rope] a table of two halves must hold plain numbers: the derivatives of one "
@@ -180,17 +246,17 @@ class Cache {
     return cache;
   }
 
-  /// The whole table, for whatever reads one; points into this object.
+  /// Returns the whole table, for any function that reads one. It points into this object.
   TableView<Scalar> view() const { return {cos(), sin(), pairs_, outer_, determinants_}; }
 
-  Index pairs() const { return pairs_; }  ///< Pairs of a row.
-  const Shape& outer() const {
-    return outer_;
-  }  ///< Extents outside the feature axis, fastest first.
-  const Scalar* cos() const {
-    return values_.data();
-  }  ///< pairs() * outer().size() entries, pairs fastest.
-  const Scalar* sin() const { return values_.data() + sin_begin_; }  ///< As cos().
+  /// Returns the number of pairs, which is the number of entries in a row.
+  Index pairs() const { return pairs_; }
+  /// Returns the table's extents outside the feature axis, fastest first.
+  const Shape& outer() const { return outer_; }
+  /// Returns the cosines times m, pairs() * outer().size() of them, pairs fastest.
+  const Scalar* cos() const { return values_.data(); }
+  /// Returns the sines times m, in the order of cos().
+  const Scalar* sin() const { return values_.data() + sin_begin_; }
 
  private:
   void copy_first_halves(const char* part, const Scalar* repeated, Scalar* to) const {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One token's row of cos and sin, formed on the fly: decoding with no table.
+// The row of cos and sin of one token, formed when its position is known. A decoder that uses it
+// needs no table:
 //
-//   eigen_rope::TokenRow<float> row(frequencies);                           once, by each thread
-//   q = eigen_rope::rotate(q, row.at(position), eigen_rope::split_half);    each token
+//   eigen_rope::TokenRow<float> row(frequencies);  // once, by each thread
+//   q = eigen_rope::rotate(q, row.at(position), eigen_rope::split_half);  // for each token
+//   k = eigen_rope::rotate(k, row, eigen_rope::split_half);
 //
-// k and the other layers read the same row.
+// All layers read the same row. Its entries are bit for bit those of Cache for the same position,
+// which may be any int64, fractional or negative. The row is a table of one token, so it serves x
+// of any rank and layout whose rows all stand at that position.
 //
-// Entries are bit for bit those of Cache for the same position: any int64, fractional, negative.
-// The row is a table with one token, so it serves x of any rank and layout whose rows all stand at
-// that position. Not several tokens (Cache), and not shared: at() overwrites the row (GrowingCache
-// is what threads share).
+// at() overwrites the row, so threads cannot share it: GrowingCache is made to be shared. Cache has
+// the rows of several tokens.
 #pragma once
 
 #include <cmath>
@@ -31,27 +33,53 @@
 
 namespace eigen_rope {
 
-/// Scalar: float, double, long double, Eigen::half, Eigen::bfloat16. Copies are independent, for
-/// another thread say, and share what the rates cost. Expressions read the row when they are
-/// evaluated, so evaluate them before the next at().
+/// A table of one token, which owns its row and forms it anew for each position.
+///
+/// \code{.cpp}
+/// Eigen::Tensor<float, 3> next_q(D, heads, 1), next_k(D, heads, 1);
+/// er::TokenRow<float> row(frequencies);
+/// er::rotate_inplace(next_q, row.at(4096), er::split_half);
+/// er::rotate_inplace(next_k, row, er::split_half);
+/// \endcode
+///
+/// Scalar is float, double, long double, Eigen::half or Eigen::bfloat16. Copies are independent of
+/// each other, so that each thread can have its own; they share what was computed from the rates.
+/// Expressions read the row when they are evaluated, so evaluate them before the next at().
 ///
 /// - Threads:  one thread at a time may use an object.
+/// - Error:    that of Cache's entries.
+///
+/// \see GrowingCache, Cache, \ref cookbook "Cookbook"
 template <class Scalar>
 class TokenRow {
  public:
-  /// The row of position 0. Throws eigen_rope::Error if a rate is larger than 2^40 in size.
+  /// Makes the row of position 0.
+  ///
+  /// - Errors:   eigen_rope::Error if a rate is larger than 2^40 in size.
   explicit TokenRow(const Frequencies& frequencies) : TokenRow(frequencies, std::nullopt) {}
 
-  /// For tokens with a position on each axis.
+  /// Makes the row of position 0 on every axis, for tokens with several positions.
+  ///
+  /// \param frequencies  the rate of each pair, in radians per token, and m
+  /// \param sections     which axis turns which pair
+  ///
+  /// - Errors:   eigen_rope::Error if a rate is larger than 2^40 in size.
   TokenRow(const Frequencies& frequencies, const Sections& sections)
       : TokenRow(frequencies, std::optional<Sections>(sections)) {}
 
-  /// Makes this the row of `position`, on every axis if there are several, and returns it. Number
-  /// is any integer or floating-point type Positions takes.
+  /// Makes this the row of `position`, on every axis if there are several, and returns it.
+  ///
+  /// \code{.cpp}
+  /// er::TokenRow<float> row(frequencies);
+  /// er::rotate_inplace(q, row.at(4096), er::split_half);  // every token of q stands at 4096
+  /// er::rotate_inplace(k, row.at(17.5), er::split_half);  // a position may be fractional
+  /// \endcode
+  ///
+  /// \param position  an integer or floating-point number of a type that Positions takes
   ///
   /// - Errors:   eigen_rope::Error, the row unchanged, if the position is not finite or larger than
   ///             2^63 in size.
-  /// - Cost:     nothing if it is that row already; else O(pairs), and nothing is allocated.
+  /// - Cost:     O(pairs), or nothing if it is that row already. Nothing is allocated.
   template <class Number>
   const TokenRow& at(Number position) {
     const DoubleDouble exact = exactly(position);
@@ -63,10 +91,19 @@ class TokenRow {
     return *this;
   }
 
-  /// The same with one position for each axis of the Sections.
+  /// Makes this the row of a token with one position for each axis of the Sections, and returns it.
   ///
-  /// - Errors:   eigen_rope::Error, the row unchanged, also for any other number of positions than
-  ///             there are axes.
+  /// \code{.cpp}
+  /// const er::Sections sections(er::SectionPattern::contiguous, {8, 12, 12});
+  /// er::TokenRow<float> row(frequencies, sections);
+  /// er::rotate_inplace(q, row.at(std::vector<int>{3, 10, 25}), er::split_half);
+  /// \endcode
+  ///
+  /// \param positions  one for each axis, in the order of the Sections
+  ///
+  /// - Errors:   eigen_rope::Error, the row unchanged, if there are more or fewer positions than
+  ///             axes, or if one of them is not finite or larger than 2^63 in size.
+  /// - Cost:     O(pairs), and nothing is allocated.
   template <class Number>
   const TokenRow& at(const std::vector<Number>& positions) {
     if (static_cast<int>(positions.size()) != axes_) {
@@ -81,15 +118,19 @@ class TokenRow {
     return *this;
   }
 
-  /// Points into this object, which must outlive it; holds the row of whatever position it stands
-  /// at when it is read.
+  /// Returns the row as a table that points into this object, which must outlive it.
+  ///
+  /// Whoever reads the view later finds the row of the position that was set last.
   TableView<Scalar> view() const {
     return {cos_.data(), sin_.data(), pairs(), Shape(), determinants_};
   }
 
-  Index pairs() const { return static_cast<Index>(cos_.size()); }  ///< Entries of the row.
-  const Scalar* cos() const { return cos_.data(); }                ///< pairs() entries.
-  const Scalar* sin() const { return sin_.data(); }                ///< As cos().
+  /// Returns the number of pairs, which is the number of entries in the row.
+  Index pairs() const { return static_cast<Index>(cos_.size()); }
+  /// Returns the cosines times m, one for each pair.
+  const Scalar* cos() const { return cos_.data(); }
+  /// Returns the sines times m, one for each pair.
+  const Scalar* sin() const { return sin_.data(); }
 
  private:
   TokenRow(const Frequencies& frequencies, const std::optional<Sections>& sections)
