@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rotation forward and backward, on two threads and inside an expression.
 #define EIGEN_USE_THREADS
 #include <eigen_rope/eigen_rope.hpp>
 

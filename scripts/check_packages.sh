@@ -176,10 +176,9 @@ compare_symbols() {
   printf '  %-60s %s\n' "$what" "$(wc -l <<<"$seen") names, all marked EIGEN_ROPE_API"
 }
 
-# Blocks of README.md: the first of a language after a heading.
+# readme_block LANGUAGE: the first block of README.md in this language
 readme_block() {
-  awk -v heading="## $1" -v fence="\`\`\`$2" \
-    '$0 == heading { here = 1 } here && $0 == "```" && on { exit } on { print } here && $0 == fence { on = 1 }' README.md
+  awk -v fence="\`\`\`$1" '$0 == "```" && on { exit } on { print } $0 == fence { on = 1 }' README.md
 }
 
 # compiler_checks COMPILER: everything that is done with each of them. The first, with Debian's
@@ -245,8 +244,8 @@ short=$(basename "$compiler")
 say "README.md, the tool, the examples and the Debian packages with $compiler"
 
 mkdir -p "$work/readme"
-readme_block "In your project" cmake >"$work/readme/CMakeLists.txt"
-readme_block Example cpp >"$work/readme/main.cpp"
+readme_block cmake >"$work/readme/CMakeLists.txt"
+readme_block cpp >"$work/readme/main.cpp"
 for file in CMakeLists.txt main.cpp; do [ -s "$work/readme/$file" ] || die \
   "README.md shows no $file"; done
 configure_project readme/build "$work/readme" "$compiler" \
@@ -254,6 +253,15 @@ configure_project readme/build "$work/readme" "$compiler" \
 run "the project that README.md shows" cmake --build "$work/readme/build"
 run "the project that README.md shows" "$work/readme/build/my_program"
 printf '  %s\n' "the project that README.md shows"
+
+# Getting started, to the letter, in a folder that has nothing but the library's sources.
+rm -rf "$work/follow"
+mkdir -p "$work/follow/eigen-rope"
+git ls-files -z | tar --null --files-from=- -c | tar -x -C "$work/follow/eigen-rope"
+run "what docs/getting_started.md shows" env CMAKE_CXX_COMPILER_LAUNCHER=ccache \
+  CMAKE_GENERATOR=Ninja CXX="$compiler" \
+  python3 tests/packaging/follow_page.py docs/getting_started.md "$work/follow"
+printf '  %s\n' "$(cat "$log")"
 
 # What the library computes, as users get it: tests of what is compiled in their programs and of its
 # kernels; and by the tool, compared with what other people recorded and with slopes.

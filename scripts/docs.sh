@@ -35,18 +35,20 @@ say "building out/site of version $version"
   echo "USE_MDFILE_AS_MAINPAGE = $work/pages/index_page.md"
   echo "PROJECT_NUMBER = $version"
   echo "HTML_HEADER = $work/pages/header.html"
-  echo "HTML_EXTRA_FILES = docs/site/style.css $(echo docs/images/*)"
+  echo "HTML_EXTRA_FILES = docs/site/style.css docs/site/favicon.svg docs/site/search.js $(echo docs/images/*)"
   echo "OUTPUT_DIRECTORY = $work"
-  echo "GENERATE_TAGFILE = $work/tags.xml"
 } >"$work/Doxyfile"
 doxygen "$work/Doxyfile" || die \
   "Doxygen has found what is not documented or cannot be read; its messages are above"
+python3 docs/site/check_reference.py "$work/xml" "$work/functions.html" || die \
+  "the reference must say of everything what it is; what it does not is listed above"
 # What nothing links to: Doxygen's own styles and scripts, and its indices by letter (headers,
-# classes and namespaces list everything once).
-rm -f "$work"/html/*.js "$work"/html/{doxygen,tabs,navtree,search}.css \
+# classes and functions list everything once).
+rm -f "$work"/html/{dynsections,jquery,menu,menudata,resize,svgpan,clipboard,cookie}*.js \
+  "$work"/html/{doxygen,tabs,navtree,search}.css \
   "$work"/html/{bc_,nav_,sync_,tab_,splitbar,bdwn,closed,doc,doxygen,folder,open}*.{png,svg} \
   "$work"/html/{functions,globals,namespacemembers}*.html \
-    "$work"/html/{classes,hierarchy,pages}.html "$work"/html/*-members.html
+    "$work"/html/{classes,hierarchy,modules,topics,pages}.html "$work"/html/*-members.html
 # Lists of a page's own sections, which name private ones too.
 sed -i '/<div class="summary">/,/<\/div>/d' "$work"/html/*.html
 # Links to whatever has the name of a local variable or parameter: in code only names with their
@@ -54,13 +56,21 @@ sed -i '/<div class="summary">/,/<\/div>/d' "$work"/html/*.html
 sed -i -E \
   's|<a class="code[^>]*>([^<:]*)</a>|\1|g; s|(&amp;)<a class="el"[^>]*>([^<:]*)</a>|\1\2|g' \
   "$work"/html/*.html
-python3 docs/site/make_names.py "$work/tags.xml" "$work/pages" "$work/html/names.js"
+{
+  sed "s/\\\$projectname/eigen-rope/g; s/\\\$projectnumber/$version/; s/\\\$title/All functions/" "$work/pages/header.html"
+  cat "$work/functions.html" docs/site/footer.html
+} >"$work/html/functions.html"
+cp docs/site/404.html "$work/html"
+python3 docs/site/finish_pages.py "$work/html" "$work/pages/contents.html"
+python3 docs/site/make_index.py "$work/html" docs/site/synonyms.json
 mv "$work/html" out/site
 python3 docs/site/check_links.py out/site || die "links lead nowhere; they are listed above"
 if [ "$check" = yes ]; then
   require_packages "${docs_check_packages[@]}"
+  say "compiling the reference's lines of use"
+  python3 docs/site/check_uses.py || die "lines of use do not compile; the compiler's messages are above"
   say "looking at the pages"
-  python3 docs/site/check_widths.py out/site out/site_pictures || die \
-    "pages are wider than their windows; they are listed above"
+  python3 docs/site/check_pages.py out/site docs/site/questions.json out/site_pictures || die \
+    "the pages have the faults listed above"
 fi
 say "out/site/index.html"

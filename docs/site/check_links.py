@@ -37,10 +37,10 @@ def main():
     for name in sorted(os.listdir(site)):
         if name.endswith('.html'):
             pages[name] = Page(open(os.path.join(site, name), encoding='utf-8').read())
-    with open(os.path.join(site, 'names.js'), encoding='utf-8') as script:
-        names = json.loads(script.read()[len('const names = ') :].rstrip(';\n'))
-    pages['names.js'] = Page('')
-    pages['names.js'].links = [(1, place) for _, place in names]
+    with open(os.path.join(site, 'search_index.js'), encoding='utf-8') as script:
+        index = json.loads(script.read().split('const searchIndex = ')[1].rstrip(';\n'))
+    pages['search_index.js'] = Page('')
+    pages['search_index.js'].links = [(1, place) for _, _, place, _, _ in index]
     broken = links = 0
     reached = {'index.html'}
     for name, page in pages.items():
@@ -60,7 +60,7 @@ def main():
             if why:
                 broken += 1
                 print(f'{name}:{line}: {link} {why}')
-    for name in sorted(set(pages) - reached - {'names.js'}):
+    for name in sorted(set(pages) - reached - {'search_index.js', '404.html'}):
         if name.startswith(
             'dir_'
         ):  # the list of headers names their folders, but not the outermost one

@@ -1,6 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Doxygen's filter for headers: the comment a file opens with becomes the file's documentation. Lines stay where they are.
-NR == 1 { print "/// \\file"; opening = 1; next }
+# Doxygen's filter for headers. The comment a file opens with becomes the file's documentation; what
+# a header declares belongs to the group of its room (groups.dox), operators and models to that of
+# their system; the label Error: is no link to the class. Lines stay where they are.
+NR == 1 {
+  print "/// \\file"
+  opening = 1
+  room = FILENAME
+  sub(/\/[^\/]*$/, "", room)
+  sub(/.*\//, "", room)
+  if (room == "operators") {
+    room = FILENAME
+    sub(/.*\//, "", room)
+    sub(/(_[a-z]+)?\.hpp$/, "", room)
+    if (room == "scalar") room = "operators"  # scalar_type.hpp
+  }
+  next
+}
 opening && /^\/\// {
   line = $0
   sub(/^\/\//, "", line)
@@ -10,4 +25,6 @@ opening && /^\/\// {
 }
 /^extern template/ { dropped = 1 }
 dropped { dropped = !/;$/; print ""; next }
-{ opening = 0; print }
+/^namespace eigen_rope(::[a-z]+)? \{$/ { print $0 " /** \\addtogroup reference_" room " */ /** @{ */"; opening = 0; next }
+/^\}  \/\/ namespace eigen_rope(::[a-z]+)?$/ { print "/** @} */ " $0; next }
+{ opening = 0; sub(/- Error: /, "- %Error: "); print }

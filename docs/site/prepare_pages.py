@@ -51,6 +51,8 @@ def target(path, link):
     if not file:
         return '@ref ' + PAGES[path] + '_' + fragment.replace('-', '_')
     there = os.path.normpath(os.path.join(os.path.dirname(path), file))
+    if there == 'examples':
+        return '@ref examples'
     if os.path.isdir(there):
         there = os.path.join(there, 'README.md')
     if not os.path.isfile(there):
@@ -115,37 +117,57 @@ def unwrapped(lines):
     return out
 
 
+def language_of(code, fence):
+    """What finish_pages.py takes a block for; text is a program's output."""
+    if fence == 'cmake':
+        return 'cmake'
+    command = r'\s*(\$ |sudo |cmake |ctest |git |g\+\+ |cd |tar |pip |conan |vcpkg |spack |scripts/|build/|eigen-rope )'
+    return 'shell' if any(re.match(command, line) for line in code) else 'text'
+
+
+def block(code, fence=''):
+    """A block of code that is not C++, as Doxygen wants it."""
+    language = language_of(code, fence)
+    return ['```{.unparsed}', f'@@{language}@@', *code, '```']
+
+
 def convert(path):
     lines = unwrapped(open(path, encoding='utf-8').read().split('\n'))
     out = []
     titled = False
-    in_fence = in_comment = in_indented = False
+    in_comment = False
+    fence = indented = code = None
     blank = True
     headings = sum(1 for line in lines if line.startswith('## '))
-    for line in lines:
+    for line in [*lines, None]:
         if in_comment:
             in_comment = '-->' not in line
             continue
-        if in_fence:
-            in_fence = not line.startswith('```')
-            out.append(line)
+        if fence is not None:
+            if line.startswith('```'):
+                out += ['```{.cpp}', *code, '```'] if fence == 'cpp' else block(code, fence)
+                fence = None
+            else:
+                code.append(line)
             continue
-        if in_indented and line.strip() and not line.startswith('    '):
-            while out[-1] == '':
-                out.pop()
-            out += ['```', '']
-            in_indented = False
+        if indented is not None:
+            if line is not None and (line.startswith('    ') or not line.strip()):
+                indented.append(line[4:])
+                continue
+            while indented[-1] == '':
+                indented.pop()
+            out += [*block(indented), '']
+            indented = None
+        if line is None:
+            break
         if line.startswith('```'):
-            in_fence = True
-            language = line[3:].strip()
-            out.append('```{.cpp}' if language == 'cpp' else '```{.unparsed}')
+            fence, code = line[3:].strip(), []
         elif line.startswith('<!--'):
             in_comment = '-->' not in line
-        elif in_indented:
-            out.append(line[4:])
+            blank = True
+            continue
         elif line.startswith('    ') and blank:
-            out += ['```{.unparsed}', line[4:]]
-            in_indented = True
+            indented = [line[4:]]
         elif line.startswith('# ') and not titled:
             titled = True
             out += [f'{line} {{#{PAGES[path]}}}', '']
@@ -158,15 +180,13 @@ def convert(path):
         else:
             out.append(prose(path, line))
         blank = not line.strip()
-    if in_indented:
-        out.append('```')
     return '\n'.join(out) + '\n'
 
 
 def listing(path):
     text = open(path, encoding='utf-8').read()
-    language = '.cpp' if path.endswith(('.cpp', '.hpp')) else '.unparsed'
-    return f'# {path} {{#{PAGES[path]}}}\n\n```{{{language}}}\n{text}```\n'
+    language, mark = ('.cpp', '') if path.endswith(('.cpp', '.hpp')) else ('.unparsed', '@@text@@\n')
+    return f'# {path} {{#{PAGES[path]}}}\n\n```{{{language}}}\n{mark}{text}```\n'
 
 
 def title_of(path):
@@ -229,6 +249,8 @@ def main():
             words = first_words(path).replace('|', '&#124;')
             file.write(f'| @ref {PAGES[path]} "{os.path.basename(path)}" | {words} |\n')
 
+    with open(os.path.join(out, 'contents.html'), 'w', encoding='utf-8') as file:
+        file.write('\n'.join(nav) + '\n')
     header = open('docs/site/header.html', encoding='utf-8').read()
     with open(os.path.join(out, 'header.html'), 'w', encoding='utf-8') as file:
         file.write(header.replace('<!-- nav -->', '\n'.join(nav)))
