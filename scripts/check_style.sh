@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Form: clang-format has nothing to change, shellcheck nothing to say, comments and prose are at
-# most 100 columns wide, every source names its licence, headers have at most 400 lines, no room
+# most 100 columns wide, no paragraph of a page has more than 120 words, every source names its licence, headers have at most 400 lines, no room
 # includes one above it, and the list of public names is true.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,7 +42,7 @@ for file in "${licensed[@]}"; do
     "$file: neither of the first two lines is '// SPDX-License-Identifier: Apache-2.0'"
 done
 
-python3 scripts/check_widths.py || fail "the lines above are wider than 100 columns"
+python3 scripts/check_widths.py || fail "the lines above are wider than 100 columns, or hard to read"
 
 mapfile -t headers < <(git ls-files '*.hpp')
 for file in "${headers[@]}"; do

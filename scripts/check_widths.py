@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether comments and prose are at most 100 columns wide.
+"""Whether comments and prose are at most 100 columns wide, and pages can be read.
 
-usage: check_widths.py    names each line that is wider, exits 1 if there is one
+usage: check_widths.py    names each line that is wider, each paragraph of a page that has more than
+                          120 words, and each heading with the name of a file; exits 1 if there is
+                          one
 
 Looked at: comments of C++, CMake, shell and Python sources, and what is prose in Markdown, which is
 everything but code (also that in HTML comments), tables, headings and images. The code itself is
@@ -14,6 +16,7 @@ import subprocess
 import sys
 
 WIDTH = 100
+WORDS = 120
 
 
 def comments(lines, mark):
@@ -37,6 +40,23 @@ def prose(lines):
     return found
 
 
+def unreadable(lines):
+    """(number, why) of a page's paragraphs that are too long, and of its headings with files."""
+    found = []
+    words, begin, last = 0, 0, 0
+    for number, line in [*prose(lines), (None, "")]:
+        if number is None or number != last + 1 or not line.strip() or re.match(r"\s*[-*\d]+\.? ", line):
+            if words > WORDS:
+                found.append((begin, f"the paragraph has {words} words"))
+            words, begin = 0, number
+        words += len(line.split())
+        last = number
+    for number, line in lines:
+        if re.match(r"#+ .*(?<!llama)\.(hpp|cpp|h|md|sh|py|json|txt)\b", line):
+            found.append((number, "the heading names a file"))
+    return found
+
+
 def main():
     patterns = ["*.cpp", "*.hpp", "*.sh", "*.py", "*.cmake", "*CMakeLists.txt", "*.md"]
     files = subprocess.run(
@@ -48,6 +68,7 @@ def main():
             lines = list(enumerate(file.read().splitlines(), 1))
         if path.endswith(".md"):
             looked_at = prose(lines)
+            wide += [f"{path}:{number}: {why}" for number, why in unreadable(lines)]
         else:
             looked_at = comments(lines, "//" if path.endswith(("cpp", "hpp")) else "#")
         wide += [

@@ -4,7 +4,7 @@
 //
 // A rate in radians is divided by 2 pi once per pair (rate_in_turns). Then the angle of an entry is
 // reduced exactly by dropping whole turns from the error-free product, and what is left splits into
-// k/128 of a turn, looked up, and a rest of at most 1/256, for which three or four terms of the
+// k/128 of a turn, looked up, and a rest of at most 1/256, for which a few terms of the
 // series are enough. Private to the library.
 #pragma once
 

@@ -9,7 +9,7 @@
 //
 // x has shape [D, ...], a and b have [R/2, ...], and the result has x's shape. This form serves to
 // read and to compare with: Eigen evaluates slices and concatenations coefficient by coefficient,
-// so it is 40 to 1000 times slower than memory allows. Split-half pairs take 2 casts, 2 slices, 4
+// so it is 40 to 1000 times slower than memory allows. Split-half pairs take 3 casts, 2 slices, 4
 // broadcasts, 4 products, 2 sums and 1 concatenation; the temporaries are 4 tensors of one member's
 // coefficients, [R/2, ...] with the table's extents. Interleaved pairs of float and double have a
 // stock form at the speed of a loop, the product of complex numbers in composed_complex.hpp. The

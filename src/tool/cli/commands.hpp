@@ -3,7 +3,7 @@
 // The commands of the program `eigen-rope`: each adds its options to the parser and says what to
 // run if it was called.
 //
-//   Command add_verify(CLI::App& app);   in command_verify.cpp, the only file that knows its
+//   Command add_verify(CLI::App& app);   in verify/command.cpp, the only file that knows its
 //                                        options
 //
 // run() prints its results (print_text, terminal.hpp) and returns the exit code; what cannot be

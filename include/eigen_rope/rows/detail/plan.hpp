@@ -3,10 +3,10 @@
 // What one row's rotation does, checked once and laid out for a loop.
 //
 // A pairing over a row of D elements becomes one or two runs: stretches of pairs whose members,
-// results and table entries each advance by a constant step. half is one run of step 1, interleaved
-// one of step 2, quarter two of step 1, interleaved_to_split_half one that reads in steps of 2 and
-// writes in steps of 1. The transposed directions swap where a run reads and writes. No data and no
-// scalar type here.
+// results and table entries each advance by a constant step. split_half is one run of step 1,
+// interleaved one of step 2, quarter two of step 1, interleaved_to_split_half one that reads in
+// steps of 2 and writes in steps of 1. Backward and inverse swap where a run reads and writes. A
+// plan knows neither data nor a scalar type.
 #pragma once
 
 #include <array>
