@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Form: clang-format has nothing to change, shellcheck nothing to say, comments and prose are at
-# most 100 columns wide, no paragraph of a page has more than 120 words, every source names its licence, headers have at most 400 lines, no room
-# includes one above it, and the list of public names is true.
+# most 100 columns wide, no paragraph of a page has more than 120 words, every source names its
+# licence, headers have at most 400 lines, no room includes one above it, and the list of public
+# names is true.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh

@@ -8,6 +8,7 @@ of the main pages go to PICTURES
 - No page is wider than its window, at 1280 and at 390 pixels, and no figure is missing.
 - Each link to a place inside a page, from a page or from the search, brings that place on screen.
 - Each query of QUESTIONS (JSON) finds its page first.
+- The search field takes a query, arrow keys and Enter, and says when nothing is found.
 - Each question of QUESTIONS is answered after at most three clicks from the front page: each click
   is the text of a link that is on the page, and the answer is on screen after the last.
 
@@ -86,6 +87,32 @@ function asks() {
     }
   }
 }
+async function types() {
+  const frame = newFrame(1280);
+  await load(frame, 'index.html');
+  const page = frame.contentDocument, field = page.getElementById('find'), list = page.getElementById('found');
+  const press = (key, target) => target.dispatchEvent(new frame.contentWindow.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  const type = async query => {
+    field.value = query;
+    field.dispatchEvent(new frame.contentWindow.Event('input'));
+    for (let i = 0; i < 100 && !list.children.length; ++i) await new Promise(done => setTimeout(done, 20));
+  };
+  press('/', page.body);
+  if (page.activeElement !== field) findings.push('the key / does not lead to the search field');
+  await type('xyzzy');
+  if (!list.textContent.includes('Nothing found')) findings.push('the search does not say that nothing is found');
+  list.replaceChildren();
+  await type('qwen');
+  press('ArrowDown', field);
+  const second = list.querySelectorAll('a')[1];
+  if (!second || !second.classList.contains('chosen')) findings.push('the arrow keys do not choose a result');
+  press('ArrowUp', field);
+  const gone = new Promise(done => { frame.onload = done; setTimeout(done, 2000); });
+  press('Enter', field);
+  await gone;
+  if (!frame.contentWindow.location.pathname.endsWith('/models.html')) findings.push('Enter does not lead to the result');
+  frame.remove();
+}
 async function clicks() {
   for (const { question, clicks, answer } of questions) {
     const frame = newFrame(1280);
@@ -104,7 +131,7 @@ async function clicks() {
   }
 }
 (async () => {
-  await looks(); await leads(); asks(); await clicks();
+  await looks(); await leads(); asks(); await types(); await clicks();
   const result = Object.assign(document.createElement('pre'), { id: 'result', textContent: 'looked at\\n' + findings.map(line => line + '\\n').join('') + 'done' });
   document.body.replaceChildren(result);
 })();
