@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # gnuplot -c peers.gnuplot FOLDER_OF_DATA OUTPUT TERMINAL PEERS RECORDED
-# float above, float16 below. Bars begin at memcpy's time: upwards slower, downwards faster. Each peer has two, split-half and interleaved pairs.
-# PEERS is how many there are; RECORDED lists the numbers, from 1, of those whose figures are of another run: they are hatched.
+# float above, float16 below. Bars begin at memcpy's time: upwards slower, downwards faster. Each
+# peer has two, split-half and interleaved pairs. PEERS is how many there are; RECORDED lists the
+# numbers, from 1, of those whose figures are of another run: they are hatched.
 folder = ARG1
 set output ARG2
 if (ARG3 eq "svg") {
   set terminal svg size 960,640 font "DejaVu Sans,13" background "white"
+  left_margin = 0.085
 } else {
   set terminal pngcairo size 1440,960 font "DejaVu Sans,13" fontscale 1.35 linewidth 1.4 background "white"
+  left_margin = 0.1
 }
 peers = int(ARG4)
 is_recorded(peer) = strstrt(ARG5, sprintf("%d", peer)) > 0
@@ -28,7 +31,7 @@ set xtics scale 0
 set ytics ("0.2" 0.2, "0.5" 0.5, "memcpy" 1, "2" 2, "5" 5, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500)
 set grid y lc rgb "#dddddd" lw 0.6
 set style fill solid 1.0 noborder
-set multiplot layout 2,1 margins 0.085,0.99,0.05,0.885 spacing 0.09
+set multiplot layout 2,1 margins left_margin,0.99,0.05,0.885 spacing 0.09
 set label 1 "times over memcpy; dark: split-half pairs, light: interleaved pairs" at screen 0.53,0.905 center font ",11.5" textcolor rgb "#444444"
 
 do for [panel = 1:2] {

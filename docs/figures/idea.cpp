@@ -18,7 +18,7 @@ namespace {
 /// Which slots of a row of 12 belong together, read and written, for the four pairings with a
 /// window of 8 at offset 2.
 std::string pairings() {
-  constexpr double cell = 44, left = 150, row = 104, top = 36;
+  constexpr double cell = 44, left = 160, row = 104, top = 36;
   constexpr int window = 8, offset = 2, width = 12;
   const std::array<std::pair<const char*, eigen_rope::PairKind>, 4> kinds{
       {{"split_half", eigen_rope::PairKind::split_half},
@@ -33,8 +33,9 @@ std::string pairings() {
   for (const auto& [name, kind] : kinds) {
     const std::string words = name;
     if (words.size() > 15) {
-      svg.text({8, y + 30}, "interleaved_");
-      svg.text({8, y + 50}, "to_half");
+      const std::size_t cut = words.find("split");
+      svg.text({8, y + 30}, words.substr(0, cut));
+      svg.text({8, y + 50}, words.substr(cut));
     } else {
       svg.text({8, y + 40}, words);
     }
@@ -80,7 +81,7 @@ std::string turning() {
       svg.line(centre, tip, fmt::format("s{}{}", series, position == 0 ? "" : " thin"));
       svg.circle(tip, position == 0 ? 5 : 3.5, fmt::format("f{}", series));
       const bool crowded = rate < 0.1 && position % 4 != 0;
-      const double off = radius + 15;
+      const double off = radius + (rate < 0.1 ? 19 : 15);
       if (!crowded) {
         svg.text({centre.x + off * std::cos(t), centre.y - off * std::sin(t) + 4},
                  std::to_string(position), "quiet small middle");
@@ -141,7 +142,7 @@ std::string distance() {
   Svg svg(740, 360, "The product of a rotated query and key depends on their distance only");
   Plot plot(
       svg, {62, 40}, 640, 256,
-      {0,
+      {-2,
        farthest,
        false,
        "tokens between query and key",

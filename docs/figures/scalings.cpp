@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <eigen_rope/choices/frequencies.hpp>
 #include <eigen_rope/tables/xpos.hpp>
@@ -38,7 +39,7 @@ std::vector<Point> by_pair(const eigen_rope::Frequencies& frequencies) {
 
 /// Tokens in which each pair turns once, on a logarithmic axis, before and after.
 std::string draw(const Wavelengths& figure) {
-  Svg svg(740, 400, figure.title);
+  Svg svg(740, 412, figure.title);
   const auto pairs = static_cast<double>(figure.before.pairs());
   Axis x{0, pairs, false, "pair", {}};
   for (int k = 0; k <= static_cast<int>(pairs); k += static_cast<int>(pairs) / 4)
@@ -51,16 +52,22 @@ std::string draw(const Wavelengths& figure) {
   plot.level(figure.original, fmt::format("original context, {:.0f} tokens", figure.original));
   plot.level(figure.longer, fmt::format("longer context, {:.0f} tokens", figure.longer));
   plot.curve(by_pair(figure.before), "line");
+  // The names of the curves stand below the axis, row by row.
+  constexpr double sample = 30, space = 10, character = 7.5, left = 70, right = 660;
+  Point at{left, 380};
+  const auto name = [&](const std::string& words, const std::string& style) {
+    const double width = sample + space + character * static_cast<double>(words.size());
+    if (at.x + width > right) at = {left, at.y + 20};
+    svg.line({at.x, at.y - 4}, {at.x + sample, at.y - 4}, style);
+    svg.text({at.x + sample + space, at.y}, words, "small");
+    at.x += width + 2 * space;
+  };
+  name("unscaled", "line");
   int series = 0;
-  double y = figure.after.size() > 2 ? 268 : 290;
-  svg.line({430, y - 4}, {460, y - 4}, "line");
-  svg.text({470, y}, "unscaled", "small");
   for (const Curve& curve : figure.after) {
     const std::string style = fmt::format("s{}", series++);
     plot.curve(by_pair(curve.frequencies), style);
-    y += 20;
-    svg.line({430, y - 4}, {460, y - 4}, style);
-    svg.text({470, y}, curve.words, "small");
+    name(curve.words, style);
   }
   return svg.finish();
 }
@@ -144,13 +151,16 @@ std::string xpos() {
              2048,
              false,
              "tokens between query and key",
-             {{0, "0"}, {512, "512"}, {1024, "1024"}, {2048, "2048"}}},
-            {0,
+             {{0, "0"}, {512, "512"}, {1024, "1024"}, {1536, "1536"}, {2048, "2048"}}},
+            {-0.08,
              1.05,
              false,
              "share of q · k that is left, scale base 512",
              {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
   int series = 0;
+  // Names stand beside the ends of curves, at least a line apart.
+  constexpr double line = 15;
+  double lowest = plot.at(0, -0.08).y;
   for (const int k : {0, 16, 32, 63}) {
     std::vector<Point> points;
     for (int d = 0; d <= 2048; d += 64) {
@@ -164,10 +174,9 @@ std::string xpos() {
       points.push_back({static_cast<double>(d), of_q.cos()[k] * of_k.cos()[k]});
     }
     plot.curve(points, fmt::format("s{}", series++));
-    svg.text({plot.at(2048, 0).x + 6, plot.at(0, points.back().y).y + (k == 0    ? 12
-                                                                       : k == 16 ? -4
-                                                                                 : 5)},
-             fmt::format("pair {}", k), "small");
+    const double beside = std::min(lowest, plot.at(0, points.back().y).y + 5);
+    svg.text({plot.at(2048, 0).x + 8, beside}, fmt::format("pair {}", k), "small");
+    lowest = beside - line;
   }
   return svg.finish();
 }

@@ -140,7 +140,7 @@ void Plot::dots(const std::vector<Point>& points, double radius, const std::stri
 void Plot::level(double y, const std::string& words) {
   const double here = at(x_.first, y).y;
   svg_.line({corner_.x, here}, {corner_.x + width_, here}, "dash");
-  svg_.text({corner_.x + 8, here - 6}, words, "quiet small");
+  svg_.text({corner_.x + 8, here - 7}, words, "quiet small");
 }
 
 void Plot::label(double x, double y, const std::string& words, const std::string& style) {

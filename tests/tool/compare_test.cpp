@@ -17,6 +17,7 @@
 #include "tool/compare/plot.hpp"
 #include "tool/compare/report.hpp"
 #include "tool/inspect/scaling_text.hpp"
+#include "tool/io/panels.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -531,6 +532,53 @@ INSTANTIATE_TEST_SUITE_P(
           "max_position_embeddings": 163840, "rope_theta": 10000.0, "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.707,
           "mscale_all_dim": 0.707, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 4096}})"}),
     [](const auto& test) { return std::string(test.param.gguf); });
+
+TEST(PanelRoom, WordsAtALevelAvoidCurvesAndOtherWords) {
+  const auto label_beside = [](const std::vector<PanelPoint>& curve, const PanelArea& taken) {
+    PanelRoom room(0.1, 0.35);
+    room.curve(curve);
+    room.level(0.5);
+    room.words(taken);
+    return room.label(2, "half a turn", 0.5, 3);
+  };
+  const PanelArea nowhere{2, 3, 2, 3};
+  EXPECT_THAT(label_beside({{0, 0.9}, {1, 0.9}}, nowhere), HasSubstr("right offset 0,0.5 "));
+  EXPECT_THAT(label_beside({{0.8, 0.53}, {1, 0.53}}, nowhere), HasSubstr("right offset 0,-0.5 "));
+  EXPECT_THAT(label_beside({{0, 0}, {1, 0.55}}, nowhere),
+              HasSubstr("at graph 0.0200, first 3 left offset 0,0.5 "));
+  // A curve between its ends, and words at both.
+  EXPECT_THAT(label_beside({{0.85, 0}, {0.85, 1}}, {0, 0.4, 0, 1}),
+              HasSubstr("first 3 left offset 0,0.5 "));
+  // Without any room it stands where it would stand alone.
+  EXPECT_THAT(label_beside({{0, 0.5}, {1, 0.5}}, {0, 1, 0, 1}), HasSubstr("right offset 0,0.5 "));
+  // The second of two labels at one level.
+  PanelRoom room(0.1, 0.35);
+  EXPECT_THAT(room.label(2, "words", 0.5, 3), HasSubstr("right offset 0,0.5 "));
+  EXPECT_THAT(room.label(3, "words", 0.5, 3), HasSubstr("right offset 0,-0.5 "));
+  EXPECT_THAT(room.label(4, "words", 0, 3), HasSubstr("right offset 0,0.5 "));
+}
+
+TEST(PanelRoom, AnAxisGoesOnAboveCurvesThatWouldPassUnderTheKey) {
+  const auto range_of = [](double first, double last) {
+    return range_below_key(1e-4, 1, {"a", "b"}, [&](const AxisRange& axis) {
+      PanelRoom room(0.1, 0.35);
+      room.curve({{0, axis.share(first)}, {1, axis.share(last)}});
+      return room;
+    });
+  };
+  EXPECT_LT(range_of(1, 1e-4).last, 2);
+  EXPECT_GT(range_of(1e-4, 1).last, 5);
+  EXPECT_NEAR(range_of(1e-4, 1).share(1.5), 1 - key_height(2), 1e-12);
+  // One value: still a power of ten on the axis.
+  const AxisRange one = AxisRange::logarithmic(0.3, 0.3, 0);
+  EXPECT_NEAR(one.last / one.first, 20, 1e-12);
+}
+
+TEST(PanelRoom, LongNamesLoseTheirBeginning) {
+  EXPECT_EQ(short_name("model.json", 10), "model.json");
+  EXPECT_EQ(short_name("a/model.json", 10), "...el.json");
+  EXPECT_EQ(short_name("a/model.json", 0), "...");
+}
 
 TEST(CompareProgram, TheExitCodeIsThatOfDiff) {
   const TemporaryFolder folder;

@@ -195,5 +195,12 @@ TEST(Plots, SayWhyTheyFailedBeforeAnyWork) {
             "[rope] -: a picture's name must end in .svg or .png\n");
 }
 
+TEST(Plots, AreWrittenIntoAFolderNamedRelatively) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "pictures");
+  EXPECT_EQ(bash(folder, tool + words + "--plot pictures/x.svg").err, "");
+  EXPECT_TRUE(std::filesystem::exists(folder / "pictures/x.svg"));
+}
+
 }  // namespace
 }  // namespace eigen_rope::tool

@@ -14,14 +14,17 @@ namespace eigen_rope::tool {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
+// Where the panels of rates and angles stand in the picture's width.
+constexpr double rates_left = 0.075, rates_right = 0.325;
+constexpr double angles_left = 0.745, angles_right = 0.985;
 
 std::string title_of(const Comparison& comparison, const LayerComparison& layer) {
-  constexpr std::size_t room = 50;
-  const auto name = [](const std::string& text) {
-    return text.size() <= room ? text : "..." + text.substr(text.size() - room);
-  };
-  return name(comparison.name_a) + "  and  " + name(comparison.name_b) +
-         (layer.layer_type.empty() ? "" : ", " + layer.layer_type);
+  const std::string between = "  and  ";
+  const std::string type = layer.layer_type.empty() ? "" : ", " + layer.layer_type;
+  const std::size_t rest = std::min(title_length, between.size() + type.size());
+  const std::size_t longest = (title_length - rest) / 2;
+  return short_name(comparison.name_a, longest) + between + short_name(comparison.name_b, longest) +
+         type;
 }
 
 class Row {
@@ -46,29 +49,62 @@ class Row {
 
   std::string script(const PanelRow& row) const {
     std::string text = row.title(title_of(all_, layer_));
-    text += row.panel(0.075, 0.325, "rate of each pair") + axis_of_pairs() +
-            fmt::format(
-                "set ylabel 'rad per token' offset 1,0\nset logscale y\nset format y "
-                "'10^{{%T}}'\nset key top right samplen 1.5 spacing 1.1\n"
-                "plot $rates{0} using 1:2 with lines lc rgb '{1}' lw 2.5 title 'a', $rates{0} "
-                "using 1:3 with points pt 7 ps 0.5 lc rgb "
-                "'{2}' title 'b'\nunset logscale y\nset format y '%g'\nunset label\n",
-                number_, panel_blue, panel_orange);
+    text += row.panel(rates_left, rates_right, "rate of each pair") + axis_of_pairs() +
+            rates_panel() + "unset label\n";
     text += row.panel(0.41, 0.655, "rate of b over rate of a") + axis_of_pairs() + ratio_range() +
             fmt::format(
-                "set ylabel 'ratio' offset 1,0\nunset key\nplot 1 with lines lc rgb '{1}' lw 1, "
+                "set ylabel 'ratio' offset -0.5,0\nunset key\nplot 1 with lines lc rgb '{1}' lw 1, "
                 "$rates{0} using 1:4 with linespoints pt 7 ps "
                 "0.4 lw 1.5 lc rgb '{2}'\n",
                 number_, panel_grey, panel_blue);
-    text += row.panel(0.745, 0.985, "how far apart the angles are") + angle_panel();
+    text += row.panel(angles_left, angles_right, "how far apart the angles are") + angle_panel();
     return text;
   }
 
  private:
+  std::size_t pairs() const { return std::max(layer_.a.pairs.size(), layer_.b.pairs.size()); }
+
   std::string axis_of_pairs() const {
+    return fmt::format("set xlabel 'pair'\nset xrange [-1:{}]\nset ytics auto\n", pairs()) +
+           pair_tics('x', pairs());
+  }
+
+  /// What the panel of rates draws, on such an axis.
+  PanelRoom room_of_rates(const AxisRange& range) const {
+    PanelRoom room(rates_left, rates_right);
+    for (const LayerInspection* layer : {&layer_.a, &layer_.b}) {
+      std::vector<PanelPoint> points;
+      for (std::size_t k = 0; k < layer->pairs.size(); ++k) {
+        const double rate = std::fabs(static_cast<double>(layer->pairs[k].rate));
+        if (rate > 0)
+          points.push_back(
+              {static_cast<double>(k + 1) / static_cast<double>(pairs() + 1), range.share(rate)});
+      }
+      room.curve(points);
+    }
+    return room;
+  }
+
+  std::string rates_panel() const {
+    double least = 1, most = 1e-300;
+    for (const LayerInspection* layer : {&layer_.a, &layer_.b}) {
+      for (const PairInspection& pair : layer->pairs) {
+        const double rate = std::fabs(static_cast<double>(pair.rate));
+        if (rate == 0) continue;
+        least = std::min(least, rate);
+        most = std::max(most, rate);
+      }
+    }
+    most = std::max(least, most);
+    const AxisRange range = range_below_key(
+        least, most, {"a", "b"}, [&](const AxisRange& axis) { return room_of_rates(axis); });
     return fmt::format(
-        "set xlabel 'pair'\nset xrange [-1:{}]\nset yrange [*:*]\nset xtics auto\nset ytics auto\n",
-        std::max(layer_.a.pairs.size(), layer_.b.pairs.size()));
+        "set ylabel 'rad per token' offset 0.5,0\nset logscale y\nset format y '10^{{%T}}'\n"
+        "set yrange [{3:.6g}:{4:.6g}]\nset key top right samplen 1.5 spacing 1.1\n"
+        "plot $rates{0} using 1:2 with lines lc rgb '{1}' lw 2.5 title 'a', $rates{0} "
+        "using 1:3 with points pt 7 ps 0.5 lc rgb '{2}' title 'b'\n"
+        "unset logscale y\nset format y '%g'\n",
+        number_, panel_blue, panel_orange, range.first, range.last);
   }
 
   /// Where everything is equal gnuplot would complain of an empty range.
@@ -97,25 +133,27 @@ class Row {
              "ytics\n"
              "unset xlabel\nunset ylabel\nunset key\nplot -1\nunset label 1\n";
     }
+    const double end = std::max(2.0, last);
+    const AxisRange range = AxisRange::logarithmic(std::min(0.04, median > 0 ? median : widest),
+                                                   std::max(pi, widest * end), key_height(2));
     std::string text = fmt::format(
-        "set xlabel 'position, tokens'\nset ylabel 'radians' offset 1,0\nset logscale xy\nset "
-        "format xy '10^{{%T}}'\nset xrange "
-        "[1:{:.9g}]\n"
-        "set yrange [{:.6g}:{:.6g}]\nset xtics auto\nset ytics auto\nset key top left samplen 1.5 "
-        "spacing 1.1 reverse Left\n",
-        std::max(2.0, last), std::min(0.02, 0.5 * (median > 0 ? median : widest)),
-        std::max(10.0, widest * last * 30));
+        "set xlabel 'position, tokens'\nset ylabel 'radians' offset 0.5,0\nset logscale xy\nset "
+        "format xy '10^{{%T}}'\nset xrange [1:{:.9g}]\nset yrange [{:.6g}:{:.6g}]\n"
+        "set xtics auto\nset ytics auto\nset key top left samplen 1.5 spacing 1.1 reverse Left\n",
+        end, range.first, range.last);
+    const std::string widest_words = fmt::format("pair {}, the widest", layer_.widest);
     const std::pair<double, std::string> marks[] = {
         {apart_radians, fmt::format("{} rad", apart_radians)}, {pi, "half a turn"}};
+    PanelRoom room(angles_left, angles_right);
+    for (const double rate : {widest, median})
+      if (rate > 0) room.curve({{0, range.share(rate)}, {1, range.share(rate * end)}});
+    for (const auto& [height, name] : marks) room.level(range.share(height));
+    room.words(room.key({widest_words, "median pair"}, KeySide::left));
     int label = 2;
-    for (const auto& [height, name] : marks) {
-      text += fmt::format(
-          "set label {} '{}' at graph 0.98, first {:.9g} right offset 0,0.5 tc rgb '{}' font "
-          "',9'\n",
-          label++, name, height, panel_grey);
-    }
-    text += fmt::format("plot {:.9g} * x with lines lc rgb '{}' lw 2 title 'pair {}, the widest'",
-                        widest, panel_orange, layer_.widest);
+    for (const auto& [height, name] : marks)
+      text += room.label(label++, name, range.share(height), height);
+    text += fmt::format("plot {:.9g} * x with lines lc rgb '{}' lw 2 title '{}'", widest,
+                        panel_orange, widest_words);
     if (median > 0)
       text += fmt::format(", {:.9g} * x with lines lc rgb '{}' lw 2 title 'median pair'", median,
                           panel_blue);

@@ -62,8 +62,9 @@ void draw_picture(const fs::path& path, const PictureSize& size, const std::stri
   Draft draft(path, DraftKind::file);
   const fs::path commands = draft.path().string() + ".gp";
   std::ofstream file(commands, std::ios::binary | std::ios::trunc);
+  // gnuplot runs in the folder of both.
   file << fmt::format("set terminal {} size {},{}\nset output {}\n", terminal, size.width,
-                      size.height, quoted(draft.path().string()))
+                      size.height, quoted(draft.path().filename().string()))
        << script;
   file.close();
   std::error_code ignored;
