@@ -96,7 +96,7 @@ tidy() {
   local sources tool='^(build/asan-ubsan/)?src/tool/' library='^(build/asan-ubsan/CMakeFiles|src)/'
   sources=$(sed -n 's/^  "file": "\(.*\)",*$/\1/p' build/asan-ubsan/compile_commands.json | sed "s|^$PWD/||" | sort -u |
     grep -vE \
-      'cmake_pch|/headers/|/(docs_[a-z_]+|[a-z_]+_native|precompiled_for_[a-z]+)\.dir/|^bench/(compile|peers)/')
+      'cmake_pch|/headers/|/(docs_[a-z_]+|[a-z_]+_native|precompiled_for_[a-z_]+)\.dir/|^bench/(compile|peers)/')
   {
     grep -vE "$tool" <<<"$sources" | grep -E "$library" | with_checks -bugprone-suspicious-include
     grep -E "$tool" <<<"$sources" | with_checks '-bugprone-suspicious-include,-clang-analyzer-*'

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// extract_blocks PAGE.md PAGE.cpp NAME: makes a program of the C++ blocks of a page, so that a
-// stale block fails the build or the test.
+// extract_blocks FOLDER PAGES.cpp PAGE.md...: makes one program of the C++ blocks of pages, so that
+// a stale block fails the build or the test. Pages are named from FOLDER; PAGES.cpp PAGE.md runs
+// the blocks of one.
 //
-// Each block fenced as cpp becomes a function, and all of them run in order; compilers and failures
+// Each block fenced as cpp becomes a function, and a page's run in order; compilers and failures
 // name the page and its line. What a block needs and the reader does not is in HTML comments, which
 // no renderer shows:
 //
@@ -65,10 +66,10 @@ std::string code_until(Page& page, std::istream& in, int& line, const std::strin
   refuse(page, from, "this has no end");
 }
 
-Page read(const std::string& path, const std::string& name) {
+Page read(const std::string& folder, const std::string& name) {
   Page page;
   page.name = name;
-  std::ifstream in(path);
+  std::ifstream in(folder + '/' + name);
   if (!in) refuse(page, 0, "cannot be read");
   std::string before;
   bool outside = false;
@@ -105,21 +106,33 @@ Page read(const std::string& path, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: extract_blocks PAGE.md PAGE.cpp NAME\n";
+  if (argc < 4) {
+    std::cerr << "usage: extract_blocks FOLDER PAGES.cpp PAGE.md...\n";
     return 2;
   }
-  const Page page = read(argv[1], argv[3]);
+  std::vector<Page> pages;
+  for (int i = 3; i < argc; ++i) pages.push_back(read(argv[1], argv[i]));
   std::ofstream out(argv[2]);
-  out << "// Made of " << page.name << " by extract_blocks.\n"
-      << page.top << page.includes << "#include \"run_blocks.hpp\"\n\n";
-  out << "namespace {\n\n" << page.declarations << '\n';
-  for (const Block& block : page.blocks)
-    out << "void block_at_line_" << block.line << "() {\n" << block.code << "}\n\n";
-  out << "}  // namespace\n\nint main() {\n  return run_blocks(\"" << page.name << "\", {\n";
-  for (const Block& block : page.blocks)
-    out << "    {" << block.line << ", block_at_line_" << block.line << "},\n";
-  out << "  });\n}\n";
+  out << "// Made by extract_blocks.\n";
+  for (const Page& page : pages) out << page.top;
+  for (const Page& page : pages) out << page.includes;
+  out << "#include \"run_blocks.hpp\"\n\nnamespace {\n";
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    out << "\nnamespace page_" << i << " {\n\n" << pages[i].declarations << '\n';
+    for (const Block& block : pages[i].blocks)
+      out << "void block_at_line_" << block.line << "() {\n" << block.code << "}\n\n";
+    out << "}  // namespace page_" << i << '\n';
+  }
+  out << "\n}  // namespace\n\nint main(int argc, char** argv) {\n  return run_page({\n";
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    out << "    {\"" << pages[i].name << "\", {\n";
+    for (const Block& block : pages[i].blocks) {
+      out << "      {" << block.line << ", page_" << i << "::block_at_line_" << block.line
+          << "},\n";
+    }
+    out << "    }},\n";
+  }
+  out << "  }, argc, argv);\n}\n";
   out.close();
   if (!out) {
     std::cerr << argv[2] << ": cannot be written\n";
