@@ -2,6 +2,7 @@
 #include "stored_tensors.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <cstring>

@@ -5,6 +5,7 @@
 #include "eigen_rope/check/detail/gradient_problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

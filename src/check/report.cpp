@@ -2,6 +2,7 @@
 #include "eigen_rope/check/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <ostream>

@@ -2,6 +2,7 @@
 #include "eigen_rope/machine/kernel_target.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hwy/targets.h>
 
 #include <algorithm>

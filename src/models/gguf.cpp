@@ -2,6 +2,7 @@
 #include "eigen_rope/models/gguf.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "models/gguf_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "eigen_rope/numbers/shape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ostream>
 

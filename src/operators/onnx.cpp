@@ -2,6 +2,7 @@
 #include "eigen_rope/operators/onnx.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>

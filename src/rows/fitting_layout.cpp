@@ -2,6 +2,7 @@
 #include "rows/fitting_layout.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

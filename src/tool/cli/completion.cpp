@@ -2,6 +2,7 @@
 #include "tool/cli/completion.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace eigen_rope::tool {
 namespace {

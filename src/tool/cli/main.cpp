@@ -2,6 +2,7 @@
 //
 // The program `eigen-rope`: which commands there are (commands.hpp).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

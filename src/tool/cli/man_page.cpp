@@ -2,6 +2,7 @@
 #include "tool/cli/man_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tool/io/terminal.hpp"
 
