@@ -6,43 +6,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS eigen_rope eigen_rope_models EXPORT eigen_rope_targets
-  LIBRARY COMPONENT library NAMELINK_COMPONENT dev
-  ARCHIVE COMPONENT dev)
-if(EIGEN_ROPE_BUILD_TOOL)
-  install(TARGETS eigen_rope_tool COMPONENT tool)
-  if(NOT CMAKE_CROSSCOMPILING)
-    set(eigen_rope_texts ${CMAKE_CURRENT_BINARY_DIR}/src/tool/texts)
-    install(FILES ${eigen_rope_texts}/eigen-rope.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
-      COMPONENT tool)
-    install(FILES ${eigen_rope_texts}/eigen-rope DESTINATION
-      ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool)
-    install(FILES ${eigen_rope_texts}/_eigen-rope DESTINATION
-      ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tool)
-    install(FILES ${eigen_rope_texts}/eigen-rope.fish DESTINATION
-      ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tool)
-  endif()
-  if(EIGEN_ROPE_BUILD_BENCH)
-    # Where `eigen-rope bench` looks for them.
-    install(TARGETS rotate_bench rotate_bench_native rotate_report DESTINATION libexec/eigen-rope
-      COMPONENT tool)
-  endif()
-endif()
-install(DIRECTORY include/eigen_rope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
-
-set(eigen_rope_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/eigen-rope)
-install(EXPORT eigen_rope_targets NAMESPACE eigen_rope:: FILE eigen-ropeTargets.cmake DESTINATION
-  ${eigen_rope_cmake_dir} COMPONENT dev)
-configure_package_config_file(cmake/eigen-ropeConfig.cmake.in eigen-ropeConfig.cmake
-  INSTALL_DESTINATION ${eigen_rope_cmake_dir})
-write_basic_package_version_file(eigen-ropeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/eigen-ropeConfig.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/eigen-ropeConfigVersion.cmake
-  DESTINATION ${eigen_rope_cmake_dir} COMPONENT dev)
-
-# For builds without CMake. Folders are named from where the file lies, so that what is installed
-# can be moved. A static library needs its libraries named where it is linked; an Eigen without a
-# package is for its owner to name.
+# A static library needs its libraries named where it is linked; an Eigen without a package is for
+# its owner to name.
 set(eigen_rope_pc_requires)
 if(NOT EIGEN_ROPE_EIGEN_DIR)
   string(APPEND eigen_rope_pc_requires "eigen3 >= 3.4, eigen3 < 6")
@@ -50,16 +15,66 @@ endif()
 if(NOT BUILD_SHARED_LIBS)
   string(APPEND eigen_rope_pc_requires " fmt libhwy")
 endif()
-set(eigen_rope_pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
-foreach(folder LIBDIR INCLUDEDIR)
-  file(RELATIVE_PATH eigen_rope_pc_${folder} ${eigen_rope_pc_dir} ${CMAKE_INSTALL_FULL_${folder}})
-endforeach()
-foreach(package eigen-rope eigen-rope-models)
-  configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION
-    ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
-endforeach()
 
+# eigen_rope_install(PREFIX LIBDIR [EXCLUDE_FROM_ALL]): the rules, with the libraries in LIBDIR.
+# The names of the components begin with PREFIX.
+function(eigen_rope_install prefix libdir)
+  install(TARGETS eigen_rope eigen_rope_models EXPORT ${prefix}eigen_rope_targets
+    LIBRARY DESTINATION ${libdir} COMPONENT ${prefix}library NAMELINK_COMPONENT ${prefix}dev ${ARGN}
+    ARCHIVE DESTINATION ${libdir} COMPONENT ${prefix}dev ${ARGN})
+  install(DIRECTORY include/eigen_rope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT ${prefix}dev ${ARGN})
+
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/install/${libdir})
+  set(cmake_dir ${libdir}/cmake/eigen-rope)
+  install(EXPORT ${prefix}eigen_rope_targets NAMESPACE eigen_rope:: FILE eigen-ropeTargets.cmake
+    DESTINATION ${cmake_dir} COMPONENT ${prefix}dev ${ARGN})
+  configure_package_config_file(cmake/eigen-ropeConfig.cmake.in ${made}/eigen-ropeConfig.cmake
+    INSTALL_DESTINATION ${cmake_dir})
+  write_basic_package_version_file(${made}/eigen-ropeConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(FILES ${made}/eigen-ropeConfig.cmake ${made}/eigen-ropeConfigVersion.cmake
+    DESTINATION ${cmake_dir} COMPONENT ${prefix}dev ${ARGN})
+
+  # For builds without CMake. Folders are named from where the file lies, so that what is installed
+  # can be moved.
+  get_filename_component(full_libdir ${libdir} ABSOLUTE BASE_DIR ${CMAKE_INSTALL_PREFIX})
+  file(RELATIVE_PATH eigen_rope_pc_LIBDIR ${full_libdir}/pkgconfig ${full_libdir})
+  file(RELATIVE_PATH eigen_rope_pc_INCLUDEDIR ${full_libdir}/pkgconfig
+    ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  foreach(package eigen-rope eigen-rope-models)
+    configure_file(cmake/${package}.pc.in ${made}/${package}.pc @ONLY)
+    install(FILES ${made}/${package}.pc DESTINATION ${libdir}/pkgconfig
+      COMPONENT ${prefix}dev ${ARGN})
+  endforeach()
+
+  if(NOT EIGEN_ROPE_BUILD_TOOL)
+    return()
+  endif()
+  install(TARGETS eigen_rope_tool DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT ${prefix}tool ${ARGN})
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(texts ${CMAKE_CURRENT_BINARY_DIR}/src/tool/texts)
+    install(FILES ${texts}/eigen-rope.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+      COMPONENT ${prefix}tool ${ARGN})
+    install(FILES ${texts}/eigen-rope
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+      COMPONENT ${prefix}tool ${ARGN})
+    install(FILES ${texts}/_eigen-rope DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+      COMPONENT ${prefix}tool ${ARGN})
+    install(FILES ${texts}/eigen-rope.fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+      COMPONENT ${prefix}tool ${ARGN})
+  endif()
+  if(EIGEN_ROPE_BUILD_BENCH)
+    # Where `eigen-rope bench` looks for them.
+    install(TARGETS rotate_bench rotate_bench_native rotate_report DESTINATION libexec/eigen-rope
+      COMPONENT ${prefix}tool ${ARGN})
+  endif()
+endfunction()
+
+eigen_rope_install("" ${CMAKE_INSTALL_LIBDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/eigen-rope COMPONENT dev)
 if(PROJECT_IS_TOP_LEVEL)
   include(cmake/debian.cmake)
 endif()
