@@ -22,6 +22,7 @@ case "${1:-}" in
 esac
 
 require_packages clang-format shellcheck git python3
+require_git scripts/check_style.sh
 fails=0
 fail() {
   printf '%s\n' "$*" >&2

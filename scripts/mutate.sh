@@ -38,4 +38,5 @@ if [ "$mode" != run ]; then
   exec python3 tests/mutation/run_faults.py --"$mode" "${only[@]}"
 fi
 require_packages "${build_packages[@]}" libgtest-dev libgmock-dev libboost-dev python3 git
+require_git scripts/mutate.sh
 exec python3 tests/mutation/run_faults.py --run build/mutation --jobs "$jobs" "${only[@]}"

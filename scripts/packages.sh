@@ -54,6 +54,15 @@ require_packages() {
   rm -f "$log"
 }
 
+# Whether this folder is a clone of the project's repository, and not one that lies in another's.
+in_clone() { [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; }
+
+# require_git SCRIPT: for scripts that ask git what belongs to the project
+require_git() {
+  in_clone || die \
+    "$1 asks git which files belong to the project, and therefore needs a clone of its repository"
+}
+
 # python_packages REQUIREMENTS FOLDER: a Python in FOLDER that has them, made anew where the
 # requirements have changed
 python_packages() {
