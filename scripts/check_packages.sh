@@ -1,24 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Uses the library as other projects do: installed, as a folder, through pkg-config, from Debian
-# packages.
+# packages, by the recipes of packaging/ and from the source archive.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5] [--consumers]
+usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5]
+                                 [--consumers | --recipes]
   Builds static and shared libraries, installs them, and builds and runs tests/packaging against
   them: find_package, add_subdirectory and pkg-config, in C++17 and C++20. It also checks what
   README.md shows and what a shared library lets see. With the first compiler it compiles each
   header alone, runs the library's tests with a static library, builds the tool and the examples
-  with a shared one, and installs the Debian packages into a folder. Everything goes under
+  with a shared one, installs the Debian packages into a folder, where lintian must have nothing to
+  say of them, and tries the recipes of packaging/ and the source archive. Everything goes under
   build/packages. Each combination prints one line; the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++; both by default.
-  --consumers      Leave out README.md, the tests, the tool, the examples and Debian.
+  --consumers      Leave out README.md, the tests, the tool, the examples, Debian, the recipes and
+                   the archive.
+  --recipes        Only the recipes of packaging/ and the source archive: a minute.
   --eigen FOLDER   Also use the Eigen headers in FOLDER (Eigen/Core), by EIGEN_ROPE_EIGEN_DIR.
   --eigen-5        The same with headers newer than Debian's: those in TensorFlow's Python
                    package, which is downloaded once (some 250 MB)."
-compilers=() other_eigen="" consumers_only=0
+compilers=() other_eigen="" consumers_only=0 recipes_only=0
 while [ $# -gt 0 ]; do
   case "$1" in
     --compiler | --eigen)
@@ -28,6 +32,7 @@ while [ $# -gt 0 ]; do
       ;;
     --eigen-5) other_eigen=download ;;
     --consumers) consumers_only=1 ;;
+    --recipes) recipes_only=1 ;;
     -h | --help)
       echo "$usage"
       exit 0
@@ -39,7 +44,7 @@ done
 [ ${#compilers[@]} -gt 0 ] || compilers=(g++ clang++)
 
 packages=("${build_packages[@]}" "${demo_packages[@]}" pkg-config dpkg-dev)
-[ "$consumers_only" -eq 1 ] || packages+=("${test_packages[@]}")
+[ "$consumers_only" -eq 1 ] || packages+=("${test_packages[@]}" file git lintian)
 [[ " ${compilers[*]} " != *clang* ]] || packages+=(clang)
 [ "$other_eigen" != download ] || packages+=(python3-pip)
 require_packages "${packages[@]}"
@@ -48,7 +53,9 @@ source_folder=$PWD
 work=$source_folder/build/packages
 mkdir -p "$work"
 logs=$(mktemp -d "$work/logs.XXXXXX")
-trap 'rm -r "$logs"' EXIT
+# Outside of the project's repository, for the source archive.
+elsewhere=$(mktemp -d)
+trap 'rm -r "$logs" "$elsewhere"' EXIT
 log=$logs/log
 
 # run WHAT COMMAND...: the command's output is shown if it fails
@@ -229,6 +236,89 @@ compiler_checks() {
   done
 }
 
+# conan_package OPTION...: makes it of packaging/conan, whose test is tests/packaging/consumer.cpp
+conan_package() {
+  run "the Conan package" "$conan" create packaging/conan --no-remote "${conan_settings[@]}" "$@"
+  printf '  %s\n' "the Conan package${*:+, $*}"
+}
+
+# The recipes build this tree. They find the libraries of this machine, where others would have
+# packages of Conan, vcpkg and Spack.
+check_recipes() {
+  local option pair variables="" setting
+  for option in $(grep -rhoE 'EIGEN_ROPE_BUILD_[A-Z]+' packaging | sort -u); do
+    grep -q "^option($option " CMakeLists.txt || die \
+      "packaging/ sets $option, which is no option of CMakeLists.txt"
+  done
+
+  python_packages tests/python/conan.txt build/conan
+  conan=build/conan/bin/conan
+  export CONAN_HOME=$work/conan
+  rm -rf "$CONAN_HOME"
+  run "Conan's profile" "$conan" profile detect
+  for pair in eigen:eigen3 fmt:fmt highway:libhwy nlohmann_json:nlohmann_json cli11:CLI11; do
+    run "Conan's package of ${pair%:*}" "$conan" create tests/packaging/conan_system --no-remote \
+      --name="${pair%:*}" --version="$(pkg-config --modversion "${pair#*:}")"
+  done
+  : >"$work/quick.cmake"
+  for setting in "${quick[@]#-D}"; do
+    variables+="${variables:+, }\"${setting%%=*}\": \"${setting#*=}\""
+    echo "set(${setting%%=*} \"${setting#*=}\" CACHE STRING \"\")" >>"$work/quick.cmake"
+  done
+  conan_settings=(-c tools.cmake.cmaketoolchain:generator=Ninja \
+    -c tools.cmake.cmake_layout:test_folder="$work/conan-test"
+    -c "tools.cmake.cmaketoolchain:extra_variables={$variables}")
+  conan_package
+  conan_package -o '&:shared=True' -o '&:with_tool=True'
+
+  run "the vcpkg port" cmake -DFOLDER="$work/vcpkg" -DINITIAL_CACHE="$work/quick.cmake" \
+    -P tests/packaging/vcpkg_stub.cmake
+  consumer "the vcpkg port, find_package, C++17" vcpkg-consumer "${compilers[0]}" 17 \
+    -DCMAKE_PREFIX_PATH="$work/vcpkg/packages"
+
+  run "the Spack package" python3 tests/packaging/spack_stub.py
+  printf '  %s\n' "the Spack package, read with a stand-in for Spack"
+}
+
+# The archive is the same every time, and builds where there is neither a repository nor git.
+check_archive() {
+  if ! in_clone; then
+    printf '  %s\n' "this is no clone: no source archive is made"
+    return
+  fi
+  local commit folder
+  commit=$(git stash create) # with what is not committed yet
+  for folder in first second; do
+    run "scripts/release.sh" scripts/release.sh --commit "${commit:-HEAD}" --out "$work/$folder"
+  done
+  cmp "$work"/first/eigen-rope-*.tar.gz "$work"/second/eigen-rope-*.tar.gz || die \
+    "scripts/release.sh has made two archives of one commit that differ"
+  tar -xzf "$work"/first/eigen-rope-*.tar.gz -C "$elsewhere"
+  printf '#!/bin/sh\necho "git: not here" >&2\nexit 127\n' >"$elsewhere/git"
+  chmod +x "$elsewhere/git"
+  (
+    cd "$elsewhere"/eigen-rope-*/
+    export PATH=$elsewhere:$PATH CCACHE_BASEDIR=$PWD
+    run "configuring the source archive" cmake --preset library "${quick[@]}" \
+      -DEIGEN_ROPE_BUILD_TESTS=ON -DEIGEN_ROPE_TEST_OPTIONS=-O0
+    run "building the source archive" cmake --build --preset library --target eigen_rope_models \
+      golden_tests
+    run "a test of the source archive" build/library/bin/golden_tests --gtest_brief=1
+    run "configuring everything in the source archive" cmake --preset dev
+    scripts/check_style.sh >"$log" 2>&1 && die \
+      "scripts/check_style.sh asks git what to look at, and passes without git"
+    [ "$(wc -l <"$log")" -eq 1 ] || die "scripts/check_style.sh has more to say than that git is missing"
+  )
+  printf '  %s\n' "the source archive, twice the same, and built without git"
+}
+
+if [ "$recipes_only" -eq 1 ]; then
+  say "the recipes and the source archive"
+  check_recipes
+  check_archive
+  exit 0
+fi
+
 # At the same time: a consumer is one file.
 failed=0
 for compiler in "${compilers[@]}"; do
@@ -291,16 +381,23 @@ for example in "${examples[@]}"; do
 done
 printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared library"
 
-# debian_packages KIND: makes them of what is already built, and installs them into a folder that
-# knows this machine's packages, and nothing of this project
+# debian_packages KIND: makes them of what is already built, shows them to lintian, and installs
+# them into a folder that knows this machine's packages, and nothing of this project
 debian_packages() {
   local kind=$1 name=$short-$1 folder=$work/$short-$1 root=$work/debian-$1/root libdir
   rm -rf "$root" "$folder"/*.deb
   configure_project "$name" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=OFF \
-    -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=OFF \
-    -DCMAKE_INSTALL_PREFIX=/usr
+    -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_BUILD_EXAMPLES=OFF
   run "building the Debian packages" cmake --build "$folder"
   (cd "$folder" && run "making the Debian packages" cpack -G DEB)
+  # Its remarks on spelling are left out: compilers cut short texts of a program into pieces, and
+  # lintian takes the pieces for words.
+  run "lintian" lintian --allow-root --pedantic --display-info \
+    --suppress-tags spelling-error-in-binary "$folder"/*.deb
+  [ ! -s "$log" ] || {
+    cat "$log" >&2
+    die "lintian must have nothing to say of the Debian packages"
+  }
   mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
   cp /var/lib/dpkg/status "$root/var/lib/dpkg/status"
   run "installing the Debian packages" dpkg --root="$root" --force-not-root \
@@ -311,11 +408,15 @@ debian_packages() {
     -DCMAKE_BUILD_RPATH="$libdir"
   run "the installed tool" env LD_LIBRARY_PATH="$libdir" "$root/usr/bin/eigen-rope" --version
   local file
-  for file in man/man1/eigen-rope.1 bash-completion/completions/eigen-rope \
-    zsh/site-functions/_eigen-rope fish/vendor_completions.d/eigen-rope.fish \
-    doc/libeigen-rope-dev/copyright doc/eigen-rope/copyright; do
+  for file in man/man1/eigen-rope.1.gz bash-completion/completions/eigen-rope \
+    zsh/vendor-completions/_eigen-rope fish/vendor_completions.d/eigen-rope.fish \
+    doc/libeigen-rope-dev/{copyright,changelog.gz} doc/eigen-rope/{copyright,changelog.gz}; do
     [ -s "$root/usr/share/$file" ] || die "the Debian packages lack /usr/share/$file"
   done
 }
 debian_packages static
 debian_packages shared
+
+say "the recipes and the source archive"
+check_recipes
+check_archive
