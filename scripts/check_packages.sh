@@ -347,7 +347,7 @@ printf '  %s\n' "the project that README.md shows"
 # Getting started, to the letter, in a folder that has nothing but the library's sources.
 rm -rf "$work/follow"
 mkdir -p "$work/follow/eigen-rope"
-git ls-files -z | tar --null --files-from=- -c | tar -x -C "$work/follow/eigen-rope"
+tar -c --exclude=./.git --exclude=./build --exclude=./out . | tar -x -C "$work/follow/eigen-rope"
 run "what docs/getting_started.md shows" env CMAKE_CXX_COMPILER_LAUNCHER=ccache \
   CMAKE_GENERATOR=Ninja CXX="$compiler" \
   python3 tests/packaging/follow_page.py docs/getting_started.md "$work/follow"

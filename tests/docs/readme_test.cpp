@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <eigen_rope/version.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -48,6 +49,13 @@ bool shows(const std::string& program, const std::string& block) {
 std::string without_commas(std::string text) {
   text.erase(std::remove(text.begin(), text.end(), ','), text.end());
   return text;
+}
+
+TEST(Readme, NamesTheVersion) {
+  const std::string version = std::to_string(EIGEN_ROPE_VERSION_MAJOR) + '.' +
+                              std::to_string(EIGEN_ROPE_VERSION_MINOR) + '.' +
+                              std::to_string(EIGEN_ROPE_VERSION_PATCH);
+  EXPECT_NE(content_of("README.md").find("Version " + version), std::string::npos) << version;
 }
 
 TEST(Readme, CountsWhatThePageOnTheToolCounts) {
