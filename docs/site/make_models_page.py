@@ -115,8 +115,7 @@ def sections(name, given):
     if order in ('contiguous', 'interleaved'):
         lengths = given.get('mrope_section') or record.get('default_sections')
         return f'{order} sections {str(lengths)[1:-1]}' if lengths else f'{order} sections'
-    unseen = record.get('pairs') == 2  # too few in a small model to tell
-    return 'sections not recorded' if unseen and 'sections' in in_gguf(name)[0] else ''
+    return ''
 
 
 def layers(name, config, kinds):

@@ -54,6 +54,8 @@ torch.set_num_threads(1)
 LAYERS = 12
 TOKENS = 7
 HEAD = 16
+# Fewer rotated pairs than this do not tell how sections lie; then a wider head is measured.
+SECTION_PAIRS = 6
 SECONDS = 400
 # Sizes of the small models; whatever of these a class has is set.
 SIZES = {
@@ -1084,6 +1086,8 @@ class Recorder:
             result["pairings"] = self.pairings
         result["softmax"] = self.softmax(content, pairs)
         self.sections(result, content, pairs)
+        if "section_axes" not in result and self.reads_sections():
+            print(f"{name}: its rotary class reads mrope_section, and no sections were seen")
         return result
 
     def first_that_runs(self, content):
@@ -1201,9 +1205,14 @@ class Recorder:
         }
         return sorted(ratios)[-1] if ratios else 1.0
 
+    def reads_sections(self):
+        return any('"mrope_section"' in inspect.getsource(cls) for cls in self.rotary)
+
     def sections(self, result, content, pairs):
         """Which axis of three turns each pair, where the type takes positions of three axes."""
         try:
+            if pairs < SECTION_PAIRS:
+                content, pairs = self.widened(content, pairs)
             rope = dict(content.get("rope_parameters") or {})
             if not any(isinstance(v, dict) for v in rope.values()):
                 third = 3 * pairs // 8
@@ -1254,6 +1263,13 @@ class Recorder:
                 found = getattr(made, "mrope_section", None)
                 if found is not None:
                     result["default_sections"] = list(found)
+
+    def widened(self, content, pairs):
+        """The same model with as many pairs as HEAD has: its heads are wider, which are those of
+        the hidden size where the class has no width of its own."""
+        times = -(-HEAD // (2 * pairs))
+        key = "head_dim" if isinstance(content.get("head_dim"), int) else "hidden_size"
+        return patched(content, {key: times * content[key]}), times * pairs
 
     def axis_of(self, config, axis):
         """Which pairs move when one axis alone counts."""

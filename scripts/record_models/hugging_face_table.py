@@ -464,7 +464,7 @@ def write(recorded, path):
 // The rows of families.hpp, written by scripts/record_models/hugging_face_table.py from what transformers {recorded['transformers']} answered.
 // A row holds names and numbers only; what the columns mean stands in families.hpp.
 
-#include "families.hpp"
+#include "models/families.hpp"
 
 namespace eigen_rope::models {{
 
