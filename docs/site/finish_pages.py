@@ -8,7 +8,7 @@ usage: finish_pages.py SITE CONTENTS      the folder of the HTML, the list of pa
 - Code whose first line is @@LANGUAGE@@ (prepare_pages.py writes it) is coloured for shell or CMake.
 - A page of the contents links to the one before and the one after it.
 - A page's description, for search engines and previews, is its first paragraph.
-- A page that links nowhere else in the site by a file of Doxygen's that was removed loses the link.
+- A page that is named after a class or a header has the name alone as its title.
 """
 
 import html
@@ -117,10 +117,15 @@ def with_neighbours(page, name, order):
 
 def with_description(page):
     body = page[page.find('<div class="contents">') :]
-    body = re.sub(r'<div class="(toc|fragment|figure).*?<!-- fragment -->|<table.*?</table>', '', body, flags=re.S)
-    for paragraph in re.findall(r'<p>(.*?)</p>', body, re.S):
+    for what in (
+        r'<div class="(?:toc|figure)">.*?</div>',
+        r'<div class="fragment.*?<!-- fragment -->',
+        r'<table.*?</table>',
+    ):
+        body = re.sub(what, '', body, flags=re.S)
+    for paragraph in re.findall(r'<(?:p|p [^>]*|div class="textblock")>(.*?)</(?:p|div)>', body, re.S):
         text = ' '.join(re.sub(r'<[^>]+>', '', paragraph).split())
-        if len(text) > 40:
+        if len(text) > 30 and not text.startswith(('#include', 'template')):
             if len(text) > 160:
                 text = text[:160].rsplit(' ', 1)[0] + ' ...'
             quoted = html.escape(html.unescape(text), quote=True)
@@ -145,6 +150,8 @@ def main():
         page = with_colours(page)
         page = with_neighbours(page, name, order)
         page = with_description(page)
+        if name in dict(order) and 'name="description"' not in page:
+            raise SystemExit(f'{name} must begin with a paragraph that describes it')
         with open(path, 'w', encoding='utf-8') as file:
             file.write(page)
 
