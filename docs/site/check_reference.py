@@ -64,6 +64,9 @@ def main():
             at = f'{place.get("file")}:{place.get("line")}'
             brief = text_of(member.find('briefdescription'))
             look(f'{called}::{short}' if kind != 'group' else short, at, brief)
+            parts = ('definition', 'argsstring', 'templateparamlist', 'initializer')
+            if any('detail::' in text_of(member.find(part)) for part in parts):
+                findings.append(f'{at}: {short} shows a name of namespace detail')
             for value in member.findall('enumvalue'):
                 look(f'{short}::{value.findtext("name")}', at, text_of(value.find('briefdescription')))
             if kind == 'group' and member.get('kind') == 'function':

@@ -27,4 +27,15 @@ opening && /^\/\// {
 dropped { dropped = !/;$/; print ""; next }
 /^namespace eigen_rope(::[a-z]+)? \{$/ { print $0 " /** \\addtogroup reference_" room " */ /** @{ */"; opening = 0; next }
 /^\}  \/\/ namespace eigen_rope(::[a-z]+)?$/ { print "/** @} */ " $0; next }
-{ opening = 0; sub(/- Error: /, "- %Error: "); print }
+{
+  opening = 0
+  sub(/- Error: /, "- %Error: ")
+  # What is not public is shown by a word.
+  gsub(/detail::SumOf<[^>]*>/, "Sum")
+  gsub(/detail::RealArgument<S>/, "S")
+  gsub(/detail::Count/, "Index")
+  gsub(/detail::Parameters</, "Parameters<")
+  gsub(/detail::Determinants/, "Determinants")
+  sub(/ = detail::ScalarTypeOf<[^;]*;/, ";")
+  print
+}
