@@ -25,11 +25,7 @@ while [ $# -gt 0 ]; do
       filter=(--filter "$2")
       shift
       ;;
-    -h | --help)
-      echo "$usage"
-      exit 0
-      ;;
-    *) die "unknown argument '$1'; see scripts/bench.sh --help" ;;
+    *) other_argument "$1" "$usage" ;;
   esac
   shift
 done

@@ -26,18 +26,14 @@ compilers=() other_eigen="" consumers_only=0 recipes_only=0
 while [ $# -gt 0 ]; do
   case "$1" in
     --compiler | --eigen)
-      [ $# -ge 2 ] || die "$1 needs a value; see scripts/check_packages.sh --help"
+      needs_value "$@"
       if [ "$1" = --compiler ]; then compilers+=("$2"); else other_eigen=$(realpath "$2"); fi
       shift
       ;;
     --eigen-5) other_eigen=download ;;
     --consumers) consumers_only=1 ;;
     --recipes) recipes_only=1 ;;
-    -h | --help)
-      echo "$usage"
-      exit 0
-      ;;
-    *) die "unknown argument '$1'; see scripts/check_packages.sh --help" ;;
+    *) other_argument "$1" "$usage" ;;
   esac
   shift
 done

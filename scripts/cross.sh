@@ -17,11 +17,7 @@ quick=0
 case "${1:-}" in
   "") ;;
   --quick) quick=1 ;;
-  -h | --help)
-    echo "$usage"
-    exit 0
-    ;;
-  *) die "unknown argument '$1'; see scripts/cross.sh --help" ;;
+  *) other_argument "$1" "$usage" ;;
 esac
 
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" \

@@ -19,15 +19,11 @@ while [ $# -gt 0 ]; do
     --check) mode=check ;;
     --list) mode=list ;;
     --only | --jobs)
-      [ $# -ge 2 ] || die "$1 needs a value; see scripts/mutate.sh --help"
+      needs_value "$@"
       if [ "$1" = --only ]; then only+=(--only "$2"); else jobs=$2; fi
       shift
       ;;
-    -h | --help)
-      echo "$usage"
-      exit 0
-      ;;
-    *) die "unknown argument '$1'; see scripts/mutate.sh --help" ;;
+    *) other_argument "$1" "$usage" ;;
   esac
   shift
 done

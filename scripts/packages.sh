@@ -8,6 +8,23 @@ die() {
   exit 1
 }
 
+# needs_value OPTION VALUE...: whether what is left of the arguments has a value for the option
+needs_value() {
+  [ $# -ge 2 ] || die "$1 needs a value; see scripts/${0##*/} --help"
+}
+
+# other_argument ARGUMENT USAGE: the last case of a script's arguments: the help, or what it does
+# not know
+other_argument() {
+  case "$1" in
+    -h | --help)
+      echo "$2"
+      exit 0
+      ;;
+    *) die "unknown argument '$1'; see scripts/${0##*/} --help" ;;
+  esac
+}
+
 # What every build needs.
 build_packages=(g++ cmake ninja-build ccache libeigen3-dev libfmt-dev libhwy-dev nlohmann-json3-dev)
 # What the demo needs beyond that.

@@ -14,15 +14,11 @@ minutes=10 filter='*'
 while [ $# -gt 0 ]; do
   case "$1" in
     --minutes | --filter)
-      [ $# -ge 2 ] || die "$1 needs a value"
+      needs_value "$@"
       if [ "$1" = --minutes ]; then minutes=$2; else filter=$2; fi
       shift
       ;;
-    -h | --help)
-      echo "$usage"
-      exit 0
-      ;;
-    *) die "unknown argument '$1'; see scripts/properties.sh --help" ;;
+    *) other_argument "$1" "$usage" ;;
   esac
   shift
 done

@@ -20,7 +20,7 @@ transformers=5.23.0 llama_cpp_python=0.3.36 only=
 while [ $# -gt 0 ]; do
   case "$1" in
     --transformers | --llama-cpp-python | --only)
-      [ $# -ge 2 ] || die "$1 needs a value"
+      needs_value "$@"
       case "$1" in
         --transformers) transformers=$2 ;;
         --llama-cpp-python) llama_cpp_python=$2 ;;
@@ -28,11 +28,7 @@ while [ $# -gt 0 ]; do
       esac
       shift
       ;;
-    -h | --help)
-      echo "$usage"
-      exit 0
-      ;;
-    *) die "unknown argument '$1'; see scripts/record_models.sh --help" ;;
+    *) other_argument "$1" "$usage" ;;
   esac
   shift
 done

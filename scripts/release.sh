@@ -15,15 +15,11 @@ commit=HEAD out=out
 while [ $# -gt 0 ]; do
   case "$1" in
     --commit | --out)
-      [ $# -ge 2 ] || die "$1 needs a value; see scripts/release.sh --help"
+      needs_value "$@"
       if [ "$1" = --commit ]; then commit=$2; else out=$2; fi
       shift
       ;;
-    -h | --help)
-      echo "$usage"
-      exit 0
-      ;;
-    *) die "unknown argument '$1'; see scripts/release.sh --help" ;;
+    *) other_argument "$1" "$usage" ;;
   esac
   shift
 done

@@ -20,11 +20,7 @@ all=0
 case "${1:-}" in
   "") ;;
   --all) all=1 ;;
-  -h | --help)
-    echo "$usage"
-    exit 0
-    ;;
-  *) die "unknown argument '$1'; see scripts/test.sh --help" ;;
+  *) other_argument "$1" "$usage" ;;
 esac
 
 # build PRESET: the tests of dev or of another
