@@ -31,16 +31,23 @@ class Page(html.parser.HTMLParser):
     handle_startendtag = handle_starttag
 
 
-def main():
-    site = sys.argv[1]
+def pages_of(site):
+    """Every page by its name, and the places of the search as the links of search_index.js."""
     pages = {}
     for name in sorted(os.listdir(site)):
         if name.endswith('.html'):
-            pages[name] = Page(open(os.path.join(site, name), encoding='utf-8').read())
+            with open(os.path.join(site, name), encoding='utf-8') as file:
+                pages[name] = Page(file.read())
     with open(os.path.join(site, 'search_index.js'), encoding='utf-8') as script:
         index = json.loads(script.read().split('const searchIndex = ')[1].rstrip(';\n'))
     pages['search_index.js'] = Page('')
     pages['search_index.js'].links = [(1, place) for _, _, place, _, _ in index]
+    return pages
+
+
+def main():
+    site = sys.argv[1]
+    pages = pages_of(site)
     broken = links = 0
     reached = {'index.html'}
     for name, page in pages.items():
@@ -71,4 +78,5 @@ def main():
     return 1 if broken or not pages else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

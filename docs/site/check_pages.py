@@ -24,6 +24,8 @@ import sys
 import tempfile
 import urllib.parse
 
+from check_links import pages_of
+
 WIDTHS = (1280, 390)
 PICTURES = (
     'index',
@@ -160,20 +162,15 @@ def chromium(profile, *arguments):
     ).stdout
 
 
-def places_of(site, pages):
-    """The places inside each page that a link of the site names."""
+def places_of(pages):
+    """The places inside each page that a link of the site, or the search, names."""
     places = {}
-    links = []
-    for page in pages:
-        with open(os.path.join(site, page), encoding='utf-8') as file:
-            links += [(page, link) for link in re.findall(r'href="([^"]*#[^"]+)"', file.read())]
-    with open(os.path.join(site, 'search_index.js'), encoding='utf-8') as file:
-        index = json.loads(file.read().split('const searchIndex = ')[1].rstrip(';\n'))
-    links += [('index.html', entry[2]) for entry in index if '#' in entry[2]]
-    for page, link in links:
-        file, _, label = link.partition('#')
-        places.setdefault(file or page, set()).add(urllib.parse.unquote(label))
-    return {page: sorted(labels) for page, labels in places.items()}
+    for name, page in pages.items():
+        for _, link in page.links:
+            file, _, label = link.partition('#')
+            if label:
+                places.setdefault(file or name, set()).add(urllib.parse.unquote(label))
+    return {file: sorted(labels) for file, labels in places.items()}
 
 
 def main():
@@ -184,8 +181,9 @@ def main():
     profile = tempfile.mkdtemp()
     looking = os.path.join(site, 'looking_at_all.html')
     try:
-        pages = sorted(name for name in os.listdir(site) if name.endswith('.html'))
-        places = places_of(site, pages)
+        pages = pages_of(site)
+        places = places_of(pages)
+        pages = [name for name in pages if name.endswith('.html')]
         facts = {'pages': pages, 'widths': WIDTHS, 'places': places, **asked}
         with open(looking, 'w', encoding='utf-8') as file:
             file.write(LOOK % json.dumps(facts).replace('</', '<\\/'))
