@@ -6,18 +6,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
+usage="usage: scripts/docs.sh [--check]
+  Builds out/site; open out/site/index.html.
+  --check    Also compile the lines of use that the reference shows, and look at every page with
+             Chromium, at the width of a desk and of a telephone: at every place that a link leads
+             to, and at what the search finds. The pictures are in out/site_pictures."
 check=no
 case "${1:-}" in
   "") ;;
   --check) check=yes ;;
-  -h | --help)
-    echo "usage: scripts/docs.sh [--check]
-  Builds out/site; open out/site/index.html.
-  --check    Also look at every page with Chromium, at the width of a desk and of a telephone. The
-             pictures are in out/site_pictures."
-    exit 0
-    ;;
-  *) die "unknown argument '$1'; see scripts/docs.sh --help" ;;
+  *) other_argument "$1" "$usage" ;;
 esac
 
 require_packages "${docs_packages[@]}"
@@ -56,11 +54,14 @@ sed -i '/<div class="summary">/,/<\/div>/d' "$work"/html/*.html
 sed -i -E \
   's|<a class="code[^>]*>([^<:]*)</a>|\1|g; s|(&amp;)<a class="el"[^>]*>([^<:]*)</a>|\1\2|g' \
   "$work"/html/*.html
-{
-  sed "s/\\\$projectname/eigen-rope/g; s/\\\$projectnumber/$version/; s/\\\$title/All functions/" "$work/pages/header.html"
-  cat "$work/functions.html" docs/site/footer.html
-} >"$work/html/functions.html"
-cp docs/site/404.html "$work/html"
+# framed TITLE FILE: the file as a page, in the frame that Doxygen gives its own
+framed() {
+  sed "s/\\\$projectname/eigen-rope/g; s/\\\$projectnumber/$version/; s/\\\$title/$1/" \
+    "$work/pages/header.html"
+  cat "$2" docs/site/footer.html
+}
+framed "All functions" "$work/functions.html" >"$work/html/functions.html"
+framed "Page not found" docs/site/404.html >"$work/html/404.html"
 python3 docs/site/finish_pages.py "$work/html" "$work/pages/contents.html"
 python3 docs/site/make_index.py "$work/html" docs/site/synonyms.json
 mv "$work/html" out/site

@@ -139,6 +139,7 @@ def main():
     site, contents = sys.argv[1:]
     with open(contents, encoding='utf-8') as file:
         order = order_of(file.read())
+    described = {file for file, _ in order}
     for name in sorted(os.listdir(site)):
         if not name.endswith('.html'):
             continue
@@ -150,7 +151,7 @@ def main():
         page = with_colours(page)
         page = with_neighbours(page, name, order)
         page = with_description(page)
-        if name in dict(order) and 'name="description"' not in page:
+        if name in described and 'name="description"' not in page:
             raise SystemExit(f'{name} must begin with a paragraph that describes it')
         with open(path, 'w', encoding='utf-8') as file:
             file.write(page)
