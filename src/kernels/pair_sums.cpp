@@ -264,7 +264,7 @@ void add_run(const Run& run, const PairRows<T, T>& rows, Sums& sums) {
       add_columns<products, in, out>(run, k, rows, sums, std::index_sequence<0>());
   }
   if (k == run.count) return;
-  Runs rest{{run}, 1};
+  Runs rest{1, {run}};
   Run& tail = rest.run[0];
   tail.in_a += k * run.in_step;
   tail.in_b += k * run.in_step;
@@ -287,9 +287,41 @@ void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
   }
 }
 
-/// Columns whose coefficients and sums fit in registers.
+/// Columns of a pass: a row of 128 elements. Where registers do not hold all coefficients and sums,
+/// reading some of them from the stack costs less than passing the rows again.
 constexpr std::size_t columns_rotated_together =
-    HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 1;
+    HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 8;
+
+/// Where a pass reads u and g and writes dx in one row: the members of the first pair.
+template <Members members, class T>
+struct BackwardPointers {
+  const T* u_a;
+  const T* u_b;
+  const T* g_a;
+  const T* g_b;
+  T* dx_a;
+  T* dx_b;
+
+  HWY_INLINE void advance(Index u, Index g, Index dx) {
+    u_a += u;
+    u_b += u;
+    g_a += g;
+    g_b += g;
+    dx_a += dx;
+    dx_b += dx;
+  }
+
+  /// As RowPointers::hide.
+  HWY_INLINE void hide() {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+    if constexpr (members == Members::separate) {
+      asm("" : "+r"(u_a), "+r"(u_b), "+r"(g_a), "+r"(g_b), "+r"(dx_a), "+r"(dx_b));
+    } else {
+      asm("" : "+r"(u_a), "+r"(g_a), "+r"(dx_a));
+    }
+#endif
+  }
+};
 
 /// Some columns of all rows that share a table row: differences summed, g rotated into dx.
 template <class Kernel, Members members, Stores stores, class T, class Sums, std::size_t... i>
@@ -304,43 +336,41 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   constexpr Index width = pairs * step;
   using Column = typename Kernel::template Column<hn::ScalableTag<float>>;
   const TableRow<T> table{rows.cos, rows.sin};
-  const Column columns[] = {column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs,
-                                              Turn{Direction::backward})...};
-  const Index a = sum_run.in_a + k * step;
-  const Index b = sum_run.in_b + k * step;
+  const Turn<Kernel::swap> turn{Direction::backward};
+  const Column columns[] = {
+      column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs, turn)...};
   const Index A = sum_run.out_a + k * step;
   const Index B = sum_run.out_b + k * step;
-  const Index to_a = run.out_a + k * step;
-  const Index to_b = run.out_b + k * step;
+  BackwardPointers<members, T> first{
+      rows.u + sum_run.in_a + k * step, rows.u + sum_run.in_b + k * step, rows.g + A, rows.g + B,
+      rows.dx + run.out_a + k * step,   rows.dx + run.out_b + k * step};
   V lower[] = {(static_cast<void>(i), hn::Zero(wide))...};
   V upper[] = {(static_cast<void>(i), hn::Zero(wide))...};
-  const auto add = [&](const T* u, const T* g, Index at, V& low, V& high) HWY_ATTR {
+  const auto pass_column = [&](const BackwardPointers<members, T>& row, Index at,
+                               const Column& column, V& low, V& high) HWY_ATTR {
     const auto difference =
-        difference_of<members, members>(d, u + a + at, u + b + at, g + A + at, g + B + at);
+        difference_of<members, members>(d, row.u_a + at, row.u_b + at, row.g_a + at, row.g_b + at);
     low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
     high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
+    if constexpr (Kernel::swap == Swap::members) {
+      put<Kernel, stores>(d, Kernel::rotate(d, row.g_b + at, row.g_a + at, column), row.dx_b + at,
+                          row.dx_a + at);
+    } else {
+      put<Kernel, stores>(d, Kernel::rotate(d, row.g_a + at, row.g_b + at, column), row.dx_a + at,
+                          row.dx_b + at);
+    }
   };
   for (Index o = 0; o < rows.outer.count; ++o) {
-    const T* u = rows.u + o * rows.outer.x;
-    const T* g = rows.g + o * rows.outer.y;
-    T* dx = rows.dx + o * rows.dx_outer;
-    for (Index row = 0; row < rows.inner.count; ++row) {
-      (add(u, g, static_cast<Index>(i) * width, lower[i], upper[i]), ...);
-      const typename Kernel::template Result<hn::ScalableTag<float>> results[] = {
-          Kernel::rotate(d, g + A + static_cast<Index>(i) * width,
-                         g + B + static_cast<Index>(i) * width, columns[i])...};
-      (Kernel::template put_first<stores>(d, results[i], dx + to_a + static_cast<Index>(i) * width),
-       ...);
-      (Kernel::template put_second<stores>(d, results[i],
-                                           dx + to_b + static_cast<Index>(i) * width),
-       ...);
-      u += rows.inner.x;
-      g += rows.inner.y;
-      dx += rows.dx_inner;
+    BackwardPointers<members, T> row = first;
+    for (Index left = rows.inner.count; left > 0; --left) {
+      row.hide();
+      (pass_column(row, static_cast<Index>(i) * width, columns[i], lower[i], upper[i]), ...);
+      row.advance(rows.inner.x, rows.inner.y, rows.dx_inner);
     }
+    first.advance(rows.outer.x, rows.outer.y, rows.dx_outer);
   }
-  const auto store_sums = [&](const V& v, Index first) HWY_ATTR {
-    double* const target = sums.crossed() + first * step;
+  const auto store_sums = [&](const V& v, Index first_pair) HWY_ATTR {
+    double* const target = sums.crossed() + first_pair * step;
     if constexpr (members == Members::separate) {
       hn::StoreU(v, wide, target + B);
     } else {

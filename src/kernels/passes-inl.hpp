@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pass over the rows of a block: some columns of every row are rotated, while their coefficients
-// stay in registers.
+// stay in registers or in the first-level cache.
 //
-//   pass_columns   the loop everything ends in
-//   pass_run       8, 4, 2 and 1 columns at a time, as many as registers hold, until a run is done
-//   tail_of_run    what is left: shorter vectors, then single pairs
-//   copy_outside   the elements of a row outside its window
+//   pass_columns       8, 4, 2 or 1 columns, whose coefficients stay in registers
+//   pass_many_columns  any other number, whose coefficients are prepared in memory
+//   pass_run           one of the two, for a whole run
+//   tail_of_run        what is left: shorter vectors, then single pairs
 //
 // The rows of a block's inner level share a table row. Pointers are those of the window. Compiled
 // once per target. rows-inl.hpp says in which order rows are passed, and columns-inl.hpp how a
@@ -20,10 +20,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <type_traits>
 #include <utility>
 
+#include <hwy/cache_control.h>
+
 #include "kernels/columns-inl.hpp"
+#include "kernels/copies-inl.hpp"
+#include "kernels/lines-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
@@ -31,8 +35,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Coefficients that fit in registers beside what is being rotated.
-constexpr int coefficient_registers = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 16 : 8;
+/// Coefficients that a loop holds at most. Some may stay on the stack, where reading them is part
+/// of the arithmetic. 16-bit elements need registers to be converted, bfloat16 most of all.
+template <class T>
+constexpr int coefficient_registers =
+    (HWY_TARGET == HWY_AVX3 ? 32 : 16) /
+    (std::is_same_v<T, Eigen::bfloat16> || (is_16_bit<T> && HWY_TARGET == HWY_AVX3) ? 2 : 1);
 
 template <class Kernel, Stores stores, class D, class Result, class T>
 HWY_INLINE void put(D d, const Result& result, T* y_a, T* y_b) {
@@ -40,52 +48,9 @@ HWY_INLINE void put(D d, const Result& result, T* y_a, T* y_b) {
   Kernel::template put_second<stores>(d, result, y_b);
 }
 
-/// Less than a vector, or what is left of a streamed row from element i on. Apart from the loops,
-/// which most rows do not leave.
-template <Stores stores, class T>
-HWY_NOINLINE void copy_rest(const T* from, T* to, Index i, Index count) {
-  if constexpr (stores == Stores::streaming) {
-    // A line written half past the cache and half through it costs hundreds of nanoseconds.
-    using Bits = hwy::UnsignedFromSize<sizeof(T)>;
-    constexpr Index lanes = 16 / sizeof(Bits);
-    const hn::CappedTag<Bits, lanes> d;
-    for (; i + lanes <= count; i += lanes) {
-      store_bits<stores>(hn::LoadU(d, reinterpret_cast<const Bits*>(from + i)), d,
-                         reinterpret_cast<Bits*>(to + i));
-    }
-  }
-  if (i < count) std::memcpy(to + i, from + i, static_cast<std::size_t>(count - i) * sizeof(T));
-}
-
-template <Stores stores, class T>
-HWY_INLINE void copy(const T* from, T* to, Index count) {
-  using Bits = hwy::UnsignedFromSize<sizeof(T)>;
-  const hn::ScalableTag<Bits> d;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-  const auto* source = reinterpret_cast<const Bits*>(from);
-  auto* target = reinterpret_cast<Bits*>(to);
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes)
-    store_bits<stores>(hn::LoadU(d, source + i), d, target + i);
-  if (i == count) return;
-  if (stores == Stores::cached && i > 0) {
-    hn::StoreU(hn::LoadU(d, source + count - lanes), d, target + count - lanes);
-  } else {
-    copy_rest<stores>(from, to, i, count);
-  }
-}
-
-/// Everything outside the window.
-template <Stores stores, class T>
-HWY_INLINE void copy_outside(const RowPlan& plan, const T* x, T* y) {
-  copy<stores>(x - plan.offset, y - plan.offset, plan.offset);
-  copy<stores>(x + plan.rotary_dims, y + plan.rotary_dims,
-               plan.row_length - plan.offset - plan.rotary_dims);
-}
-
-/// What happens to the elements outside the window while its columns are rotated. Where they are
-/// copied, one pass rotates whole windows.
-enum class Outside { untouched, copied };
+/// What a pass does after each row: it copies the elements outside the window, and then lets a
+/// writer have the row. Passes that do either rotate whole windows.
+enum class AfterRow { nothing, copies, writes_lines };
 
 template <class Kernel, class D>
 constexpr Index pairs_of_column = static_cast<Index>(hn::MaxLanes(D())) * Kernel::pairs_per_lane;
@@ -105,58 +70,6 @@ HWY_NOINLINE Columns<Kernel, D, sizeof...(i)> inverse_columns(
                              Inverse{})...}};
 }
 
-/// As many columns as `i` has members, of all rows. The rows of the inner level share a table row,
-/// whose coefficients stay in registers; the stores of a streamed row go out in the order of
-/// memory.
-template <class Kernel, Stores stores, Outside outside, class D, class Block, std::size_t... i>
-HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, const Block& block,
-                             std::index_sequence<i...>) {
-  using T = typename Kernel::T;
-  using Column = typename Kernel::template Column<D>;
-  constexpr Index pairs = pairs_of_column<Kernel, D>;
-  constexpr Index in = pairs * Kernel::in_step;
-  constexpr Index out = pairs * Kernel::out_step;
-  const Index a = run.in_a + k * Kernel::in_step;
-  const Index b = run.in_b + k * Kernel::in_step;
-  const Index A = run.out_a + k * Kernel::out_step;
-  const Index B = run.out_b + k * Kernel::out_step;
-  const RowSteps inner = block.inner;
-  const RowSteps outer = block.outer;
-  for (Index o = 0; o < outer.count; ++o) {
-    const TableRow<T> table{block.cos + o * outer.table, block.sin + o * outer.table};
-    Column columns[] = {column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs,
-                                          Turn{plan.direction})...};
-    if (plan.direction == Direction::inverse) {
-      const Columns<Kernel, D, sizeof...(i)> inverses =
-          inverse_columns<Kernel>(d, table, run, k, std::index_sequence<i...>());
-      ((columns[i] = inverses.column[i]), ...);
-    }
-    const T* x = block.x + o * outer.x;
-    T* y = block.y + o * outer.y;
-    for (Index row = 0; row < inner.count; ++row) {
-      if constexpr (stores == Stores::streaming && Kernel::two_stores) {
-        const typename Kernel::template Result<D> results[] = {
-            Kernel::rotate(d, x + a + static_cast<Index>(i) * in,
-                           x + b + static_cast<Index>(i) * in, columns[i])...};
-        (Kernel::template put_first<stores>(d, results[i], y + A + static_cast<Index>(i) * out),
-         ...);
-        (Kernel::template put_second<stores>(d, results[i], y + B + static_cast<Index>(i) * out),
-         ...);
-      } else {
-        (put<Kernel, stores>(d,
-                             Kernel::rotate(d, x + a + static_cast<Index>(i) * in,
-                                            x + b + static_cast<Index>(i) * in, columns[i]),
-                             y + A + static_cast<Index>(i) * out,
-                             y + B + static_cast<Index>(i) * out),
-         ...);
-      }
-      if constexpr (outside == Outside::copied) copy_outside<stores>(plan, x, y);
-      x += inner.x;
-      y += inner.y;
-    }
-  }
-}
-
 /// Whether sums are rounded by arithmetic, which needs the registers.
 template <class T>
 constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;
@@ -165,21 +78,212 @@ constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : fa
 template <class Kernel, class D>
 constexpr Index most_columns = rounds_by_arithmetic<typename Kernel::T>
                                    ? 1
-                                   : std::max(1, coefficient_registers /
+                                   : std::max(1, coefficient_registers<typename Kernel::T> /
                                                      Kernel::template Column<D>::registers);
 
-/// Passes `count` columns at a time from pair k on, and returns the first pair that is left.
-template <class Kernel, Stores stores, Outside outside, int count, class D, class Block>
-HWY_INLINE Index pass_columns_while(D d, const RowPlan& plan, const Run& run, Index k,
-                                    const Block& block) {
-  if constexpr (count <= most_columns<Kernel, D>) {
-    constexpr Index pairs = pairs_of_column<Kernel, D> * count;
-    for (; k + pairs <= run.count; k += pairs) {
-      pass_columns<Kernel, stores, outside>(
-          d, plan, run, k, block, std::make_index_sequence<static_cast<std::size_t>(count)>());
-    }
+/// Where a pass reads and writes in one row: the first pair's members, and their results.
+template <class Kernel>
+struct RowPointers {
+  using T = typename Kernel::T;
+  const T* x_a;
+  const T* x_b;
+  T* y_a;
+  T* y_b;
+
+  HWY_INLINE RowPointers at(const RowPlace& place) const {
+    return {x_a + place.x, x_b + place.x, y_a + place.y, y_b + place.y};
   }
-  return k;
+
+  HWY_INLINE void advance(const RowSteps& steps) {
+    x_a += steps.x;
+    x_b += steps.x;
+    y_a += steps.y;
+    y_b += steps.y;
+  }
+
+  /// The compiler would otherwise keep an index for each column and member, which are more than
+  /// registers hold: it does not see where the four come from.
+  HWY_INLINE void hide() {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+    if constexpr (Kernel::in_step == 1 && Kernel::two_stores) {
+      asm("" : "+r"(x_a), "+r"(x_b), "+r"(y_a), "+r"(y_b));
+    } else if constexpr (Kernel::in_step == 1) {
+      asm("" : "+r"(x_a), "+r"(x_b), "+r"(y_a));
+    } else if constexpr (Kernel::two_stores) {
+      asm("" : "+r"(x_a), "+r"(y_a), "+r"(y_b));
+    } else {
+      asm("" : "+r"(x_a), "+r"(y_a));
+    }
+#endif
+  }
+};
+
+/// Rows that are rotated together, `streams` of the outer level at a time. If `lines` is not null,
+/// y is memory of that writer, or, with a step of 1, each row of the inner level has a writer of
+/// its own.
+template <class T>
+struct Tile : RowBlock<T, Widened<T>> {
+  LineWriter* lines = nullptr;
+  Index lines_step = 0;
+  Index streams = 1;
+};
+
+template <class Kernel, class Block>
+HWY_INLINE RowPointers<Kernel> first_row(const Run& run, Index k, const Block& block,
+                                         Direction direction) {
+  RowPointers<Kernel> row{
+      block.x + run.in_a + k * Kernel::in_step, block.x + run.in_b + k * Kernel::in_step,
+      block.y + run.out_a + k * Kernel::out_step, block.y + run.out_b + k * Kernel::out_step};
+  if (Kernel::swap == Swap::members && direction == Direction::backward) {
+    std::swap(row.x_a, row.x_b);
+    std::swap(row.y_a, row.y_b);
+  }
+  return row;
+}
+
+/// Asks for the lines of a row of x that follows about a kibibyte later: rows that go to a writer
+/// leave the processor too little room to look ahead by itself.
+template <class T>
+HWY_INLINE void ask_for_row_ahead(const T* x, Index step, std::size_t row_bytes) {
+  constexpr std::size_t ahead = 1024;
+  const Index rows = row_bytes < ahead ? 2 : 1;
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(x + rows * step);
+  for (std::size_t at = 0; at < row_bytes; at += LineWriter::line) hwy::Prefetch(from + at);
+}
+
+/// Some columns of one row, from `at` columns on.
+template <class Kernel, Stores stores, class D, class Column, std::size_t... i>
+HWY_INLINE void rotate_columns(D d, const RowPointers<Kernel>& row, Index at, const Column* columns,
+                               std::index_sequence<i...>) {
+  constexpr Index in = pairs_of_column<Kernel, D> * Kernel::in_step;
+  constexpr Index out = pairs_of_column<Kernel, D> * Kernel::out_step;
+  const auto* x_a = row.x_a + at * in;
+  const auto* x_b = row.x_b + at * in;
+  auto* y_a = row.y_a + at * out;
+  auto* y_b = row.y_b + at * out;
+  (put<Kernel, stores>(d,
+                       Kernel::rotate(d, x_a + static_cast<Index>(i) * in,
+                                      x_b + static_cast<Index>(i) * in, columns[i]),
+                       y_a + static_cast<Index>(i) * out, y_b + static_cast<Index>(i) * out),
+   ...);
+}
+
+/// What a pass does after a row; x and y point at its window.
+template <class Kernel, Stores stores, AfterRow after, class Block, class T>
+HWY_INLINE void finish_row([[maybe_unused]] const RowPlan& plan,
+                           [[maybe_unused]] const Block& block, [[maybe_unused]] const T* x,
+                           [[maybe_unused]] T* y, [[maybe_unused]] LineWriter*& lines) {
+  if constexpr (after != AfterRow::nothing) copy_outside<stores>(plan, x, y);
+  if constexpr (after == AfterRow::writes_lines) {
+    const auto row_bytes = static_cast<std::size_t>(plan.row_length) * sizeof(T);
+    lines->row_written(row_bytes);
+    if (block.lines_step == 0) ask_for_row_ahead(x, block.inner.x, row_bytes);
+    lines += block.lines_step;
+  }
+}
+
+/// As many columns as `i` has members, of all rows. The rows of the inner level share a table row,
+/// whose coefficients stay in registers.
+template <class Kernel, Stores stores, AfterRow after, class D, class Block, std::size_t... i>
+HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, const Block& block,
+                             std::index_sequence<i...> columns_of_pass) {
+  using T = typename Kernel::T;
+  constexpr Index pairs = pairs_of_column<Kernel, D>;
+  const Turn<Kernel::swap> turn{plan.direction};
+  const RowSteps inner = block.inner;
+  const RowSteps outer = block.outer;
+  const RowPointers<Kernel> first = first_row<Kernel>(run, k, block, turn.direction);
+  const Index in_window = first.x_a - block.x;
+  const Index out_window = first.y_a - block.y;
+  RowPlace place;
+  for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
+    const TableRow<T> table{block.cos + place.table, block.sin + place.table};
+    typename Kernel::template Column<D> columns[] = {
+        column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs, turn)...};
+    if (turn.direction == Direction::inverse) {
+      const Columns<Kernel, D, sizeof...(i)> inverses =
+          inverse_columns<Kernel>(d, table, run, k, columns_of_pass);
+      ((columns[i] = inverses.column[i]), ...);
+    }
+    RowPointers<Kernel> row = first.at(place);
+    LineWriter* lines = block.lines;
+    for (Index left = inner.count; left > 0; --left) {
+      row.hide();
+      rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
+      finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window,
+                                        lines);
+      row.advance(inner);
+    }
+    place.x += outer.x;
+    place.y += outer.y;
+    place.table += outer.table;
+  }
+}
+
+/// Columns whose coefficients one pass holds at most: in registers and, beyond, in memory.
+constexpr Index most_columns_in_memory = 16;
+
+/// All columns of all rows where their coefficients are more than registers hold: they are prepared
+/// in memory once for the rows that share them.
+template <class Kernel, Stores stores, AfterRow after, class D, class Block>
+HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, Index k, Index count,
+                                    const Block& block) {
+  using T = typename Kernel::T;
+  using Column = typename Kernel::template Column<D>;
+  constexpr Index pairs = pairs_of_column<Kernel, D>;
+  constexpr Index together = rounds_by_arithmetic<T> ? 1 : 4;
+  const Turn<Kernel::swap> turn{plan.direction};
+  const RowSteps inner = block.inner;
+  const RowSteps outer = block.outer;
+  const RowPointers<Kernel> first = first_row<Kernel>(run, k, block, turn.direction);
+  const Index in_window = first.x_a - block.x;
+  const Index out_window = first.y_a - block.y;
+  RowPlace place;
+  Column columns[static_cast<std::size_t>(most_columns_in_memory)];
+  for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
+    const TableRow<T> table{block.cos + place.table, block.sin + place.table};
+    for (Index c = 0; c < count; ++c) {
+      if (turn.direction == Direction::inverse) {
+        columns[c] = inverse_columns<Kernel>(d, table, run, k + c * pairs, std::index_sequence<0>())
+                         .column[0];
+      } else {
+        columns[c] = column_of<Kernel>(d, table, run, k + c * pairs, turn);
+      }
+    }
+    RowPointers<Kernel> row = first.at(place);
+    LineWriter* lines = block.lines;
+    for (Index left = inner.count; left > 0; --left) {
+      row.hide();
+      Index c = 0;
+      for (; c + together <= count; c += together) {
+        rotate_columns<Kernel, stores>(
+            d, row, c, columns + c, std::make_index_sequence<static_cast<std::size_t>(together)>());
+      }
+      for (; c < count; ++c)
+        rotate_columns<Kernel, stores>(d, row, c, columns + c, std::index_sequence<0>());
+      finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window,
+                                        lines);
+      row.advance(inner);
+    }
+    place.x += outer.x;
+    place.y += outer.y;
+    place.table += outer.table;
+  }
+}
+
+/// Passes all columns of a run at once if they are exactly `count`, if the loop exists. Of kernels
+/// that are not common only heads of 128 floats on AVX-512 have it: every loop costs all users
+/// compile time and code.
+template <class Kernel, Stores stores, AfterRow after, int count, class D, class Block>
+HWY_INLINE bool pass_if_exactly(D d, const RowPlan& plan, const Run& run, Index columns,
+                                const Block& block) {
+  if constexpr ((Kernel::is_common || count == 4) && count <= most_columns<Kernel, D>) {
+    if (columns != count) return false;
+    pass_columns<Kernel, stores, after>(
+        d, plan, run, 0, block, std::make_index_sequence<static_cast<std::size_t>(count)>());
+    return true;
+  }
+  return false;
 }
 
 /// What is left of a run when no vector of d fits any more: shorter vectors, then one pair at a
@@ -191,8 +295,12 @@ void tail_of_run(D, const RowPlan& plan, const Run& run, Index k, const Block& b
   constexpr std::size_t lanes = hn::MaxLanes(D()) / 2;
   if constexpr (lanes * sizeof(C) >= 16) {
     const hn::CappedTag<C, lanes> shorter;
-    k = pass_columns_while<Kernel, Stores::cached, Outside::untouched, 1>(shorter, plan, run, k,
-                                                                          block);
+    constexpr Index pairs = pairs_of_column<Kernel, hn::CappedTag<C, lanes>>;
+    if (k + pairs <= run.count) {
+      pass_columns<Kernel, Stores::cached, AfterRow::nothing>(shorter, plan, run, k, block,
+                                                              std::index_sequence<0>());
+      k += pairs;
+    }
     if (k < run.count) tail_of_run<Kernel>(shorter, plan, run, k, block);
   } else {
     for (Index o = 0; o < block.outer.count; ++o) {
@@ -222,19 +330,26 @@ template <class Kernel, class D = hn::ScalableTag<Widened<typename Kernel::T>>>
 constexpr bool half_columns_copy = Kernel::pairs_per_lane == 2 && hn::MaxLanes(D()) >= 8;
 
 /// All pairs of a run in all rows.
-template <class Kernel, Stores stores, Outside outside, class T>
-void pass_run(const RowPlan& plan, const Run& run, const RowBlock<T, Widened<T>>& block) {
+template <class Kernel, Stores stores, AfterRow after, class T>
+void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
   const hn::ScalableTag<Widened<T>> d;
-  Index k = pass_columns_while<Kernel, stores, outside, 8>(d, plan, run, 0, block);
-  k = pass_columns_while<Kernel, stores, outside, 4>(d, plan, run, k, block);
-  k = pass_columns_while<Kernel, stores, outside, 2>(d, plan, run, k, block);
-  k = pass_columns_while<Kernel, stores, outside, 1>(d, plan, run, k, block);
+  constexpr Index pairs = pairs_of_column<Kernel, decltype(d)>;
+  const Index columns = run.count / pairs;
+  const bool passed = pass_if_exactly<Kernel, stores, after, 8>(d, plan, run, columns, block) ||
+                      pass_if_exactly<Kernel, stores, after, 4>(d, plan, run, columns, block) ||
+                      pass_if_exactly<Kernel, stores, after, 2>(d, plan, run, columns, block) ||
+                      pass_if_exactly<Kernel, stores, after, 1>(d, plan, run, columns, block);
+  for (Index c = passed ? columns : 0; c < columns; c += most_columns_in_memory) {
+    pass_many_columns<Kernel, stores, after>(d, plan, run, c * pairs,
+                                             std::min(most_columns_in_memory, columns - c), block);
+  }
+  const Index k = columns * pairs;
   if (k == run.count) return;
-  if constexpr (outside == Outside::untouched) {
+  if constexpr (after == AfterRow::nothing) {
     tail_of_run<Kernel>(d, plan, run, k, block);
   } else if constexpr (stores == Stores::cached && half_columns_copy<Kernel>) {
     const hn::Half<decltype(d)> shorter;
-    pass_columns_while<Kernel, stores, outside, 1>(shorter, plan, run, k, block);
+    pass_columns<Kernel, stores, after>(shorter, plan, run, k, block, std::index_sequence<0>());
   }
 }
 

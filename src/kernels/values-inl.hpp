@@ -80,17 +80,9 @@ inline const std::uint16_t* bits(const Eigen::bfloat16* p) {
 inline std::uint16_t* bits(Eigen::half* p) { return reinterpret_cast<std::uint16_t*>(p); }
 inline std::uint16_t* bits(Eigen::bfloat16* p) { return reinterpret_cast<std::uint16_t*>(p); }
 
-/// Stores past the caches in pieces of 16 bytes, which is all that tensors are sure to be aligned
-/// to; the processor joins them.
 template <class D, class V>
 HWY_INLINE void stream(V v, D d, hn::TFromD<D>* p) {
-  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
-    hn::Stream(v, d, p);
-  } else {
-    const hn::Half<D> half;
-    stream(hn::LowerHalf(half, v), half, p);
-    stream(hn::UpperHalf(half, v), half, p + hn::Lanes(half));
-  }
+  hn::Stream(v, d, p);
 }
 
 template <Stores stores, class D, class V>
@@ -103,7 +95,7 @@ HWY_INLINE void store_bits(V v, D d, hn::TFromD<D>* p) {
   }
 }
 
-/// p a + q rounded once, for a that was a 16-bit number.
+/// p a + q and p a - q rounded once, for a that was a 16-bit number.
 #if HWY_TARGET == HWY_SSE4
 /// The product is exact in double. The sum is rounded to odd there, so that rounding it to float is
 /// the only one that counts.
@@ -140,10 +132,20 @@ HWY_INLINE V fused_multiply_add(V p, V a, V q) {
                      part(hn::UpperHalf(half, p), hn::UpperHalf(half, a), hn::UpperHalf(half, q)),
                      part(hn::LowerHalf(half, p), hn::LowerHalf(half, a), hn::LowerHalf(half, q)));
 }
+
+template <class V>
+HWY_INLINE V fused_multiply_subtract(V p, V a, V q) {
+  return fused_multiply_add(p, a, hn::Neg(q));
+}
 #else
 template <class V>
 HWY_INLINE V fused_multiply_add(V p, V a, V q) {
   return hn::MulAdd(p, a, q);
+}
+
+template <class V>
+HWY_INLINE V fused_multiply_subtract(V p, V a, V q) {
+  return hn::MulSub(p, a, q);
 }
 #endif
 
@@ -156,7 +158,7 @@ HWY_INLINE V multiply_add(V p, V a, V q) {
 
 template <class T, class V>
 HWY_INLINE V multiply_subtract(V p, V a, V q) {
-  if constexpr (is_16_bit<T>) return fused_multiply_add(p, a, hn::Neg(q));
+  if constexpr (is_16_bit<T>) return fused_multiply_subtract(p, a, q);
   return hn::Sub(hn::Mul(p, a), q);
 }
 

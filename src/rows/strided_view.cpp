@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -26,20 +27,24 @@ Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
 
   // From the smallest stride up, each must step over all that lies inside it. Rows laid out
   // otherwise but still apart are refused too.
-  std::vector<std::pair<Index, Index>> axes;
-  axes.reserve(static_cast<std::size_t>(outer_axes));
+  std::array<std::pair<Index, Index>, max_rank> axes;
+  std::size_t count = 0;
   for (int axis = 0; axis < outer_axes; ++axis) {
     const Index stride = strides[static_cast<std::size_t>(axis)];
     if (stride == std::numeric_limits<Index>::min())
       fail("strides must fit 63 bits", static_cast<std::int64_t>(stride));
-    if (shape[axis + 1] > 1) axes.emplace_back(stride < 0 ? -stride : stride, shape[axis + 1]);
+    if (shape[axis + 1] == 1) continue;
+    const std::pair<Index, Index> found(stride < 0 ? -stride : stride, shape[axis + 1]);
+    std::size_t at = count++;
+    for (; at > 0 && found < axes[at - 1]; --at) axes[at] = axes[at - 1];
+    axes[at] = found;
   }
-  std::sort(axes.begin(), axes.end());
   constexpr Index longest = std::numeric_limits<Index>::max() / 16;
   Index inside = shape[0];
   if (inside > longest)
     fail("the span of a strided view must fit 60 bits", fmt::format("rows of {} elements", inside));
-  for (const auto& [stride, extent] : axes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& [stride, extent] = axes[i];
     if (shared == SharedElements::refused && stride < inside) {
       fail(fmt::format("strides must step over the {} elements inside them, or rows share elements",
                        inside),

@@ -42,8 +42,8 @@ struct RowPlan {
 };
 
 struct Runs {
-  std::array<Run, 2> run;
   int count;
+  std::array<Run, 2> run;
 
   const Run* begin() const { return run.data(); }
   const Run* end() const { return run.data() + count; }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In which order the rows of a block are passed, and by which passes.
+//
+//   choose_order    makes the rows of the inner level share a table row: heads outside tokens go a
+//                   few together, rows with table rows of their own become the outer level
+//   choose_passes   a window that is a few columns is one pass over the block; otherwise tile_rows,
+//                   first-level-cache tiles -> pass_tile
+//
+// KernelOf has a kernel's passes (passes-inl.hpp) as values, so that what is here exists once for
+// each scalar. Pointers are those of the window. Compiled once per target.
+#if defined(EIGEN_ROPE_KERNEL_ORDER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_ORDER_INL_HPP
+#undef EIGEN_ROPE_KERNEL_ORDER_INL_HPP
+#else
+#define EIGEN_ROPE_KERNEL_ORDER_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/passes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// What the steps before pass_run know of a kernel.
+template <class T>
+struct KernelOf {
+  using Pass = void (*)(const RowPlan&, const Run&, const Tile<T>&);
+  Pass cached;
+  Pass streaming;          ///< Null where a kernel's stores go through the caches only.
+  Pass cached_copying;     ///< As cached, what is outside the window copied; null where that goes
+                           ///< apart.
+  Pass streaming_copying;  ///< Likewise.
+  Pass writing_lines;      ///< Through the caches, for a writer; null where the tile waits for it.
+  Index column_pairs;      ///< Pairs of a column of whole vectors.
+  Index most_pairs;        ///< Pairs that one pass rotates at most.
+  Index least_pairs;       ///< Pairs of the shortest column that is vectors.
+  Index least_pairs_copying;  ///< Likewise, of a pass that copies what is outside the window.
+
+  Pass pass(Stores stores, AfterRow after) const {
+    if (after == AfterRow::writes_lines) return writing_lines;
+    if (after == AfterRow::copies)
+      return stores == Stores::streaming ? streaming_copying : cached_copying;
+    return stores == Stores::streaming ? streaming : cached;
+  }
+};
+
+template <class Kernel>
+constexpr KernelOf<typename Kernel::T> make_kernel() {
+  using T = typename Kernel::T;
+  using D = hn::ScalableTag<Widened<T>>;
+  constexpr Index pairs = pairs_of_column<Kernel, D>;
+  KernelOf<T> result{};
+  result.cached = pass_run<Kernel, Stores::cached, AfterRow::nothing, T>;
+  if constexpr (Kernel::is_common) {
+    result.cached_copying = pass_run<Kernel, Stores::cached, AfterRow::copies, T>;
+    result.writing_lines = pass_run<Kernel, Stores::cached, AfterRow::writes_lines, T>;
+  }
+  if constexpr (Kernel::out_step == 1 || Kernel::streams_adjacent) {
+    result.streaming = pass_run<Kernel, Stores::streaming, AfterRow::nothing, T>;
+    if constexpr (Kernel::is_common)
+      result.streaming_copying = pass_run<Kernel, Stores::streaming, AfterRow::copies, T>;
+  }
+  result.column_pairs = pairs;
+  result.least_pairs_copying = half_columns_copy<Kernel> ? pairs / 2 : pairs;
+  result.least_pairs = 16 / static_cast<Index>(sizeof(Widened<T>)) * Kernel::pairs_per_lane;
+  result.most_pairs = pairs * most_columns_in_memory;
+  return result;
+}
+
+template <class Kernel>
+const KernelOf<typename Kernel::T>& kernel_of() {
+  static constexpr KernelOf<typename Kernel::T> kernel = make_kernel<Kernel>();
+  return kernel;
+}
+
+/// What rows need besides being rotated, writers left aside.
+template <class T>
+AfterRow after_row(const RowPlan& plan, const Tile<T>& block) {
+  return block.x != block.y && plan.rotary_dims < plan.row_length ? AfterRow::copies
+                                                                  : AfterRow::nothing;
+}
+
+template <class T>
+void pass_tile(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+               const Tile<T>& tile) {
+  if (after_row(plan, tile) == AfterRow::copies) {
+    for (Index o = 0; o < tile.outer.count; ++o) {
+      for (Index i = 0; i < tile.inner.count; ++i) {
+        const T* x = tile.x + o * tile.outer.x + i * tile.inner.x;
+        T* y = tile.y + o * tile.outer.y + i * tile.inner.y;
+        tile.stores == Stores::streaming ? copy_outside<Stores::streaming>(plan, x, y)
+                                         : copy_outside<Stores::cached>(plan, x, y);
+      }
+    }
+  }
+  for (const Run& run : runs) kernel.pass(tile.stores, AfterRow::nothing)(plan, run, tile);
+}
+
+/// Rows that are passed several times should stay in the first-level cache.
+constexpr Index tile_bytes = 8 * 1024;
+
+/// Tiles of the inner level; of the outer one where that is the only one.
+template <class T>
+void tile_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+               const Tile<T>& block) {
+  const Index row_bytes = plan.row_length * static_cast<Index>(sizeof(T));
+  const Index rows_of_tile = std::max<Index>(1, tile_bytes / row_bytes);
+  const bool one_level = block.inner.count == 1;
+  const Index outer_step = one_level ? rows_of_tile : 1;
+  const Index inner_step = one_level || block.stores == Stores::streaming ? 1 : rows_of_tile;
+  Tile<T> tile = block;
+  tile.lines = nullptr;
+  for (Index o = 0; o < block.outer.count; o += outer_step) {
+    tile.cos = block.cos + o * block.outer.table;
+    tile.sin = block.sin + o * block.outer.table;
+    tile.outer.count = std::min(outer_step, block.outer.count - o);
+    for (Index i = 0; i < block.inner.count; i += inner_step) {
+      tile.x = block.x + o * block.outer.x + i * block.inner.x;
+      tile.y = block.y + o * block.outer.y + i * block.inner.y;
+      tile.inner.count = std::min(inner_step, block.inner.count - i);
+      pass_tile(kernel, plan, runs, tile);
+    }
+  }
+}
+
+/// The pass that rotates whole windows at once, if there is one: they must be one run of some whole
+/// columns, or of one shorter vector.
+template <class T>
+typename KernelOf<T>::Pass whole_pass(const KernelOf<T>& kernel, const Runs& runs, Stores stores,
+                                      AfterRow after) {
+  const Index pairs = runs.begin()->count;
+  if (runs.count != 1 || pairs > kernel.most_pairs) return nullptr;
+  const bool whole_columns = pairs % kernel.column_pairs == 0;
+  if (after == AfterRow::writes_lines) return whole_columns ? kernel.writing_lines : nullptr;
+  const Index least = after == AfterRow::copies ? kernel.least_pairs_copying : kernel.least_pairs;
+  const bool is_vector =
+      (pairs & (pairs - 1)) == 0 && pairs >= least && pairs < kernel.column_pairs;
+  return whole_columns || is_vector ? kernel.pass(stores, after) : nullptr;
+}
+
+/// A writer that no pass feeds takes its rows when the tile is done.
+template <class T>
+void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                   const Tile<T>& block) {
+  auto pass = block.lines != nullptr
+                  ? whole_pass(kernel, runs, block.stores, AfterRow::writes_lines)
+                  : nullptr;
+  if (pass == nullptr) pass = whole_pass(kernel, runs, block.stores, after_row(plan, block));
+  pass != nullptr ? pass(plan, *runs.begin(), block) : tile_rows(kernel, plan, runs, block);
+}
+
+/// Heads outside tokens that go together at most: more would not fit the ways of the first-level
+/// cache.
+constexpr Index most_streams = 4;
+
+/// How many outer steps go together. Where they share the table rows of the inner level (heads
+/// outside tokens), each table row is loaded once for all of them, and memory delivers several
+/// streams faster than one.
+inline Index streams_of(const RowSteps& inner, const RowSteps& outer) {
+  const bool shares_table = inner.table != 0 && outer.table == 0;
+  return shares_table ? std::min(most_streams, outer.count) : 1;
+}
+
+/// Makes the rows of the inner level share their table row, as everything behind this expects.
+template <class T>
+void choose_order(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                  const Tile<T>& block) {
+  if (block.inner.table == 0) return choose_passes(kernel, plan, runs, block);
+  const RowSteps outside = block.outer;
+  Tile<T> part = block;
+  part.outer = block.inner;
+  for (Index first = 0; first < outside.count; first += block.streams) {
+    part.x = block.x + first * outside.x;
+    part.y = block.y + first * outside.y;
+    part.cos = block.cos + first * outside.table;
+    part.sin = block.sin + first * outside.table;
+    part.inner = {std::min(block.streams, outside.count - first), outside.x, outside.y, 0};
+    choose_passes(kernel, plan, runs, part);
+  }
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
