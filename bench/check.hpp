@@ -3,16 +3,13 @@
 // The targets of the project against what was measured.
 //
 // targets.json says, for each target, whose time (`contender`) may be at most `at_most` times whose
-// (`over`), for which scalars, pairings and shapes; or how much faster two threads must be
-// (`speedup_at_least`), unless two threads copy no better (`or_that_of`: the implementation whose
-// own gain is enough). `times_that_of` and `times_that_of_over` name two contenders by whose
-// quotient at_most is multiplied: what memory asks of anyone. `or_the_time_of` names a contender
-// that it is enough to be as fast as. A contender that was not measured is a miss: renaming one
-// must not pass unseen.
+// (`over`), for which scalars, pairings and shapes. `or_the_time_of` names a contender that it is
+// enough to be as fast as. A target that is missed by at most 5 % is `near`. A contender that was
+// not measured is a miss: renaming one must not pass unseen. Where the processor can run none of
+// the loops written by hand (hand*), what is compared with them counts as not measured.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,21 +23,15 @@ struct Target {
   std::string contender, over;
   int threads = 1;
   std::vector<std::string> scalars, pairings, shapes;
-  /// Exactly one of the two is given.
-  std::optional<double> at_most, speedup_at_least;
-  std::string or_that_of{};
+  double at_most = 0;
   /// Another contender, with as many threads, whose time over that of `over` is allowed as well.
   std::string or_the_time_of{};
   /// Of `over`.
   int over_threads = 1;
-  std::string times_that_of{}, times_that_of_over{};
-  /// What is reached where the target is not, as docs/performance.md explains; a bound of the same
-  /// kind.
-  std::optional<double> limit{};
 };
 
-/// within_limit: the target is missed, by no more than is known and explained.
-enum class Outcome { met, within_limit, missed, not_measured };
+/// near: missed by at most 5 %.
+enum class Outcome { met, near, missed, not_measured, no_hand_loop };
 
 /// One target for one scalar, pairing and shape.
 struct Verdict {
@@ -51,7 +42,7 @@ struct Verdict {
   double measured = 0;
   double allowed = 0;
 
-  bool passed() const { return outcome == Outcome::met || outcome == Outcome::within_limit; }
+  bool passed() const { return outcome == Outcome::met || outcome == Outcome::near; }
 };
 
 /// Throws std::runtime_error for a file that cannot be read, nlohmann::json::exception or
@@ -70,9 +61,5 @@ void keep_better(std::vector<Verdict>& verdicts, const std::vector<Verdict>& lat
 
 /// A line: outcome, name, measured, allowed.
 std::string line_of(const Verdict& verdict);
-
-/// Empty if every program ran with the instruction set the targets were set for; otherwise one line
-/// that says so.
-std::string instruction_set_note(const Results& results);
 
 }  // namespace bench

@@ -43,19 +43,23 @@ void add_copies(Contenders<T>& list, const CaseShape& shape);
 /// expr with one and two threads.
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape& shape);
-/// inplace, backward, inverse, bnsd, full_width.
+/// inplace, view_inplace, backward, inverse, full_width, and expr in other layouts and places.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
 /// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape& shape);
+/// hand, hand_inplace, hand_bnsd, hand_bnsd_inplace, hand_to_bnsd, hand_offset,
+/// hand_dx_dangle.
+template <class T>
+void add_hand(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing);
 /// reference, loop_o2, loop_native, composed, complex.
 template <class T>
 void add_stock(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing);
 /// nested, two_statements, plain; float.
 void add_nested(Contenders<float>& list, const CaseShape& shape);
-/// qkv_strided, qkv_slice, pass, pass_strided, shuffle, shuffle_expr; float.
-void add_views(Contenders<float>& list, const CaseShape& shape);
+/// qkv_strided, qkv_slice, hand_qkv, shuffle_expr; float.
+void add_views(Contenders<float>& list, const CaseShape& shape, eigen_rope::Pairing pairing);
 
 /// The threads of every contender that has two.
 Eigen::ThreadPoolDevice& two_threads();

@@ -7,7 +7,6 @@
 //   dx_dangle_inplace    the same, dx over the incoming gradient
 //   dx_everything        dx, d angle, d log m, d cos and d sin
 //   dx_dtable            dx, d cos and d sin from the rotation's input, as trained tables need them
-#include <cmath>
 #include <cstring>
 
 #include "contender.hpp"
@@ -19,28 +18,6 @@ namespace bench {
 namespace {
 
 using eigen_rope::Wanted;
-
-/// y_A g_B - y_B g_A, summed over heads.
-template <class T>
-std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
-  const Index pairs = c.shape.rotary_dims / 2;
-  std::vector<double> sums(static_cast<std::size_t>(pairs * c.S()));
-  for (Index s = 0; s < c.S(); ++s) {
-    for (Index h = 0; h < heads; ++h) {
-      const Index row = (s * heads + h) * c.D();
-      for (Index k = 0; k < pairs; ++k) {
-        const eigen_rope::PairSlots slot =
-            eigen_rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
-        const auto value = [row](const T* from, Index at) {
-          return static_cast<double>(from[row + at]);
-        };
-        sums[static_cast<std::size_t>(s * pairs + k)] +=
-            value(y, slot.A) * value(g, slot.B) - value(y, slot.B) * value(g, slot.A);
-      }
-    }
-  }
-  return sums;
-}
 
 /// In-place passes rotate y, which begins as x.
 template <class T>
@@ -54,12 +31,7 @@ Prepared backward(Case<T>& c, const eigen_rope::StridedView<T>& y,
     std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
     run();
     if (!agrees(c.y.data(), rotated(c, eigen_rope::Direction::backward))) return false;
-    const std::vector<double> expected = angles(c, y.data, c.x.data());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      // 32 heads of two products below 1, each within an ulp of float.
-      if (!(std::abs(result->angle[i] - expected[i]) <= 64 * 0x1p-23)) return false;
-    }
-    return true;
+    return agrees_with_angles(result->angle, angles(c, y.data, c.x.data()));
   };
   return {run, correct};
 }

@@ -6,11 +6,20 @@
 //   backward     y = eigen_rope::rotate_backward(x)          inverse
 //                       y = eigen_rope::rotate_inverse(x)
 //   bnsd         as expr, the same bytes seen as [D, S, H]
+//   bnsd_inplace the same in place
+//   view_inplace as inplace, through eigen_rope::rotate_inplace on a strided view
+//   sbnd         the same bytes seen as [D, H / 2, 2, S], sequence outside batch
+//   to_bnsd      x [D, H, S] into y [D, S, H], through eigen_rope::rotate_to on strided views
+//   offset       as expr, x and y 3 and 1 elements behind a page
+//   offset_16    the same with 16 bytes, where Eigen's own arrays begin
+//   bnsd_offset  as bnsd, x and y 3 and 1 elements behind a page
 //   full_width   as expr, with one table entry per element
 #include <cstring>
+#include <memory>
 
 #include "contender.hpp"
 #include "expected.hpp"
+#include "shifted.hpp"
 
 namespace bench {
 
@@ -68,12 +77,81 @@ Prepared heads_outermost(Case<T>& c) {
   Map y(c.y.data(), c.D(), c.S(), heads);
   return into_y(
       c, [&c, table, x, y]() mutable { y = eigen_rope::rotate(x, table, c.pairing); },
-      [&c, table] {
-        std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
-        eigen_rope::reference::rotate(c.x.data(), result.data(),
-                                      eigen_rope::Shape{c.D(), c.S(), heads}, table, c.pairing);
-        return result;
-      });
+      [&c] { return rotated_heads_outside(c); });
+}
+
+template <class T>
+Prepared heads_outermost_in_place(Case<T>& c) {
+  using Map = typename Case<T>::Map;
+  const eigen_rope::TableView<typename Case<T>::TableScalar> table{
+      c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
+  const Action run = [&c, table, y = Map(c.y.data(), c.D(), c.S(), heads)]() mutable {
+    y = eigen_rope::rotate(y, table, c.pairing);
+  };
+  return {run, [&c, run] {
+            std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
+            run();
+            return agrees(c.y.data(), rotated_heads_outside(c));
+          }};
+}
+
+template <class T>
+Prepared view_in_place(Case<T>& c) {
+  const Action run = [&c] {
+    eigen_rope::rotate_inplace(eigen_rope::strided_view(c.y), c.cache, c.pairing);
+  };
+  return {run, [&c, run] {
+            std::memcpy(static_cast<void*>(c.y.data()), c.x.data(), c.bytes());
+            run();
+            return agrees(c.y.data(), rotated(c));
+          }};
+}
+
+template <class T>
+Prepared sequence_outermost(Case<T>& c) {
+  using Map4 = Eigen::TensorMap<Eigen::Tensor<T, 4>>;
+  const eigen_rope::TableView<typename Case<T>::TableScalar> table{
+      c.cache.cos(), c.cache.sin(), c.cache.pairs(), {1, 1, c.S()}};
+  const Map4 x(c.x.data(), c.D(), heads / 2, 2, c.S());
+  Map4 y(c.y.data(), c.D(), heads / 2, 2, c.S());
+  return rotates_into_y(
+      c, [&c, table, x, y]() mutable { y = eigen_rope::rotate(x, table, c.pairing); });
+}
+
+template <class T>
+Prepared to_heads_outermost(Case<T>& c) {
+  const Action run = [&c] {
+    const eigen_rope::Shape shape{c.D(), heads, c.S()};
+    const eigen_rope::StridedView<const T> x{c.x.data(), shape, {c.D(), c.D() * heads}};
+    const eigen_rope::StridedView<T> y{c.y.data(), shape, {c.D() * c.S(), c.D()}};
+    eigen_rope::rotate_to(y, x, c.cache, c.pairing);
+  };
+  return into_y(c, run, [&c] { return with_heads_outside(c, rotated(c)); });
+}
+
+template <class T>
+Prepared displaced(Case<T>& c, Index x_offset, Index y_offset) {
+  const auto shifted = std::make_shared<Shifted<T>>(c, x_offset, y_offset);
+  return into(c, shifted,
+              [&c, shifted] { shifted->y = eigen_rope::rotate(shifted->x, c.cache, c.pairing); });
+}
+
+template <class T>
+Prepared heads_outermost_displaced(Case<T>& c) {
+  using Map = typename Case<T>::Map;
+  const auto shifted = std::make_shared<Shifted<T>>(c, 3, 1);
+  const eigen_rope::TableView<typename Case<T>::TableScalar> table{
+      c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
+  const Map x(shifted->x.data(), c.D(), c.S(), heads);
+  Map y(shifted->y.data(), c.D(), c.S(), heads);
+  const Action run = [&c, shifted, table, x, y]() mutable {
+    y = eigen_rope::rotate(x, table, c.pairing);
+  };
+  return {run, [&c, shifted, run] {
+            std::memset(static_cast<void*>(shifted->y.data()), 0xff, c.bytes());
+            run();
+            return agrees(shifted->y.data(), rotated_heads_outside(c));
+          }};
 }
 
 }  // namespace
@@ -91,7 +169,19 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
                         c, [&c] { c.y = eigen_rope::rotate_inverse(c.x, c.cache, c.pairing); },
                         [&c] { return rotated(c, eigen_rope::Direction::inverse); });
                   }});
-  if (shape.whole_rows() && shape.tokens > 1) list.push_back({"bnsd", &heads_outermost<T>});
+  list.push_back({"view_inplace", &view_in_place<T>});
+  list.push_back({"offset", [](Case<T>& c) { return displaced(c, 3, 1); }});
+  list.push_back({"offset_16", [](Case<T>& c) {
+                    constexpr Index elements = 16 / static_cast<Index>(sizeof(T));
+                    return displaced(c, elements, elements);
+                  }});
+  if (shape.whole_rows() && shape.tokens > 1) {
+    list.push_back({"bnsd", &heads_outermost<T>});
+    list.push_back({"bnsd_inplace", &heads_outermost_in_place<T>});
+    list.push_back({"bnsd_offset", &heads_outermost_displaced<T>});
+    list.push_back({"sbnd", &sequence_outermost<T>});
+    list.push_back({"to_bnsd", &to_heads_outermost<T>});
+  }
   if (shape.whole_rows() && shape.tokens == 512) {
     list.push_back({"full_width", [](Case<T>& c) {
                       const auto table = std::make_shared<const FullWidthTable<T>>(c);

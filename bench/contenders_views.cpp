@@ -6,14 +6,14 @@
 //                  eigen_rope::rotate_inplace on a strided view
 //   qkv_slice      the same as an assignment between slices of the buffer, which have no raw data
 //                  in Eigen
-//   shuffle        x [D, H, S] rotated into y [D, S, H] by eigen_rope::rotate_to between strided
-//                  views
-//   shuffle_expr   the same as y = eigen_rope::rotate(x).shuffle(...)
+//   hand_qkv       the same by hand, as contenders_hand.cpp
+//   shuffle_expr   y = eigen_rope::rotate(x).shuffle(...), as to_bnsd
 //
 // q has the bytes of x and y, so that `inplace` and `memcpy` of the same shape are what to compare
 // with.
 #include "contender.hpp"
 #include "expected.hpp"
+#include "fastest_loop.hpp"
 
 namespace bench {
 namespace {
@@ -61,6 +61,23 @@ Prepared strided(Case<float>& c, const std::shared_ptr<Fused>& fused) {
   return {run, [&c, fused, run] { return fused->correct(c, run); }};
 }
 
+/// The loop that is fastest in place in one piece: tokens outside heads, either way.
+Prepared by_hand(Case<float>& c, const std::shared_ptr<Fused>& fused, const HandLoops& loops) {
+  const HandCall call{fused->qkv.data(),
+                      fused->qkv.data(),
+                      c.cache.cos(),
+                      c.cache.sin(),
+                      heads,
+                      c.S(),
+                      c.D(),
+                      c.D() * all_heads,
+                      c.D(),
+                      c.D() * all_heads};
+  const HandLoop loop = fastest_loop<float>(loops, call, 2 * c.bytes());
+  const Action run = [loop, call] { loop.run(call); };
+  return {run, [&c, fused, run] { return fused->correct(c, run); }};
+}
+
 Prepared slice_assignment(Case<float>& c, const std::shared_ptr<Fused>& fused) {
   const Action run = [&c, fused] {
     const Eigen::array<Index, 3> first{0, 0, 0};
@@ -71,61 +88,16 @@ Prepared slice_assignment(Case<float>& c, const std::shared_ptr<Fused>& fused) {
   return {run, [&c, fused, run] { return fused->correct(c, run); }};
 }
 
-/// One element of each cache line is changed: what the memory asks for passing q in place, whoever
-/// does it.
-void touch(float* rows, Index count, Index length, Index stride) {
-  constexpr Index line = 64 / sizeof(float);
-  for (Index row = 0; row < count; ++row) {
-    for (Index i = 0; i < length; i += line) rows[row * stride + i] = -rows[row * stride + i];
-  }
-}
-
-/// An even number of passes leaves what there was.
-Prepared pass(const std::shared_ptr<Fused>& fused, Index count, Index length, Index stride) {
-  const Action run = [fused, count, length, stride] {
-    touch(fused->qkv.data(), count, length, stride);
-  };
-  return {run, [fused, run] {
-            const std::vector<float> before(fused->qkv.data(),
-                                            fused->qkv.data() + fused->qkv.size());
-            run();
-            const bool changed = fused->qkv.data()[0] == -before[0];
-            run();
-            return changed && std::equal(before.begin(), before.end(), fused->qkv.data());
-          }};
-}
-
-std::vector<float> rotated_heads_outermost(Case<float>& c) {
-  const std::vector<float>& y = rotated(c);
-  std::vector<float> result(y.size());
-  for (Index s = 0; s < c.S(); ++s) {
-    for (Index h = 0; h < heads; ++h)
-      std::copy_n(y.data() + (s * heads + h) * c.D(), c.D(),
-                  result.data() + (h * c.S() + s) * c.D());
-  }
-  return result;
-}
-
-Prepared shuffle(Case<float>& c) {
-  const Action run = [&c] {
-    const eigen_rope::Shape shape{c.D(), heads, c.S()};
-    const eigen_rope::StridedView<const float> x{c.x.data(), shape, {c.D(), c.D() * heads}};
-    const eigen_rope::StridedView<float> y{c.y.data(), shape, {c.D() * c.S(), c.D()}};
-    eigen_rope::rotate_to(y, x, c.cache, c.pairing);
-  };
-  return into_y(c, run, [&c] { return rotated_heads_outermost(c); });
-}
-
 Prepared shuffle_expression(Case<float>& c) {
   const Action run = [&c, y = Case<float>::Map(c.y.data(), c.D(), c.S(), heads)]() mutable {
     y = eigen_rope::rotate(c.x, c.cache, c.pairing).shuffle(Eigen::array<int, 3>{0, 2, 1});
   };
-  return into_y(c, run, [&c] { return rotated_heads_outermost(c); });
+  return into_y(c, run, [&c] { return with_heads_outside(c, rotated(c)); });
 }
 
 }  // namespace
 
-void add_views(Contenders<float>& list, const CaseShape& shape) {
+void add_views(Contenders<float>& list, const CaseShape& shape, eigen_rope::Pairing pairing) {
   if (!shape.whole_rows()) return;
   // Both forms run on one buffer: where it lies must not decide between them.
   struct Shared {
@@ -140,13 +112,15 @@ void add_views(Contenders<float>& list, const CaseShape& shape) {
   list.push_back({"qkv_strided", [shared](Case<float>& c) { return strided(c, shared->of(c)); }});
   list.push_back(
       {"qkv_slice", [shared](Case<float>& c) { return slice_assignment(c, shared->of(c)); }});
-  list.push_back(
-      {"pass", [shared](Case<float>& c) { return pass(shared->of(c), 1, c.shape.size(), 0); }});
-  list.push_back({"pass_strided", [shared](Case<float>& c) {
-                    return pass(shared->of(c), c.S(), c.D() * heads, c.D() * all_heads);
-                  }});
+  const HandLoops loops =
+      hand_loops(eigen_rope::kernel_target().c_str(), HandScalar::f32,
+                 pairing.kind() == eigen_rope::PairKind::split_half ? HandPairs::split_half
+                                                                    : HandPairs::interleaved,
+                 shape.head_size, shape.rotary_dims);
+  if (loops.count > 0)
+    list.push_back(
+        {"hand_qkv", [shared, loops](Case<float>& c) { return by_hand(c, shared->of(c), loops); }});
   if (shape.tokens == 1) return;
-  list.push_back({"shuffle", &shuffle});
   list.push_back({"shuffle_expr", &shuffle_expression});
 }
 

@@ -7,6 +7,7 @@
 // 16-bit types. Results lie within (-2, 2).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -36,6 +37,60 @@ template <class T>
 const std::vector<T>& rotated(Case<T>& c) {
   if (c.expected.empty()) c.expected = rotated(c, eigen_rope::Direction::forward);
   return c.expected;
+}
+
+/// x's bytes seen as [D, S, H], rotated, in their order.
+template <class T>
+std::vector<T> rotated_heads_outside(const Case<T>& c) {
+  const eigen_rope::TableView<typename Case<T>::TableScalar> table{
+      c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
+  std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
+  eigen_rope::reference::rotate(c.x.data(), result.data(), eigen_rope::Shape{c.D(), c.S(), heads},
+                                table, c.pairing);
+  return result;
+}
+
+/// [D, H, S] as [D, S, H].
+template <class T>
+std::vector<T> with_heads_outside(const Case<T>& c, const std::vector<T>& y) {
+  std::vector<T> result(y.size());
+  for (Index s = 0; s < c.S(); ++s) {
+    for (Index h = 0; h < heads; ++h)
+      std::copy_n(y.data() + (s * heads + h) * c.D(), c.D(),
+                  result.data() + (h * c.S() + s) * c.D());
+  }
+  return result;
+}
+
+/// The gradient of angles, y_A g_B - y_B g_A summed over heads, in double.
+template <class T>
+std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
+  const Index pairs = c.shape.rotary_dims / 2;
+  std::vector<double> sums(static_cast<std::size_t>(pairs * c.S()));
+  for (Index s = 0; s < c.S(); ++s) {
+    for (Index h = 0; h < heads; ++h) {
+      const Index row = (s * heads + h) * c.D();
+      for (Index k = 0; k < pairs; ++k) {
+        const eigen_rope::PairSlots slot =
+            eigen_rope::pair_slots(c.pairing.kind(), k, c.shape.rotary_dims);
+        const auto value = [row](const T* from, Index at) {
+          return static_cast<double>(from[row + at]);
+        };
+        sums[static_cast<std::size_t>(s * pairs + k)] +=
+            value(y, slot.A) * value(g, slot.B) - value(y, slot.B) * value(g, slot.A);
+      }
+    }
+  }
+  return sums;
+}
+
+/// Within the error of 32 heads of two products below 1, each within an ulp of float.
+template <class Values>
+bool agrees_with_angles(const Values& values, const std::vector<double>& expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!(std::abs(values[i] - expected[i]) <= 64 * 0x1p-23)) return false;
+  }
+  return true;
 }
 
 /// Not true for NaN.

@@ -73,8 +73,8 @@ std::string target_plot(const std::vector<Verdict>& verdicts) {
   std::vector<std::string> order;
   std::map<std::string, Span> spans;
   for (const Verdict& v : verdicts) {
-    if (v.outcome == Outcome::not_measured) continue;
-    const double share = v.target->at_most ? v.measured / v.allowed : v.allowed / v.measured;
+    if (v.outcome == Outcome::not_measured || v.outcome == Outcome::no_hand_loop) continue;
+    const double share = v.measured / v.allowed;
     const std::string scalar = Name::parse(v.name).scalar;
     const std::string label =
         v.target->title + (scalar == "f16" || scalar == "bf16" ? ", 16-bit" : "");

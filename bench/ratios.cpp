@@ -116,8 +116,8 @@ void Results::add(const nlohmann::json& json, const std::string& file, Repeated 
   }
   const nlohmann::json context = json.value("context", nlohmann::json::object());
   const auto text = [&](const char* key) { return context.value(key, std::string()); };
-  programs_.push_back({file, text("cpu"), text("rope_kernel_target"), text("compiler"),
-                       text("eigen"), text("eigen_vectors")});
+  programs_.push_back({file, text("cpu"), text("processor"), text("rope_kernel_target"),
+                       text("compiler"), text("eigen"), text("eigen_vectors")});
 }
 
 const Measurement* Results::find(const std::string& name) const {
@@ -137,6 +137,54 @@ std::string table_of(const Results& results) {
   for (const std::string& group : groups) {
     fmt::format_to(std::back_inserter(text), "{:<28}{:>15}{:>12}    {}\n{}\n", group, "median",
                    "x memcpy", "(quartiles)", rows.at(group));
+  }
+  return text;
+}
+
+namespace {
+
+struct HandRow {
+  const char* label;
+  const char* contender;
+  const char* loop;
+  int threads;
+};
+
+constexpr HandRow hand_rows[] = {{"out of place", "expr", "hand", 1},
+                                 {"in place", "inplace", "hand_inplace", 1},
+                                 {"heads outside tokens", "bnsd", "hand_bnsd", 1},
+                                 {"the same in place", "bnsd_inplace", "hand_bnsd_inplace", 1},
+                                 {"into heads outside tokens", "to_bnsd", "hand_to_bnsd", 1},
+                                 {"q inside fused QKV", "qkv_strided", "hand_qkv", 1},
+                                 {"dx and d angle", "dx_dangle", "hand_dx_dangle", 1},
+                                 {"2 threads", "expr", "hand", 2}};
+
+}  // namespace
+
+std::string hand_table_of(const Results& results) {
+  const auto ratio = [&](const HandRow& row, const char* scalar, const char* pairing,
+                         const char* shape) -> std::string {
+    const Measurement* own =
+        results.find(Name{row.contender, scalar, pairing, shape, row.threads}.text());
+    const Measurement* loop =
+        results.find(Name{row.loop, scalar, pairing, shape, row.threads}.text());
+    if (own == nullptr || loop == nullptr) return "-";
+    return fmt::format("{:.2f}", own->time() / loop->time());
+  };
+  std::string text = "| | | 1 token | 16 | 512 | 4096 |\n| --- | --- | --- | --- | --- | --- |\n";
+  for (const HandRow& row : hand_rows) {
+    for (const char* scalar : {"f32", "f64", "f16", "bf16"}) {
+      std::string cells;
+      bool measured = false;
+      for (const char* shape : {"decode", "tok16", "prefill512", "prefill4096"}) {
+        const std::string split = ratio(row, scalar, "split_half", shape);
+        const std::string interleaved = ratio(row, scalar, "interleaved", shape);
+        measured = measured || split != "-" || interleaved != "-";
+        cells +=
+            split == "-" && interleaved == "-" ? " - |" : ' ' + split + " / " + interleaved + " |";
+      }
+      if (measured) text += fmt::format("| {} | {} |{}\n", row.label, scalar, cells);
+    }
   }
   return text;
 }

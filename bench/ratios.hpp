@@ -44,7 +44,7 @@ struct Measurement {
 
 /// What a program said of itself and the machine.
 struct Program {
-  std::string file, cpu, kernel_target, compiler, eigen, eigen_vectors;
+  std::string file, cpu, processor, kernel_target, compiler, eigen, eigen_vectors;
 };
 
 /// What becomes of a name that was measured before.
@@ -69,6 +69,10 @@ class Results {
   std::map<std::string, std::size_t> index_;
   std::vector<Program> programs_;
 };
+
+/// A table in markdown: times over those of the loops written by hand, one row for each case and
+/// scalar, one column for each number of tokens, split-half / interleaved pairs.
+std::string hand_table_of(const Results& results);
 
 /// Medians, ratios to memcpy and quartiles, grouped by shape, scalar and pairing.
 std::string table_of(const Results& results);

@@ -17,10 +17,11 @@ void run_scalar(bench::Session& session, eigen_rope::Pairing pairing) {
     bench::add_expressions(contenders, shape);
     bench::add_rotations(contenders, shape);
     bench::add_gradients(contenders, shape);
+    bench::add_hand(contenders, shape, pairing);
     bench::add_stock(contenders, shape, pairing);
     if constexpr (std::is_same_v<T, float>) {
       bench::add_nested(contenders, shape);
-      bench::add_views(contenders, shape);
+      bench::add_views(contenders, shape, pairing);
     }
     session.run_group(shape, pairing, contenders);
   }

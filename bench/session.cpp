@@ -14,39 +14,12 @@
 
 #include "check.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
+#include "timing.hpp"
 
 namespace bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// What does not fit into a cache: one call is a repetition, and there is nothing to warm.
-bool is_large(const Entry& entry) { return entry.bytes > (std::size_t{48} << 20); }
-
-/// What would stay in the last-level cache, source and destination both, if nothing else were done
-/// between two calls: as never happens to a tensor of a model.
-bool is_displaced(const Entry& entry) {
-  return entry.bytes > (std::size_t{4} << 20) && !is_large(entry);
-}
-
-/// A tensor of x's size passes through the cache in place, as another layer's does between two
-/// rotations of the same one.
-void displace(const Entry& entry) {
-  static std::vector<char> other;
-  if (other.size() < entry.bytes / 2) other.assign(entry.bytes / 2, 0);
-  constexpr std::size_t line = 64;
-  for (std::size_t i = 0; i < entry.bytes / 2; i += line) ++other[i];
-  benchmark::DoNotOptimize(other.data());
-  benchmark::ClobberMemory();
-}
-
-double seconds_of_displaced(const Entry& entry, const Action& action) {
-  displace(entry);
-  const Clock::time_point start = Clock::now();
-  action();
-  benchmark::ClobberMemory();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Effort {
   int repetitions;
@@ -55,39 +28,21 @@ struct Effort {
 
 Effort effort_of(const Entry& entry, Pace pace) {
   if (entry.repetitions == Repetitions::some)
-    return {pace == Pace::quick ? 5 : is_large(entry) ? 7 : 15, is_large(entry) ? 1e-6 : 0.001};
+    return {pace == Pace::quick     ? 5
+            : is_large(entry.bytes) ? 7
+                                    : 15,
+            is_large(entry.bytes) ? 1e-6 : 0.001};
   if (entry.repetitions == Repetitions::few) return {pace == Pace::quick ? 1 : 3, 1e-6};
   if (pace == Pace::quick) return {5, 0.002};
-  return {is_large(entry) ? 31 : 61, is_large(entry) ? 1e-6 : 0.002};
-}
-
-/// Seconds of one call, from as many in a row as take half a millisecond: the clock itself takes
-/// part of a small copy's time.
-double seconds_of(const Entry& entry, const Action& action) {
-  if (is_displaced(entry)) {
-    constexpr int calls = 5;
-    double sum = 0;
-    for (int i = 0; i < calls; ++i) sum += seconds_of_displaced(entry, action);
-    return sum / calls;
-  }
-  if (!is_large(entry)) action();
-  for (int calls = 1;; calls *= 4) {
-    const Clock::time_point start = Clock::now();
-    for (int i = 0; i < calls; ++i) {
-      action();
-      benchmark::ClobberMemory();
-    }
-    const std::chrono::duration<double> elapsed = Clock::now() - start;
-    if (elapsed.count() >= 0.0005) return elapsed.count() / calls;
-  }
+  return {is_large(entry.bytes) ? 31 : 61, is_large(entry.bytes) ? 1e-6 : 0.002};
 }
 
 void time_entry(benchmark::State& state, const Entry& entry) {
-  if (entry.memcpy) state.counters["memcpy_us"] = seconds_of(entry, entry.memcpy) * 1e6;
-  if (!is_large(entry) && entry.repetitions != Repetitions::few) entry.prepared.run();
+  if (entry.memcpy) state.counters["memcpy_us"] = seconds_of_call(entry.bytes, entry.memcpy) * 1e6;
+  if (!is_large(entry.bytes) && entry.repetitions != Repetitions::few) entry.prepared.run();
   for (auto _ : state) {
-    if (is_displaced(entry)) {
-      state.SetIterationTime(seconds_of_displaced(entry, entry.prepared.run));
+    if (is_displaced(entry.bytes)) {
+      state.SetIterationTime(seconds_of_displaced(entry.bytes, entry.prepared.run));
     } else {
       entry.prepared.run();
       benchmark::ClobberMemory();
@@ -108,6 +63,22 @@ void strip_settings(nlohmann::json& result) {
                        : name;
 }
 
+/// Vendor, family and model of the processor, as /proc/cpuinfo says; empty where there is none.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string vendor, family, model;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || colon + 2 > line.size()) continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
+    const std::string value = line.substr(colon + 2);
+    if (key == "vendor_id") vendor = value;
+    if (key == "cpu family") family = value;
+    if (key == "model") model = value;
+  }
+  return family.empty() ? "" : fmt::format("{} family {} model {}", vendor, family, model);
+}
+
 void initialize_google_benchmark() {
   static std::string arguments[] = {"rotate_bench", "--benchmark_enable_random_interleaving=true"};
   char* pointers[] = {arguments[0].data(), arguments[1].data()};
@@ -120,6 +91,7 @@ void initialize_google_benchmark() {
 Session::Session(SessionOptions options) : options_(std::move(options)), filter_(options_.filter) {
   initialize_google_benchmark();
   benchmark::AddCustomContext("rope_kernel_target", eigen_rope::kernel_target());
+  benchmark::AddCustomContext("processor", processor());
   benchmark::AddCustomContext("compiler", __VERSION__);
 #ifdef EIGEN_PATCH_VERSION  // from Eigen 5, whose world is still 3
   benchmark::AddCustomContext("eigen", fmt::format("{}.{}.{}", EIGEN_MAJOR_VERSION,
@@ -155,7 +127,7 @@ void Session::run(const std::string& title, const std::vector<Entry>& entries) {
     const Effort effort = effort_of(entry, options_.pace);
     auto* registered = benchmark::RegisterBenchmark(
         entry.name.c_str(), [&entry](benchmark::State& state) { time_entry(state, entry); });
-    (is_displaced(entry) ? registered->UseManualTime() : registered->UseRealTime())
+    (is_displaced(entry.bytes) ? registered->UseManualTime() : registered->UseRealTime())
         ->Unit(benchmark::kMicrosecond)
         ->Repetitions(effort.repetitions)
         ->MinTime(effort.seconds);

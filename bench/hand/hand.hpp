@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops written by hand for one head size and one instruction set: what the library's speed is
+// measured against.
+//
+//   x [tokens, heads, D] -> y, one table row [R / 2] for each token; steps between tokens and
+//   between heads are given, so that one loop serves every layout
+//
+// A loop loads a token's coefficients and walks that token's heads, or walks one head's tokens, or
+// four heads together; it stores through the caches or past them. It makes no checks and no
+// choices. hand_loops() returns all loops that the processor at hand can run; a caller that wants
+// the best one times them. The sources are compiled for AVX-512 and for AVX2, and
+// share no inline function with anything else.
+#pragma once
+
+#include <cstddef>
+
+namespace bench {
+
+enum class HandScalar { f32, f64, f16, bf16 };
+enum class HandPairs { split_half, interleaved };
+
+/// Steps are elements. The table is of double for f64, and of float otherwise.
+struct HandCall {
+  const void* x;
+  void* y;
+  const void* cos;
+  const void* sin;
+  std::ptrdiff_t heads, tokens;
+  std::ptrdiff_t x_head, x_token, y_head, y_token;
+};
+
+/// The backward pass of float: dx = the transposed rotation of g, and for each token and pair the
+/// sum over heads of y_A g_B - y_B g_A in double. All arrays are [tokens, heads, 128].
+struct HandGradientCall {
+  const float* y;
+  const float* g;
+  float* dx;
+  const float* cos;
+  const float* sin;
+  double* angle;
+  std::ptrdiff_t heads, tokens;
+};
+
+struct HandLoop {
+  const char* name;
+  /// Which the number of heads must be a multiple of.
+  std::ptrdiff_t heads_together;
+  /// Which every row of y must be aligned to, in bytes.
+  std::size_t alignment;
+  void (*run)(const HandCall&);
+};
+
+/// Stores through the caches or past them; null where the processor lacks the instructions.
+struct HandGradients {
+  void (*cached)(const HandGradientCall&);
+  void (*streaming)(const HandGradientCall&);
+};
+
+/// A plain aggregate: files compiled for other instruction sets share no function with this one.
+struct HandLoops {
+  static constexpr int most = 6;
+  HandLoop loop[most];
+  int count = 0;
+};
+
+/// Of AVX-512 if `target` begins with AVX3, of AVX2 for AVX2; those are the library's own names.
+/// None for other targets and sizes, or if the processor lacks the instructions.
+HandLoops hand_loops(const char* target, HandScalar scalar, HandPairs pairs,
+                     std::ptrdiff_t head_size, std::ptrdiff_t rotary);
+
+HandGradients hand_gradients(const char* target, HandPairs pairs);
+
+HandGradients hand_gradients_avx512(HandPairs pairs);
+HandGradients hand_gradients_avx2(HandPairs pairs);
+HandLoops hand_loops_avx512(HandScalar scalar, HandPairs pairs, std::ptrdiff_t head_size,
+                            std::ptrdiff_t rotary);
+HandLoops hand_loops_avx2(HandScalar scalar, HandPairs pairs, std::ptrdiff_t head_size,
+                          std::ptrdiff_t rotary);
+
+}  // namespace bench
