@@ -10,12 +10,22 @@
 # Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --rounds (--help). What
 # cannot be installed is said and left out; recorded figures, marked as such, stand in for ggml and
 # ONNX Runtime. Exits 1 if this library's own program does not run or computes something wrong.
+#
+# --trainer as the first argument measures examples/train_lm and the same model in PyTorch instead,
+# which takes 2 minutes on an idle machine, and writes the section of docs/peers.md on it. Further
+# arguments go to bench/peers/trainer.py: --rounds, --steps, --threads, --patience (--help). Exits 1
+# if the losses differ.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 venv=build/peers-venv
 out=out/peers
+trainer=0
+if [ "${1:-}" = --trainer ]; then
+  trainer=1
+  shift
+fi
 
 # The Debian packages: the build's, Python's, what torch.compile needs, and the allocator that
 # PyTorch is measured with.
@@ -39,6 +49,18 @@ install() {
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 install numpy numpy
+if [ "$trainer" -eq 1 ]; then
+  install torch torch
+  [ -e "$venv/installed_torch" ] || die "there is nothing to compare the trainer with"
+  say "building train_lm for this processor"
+  configure demo
+  cmake --build --preset demo --target train_lm || die \
+    "the build failed; the compiler's messages are above"
+  say "training by turns"
+  export PYTHONDONTWRITEBYTECODE=1 TORCHINDUCTOR_CACHE_DIR="$PWD/$venv/inductor"
+  exec "$venv/bin/python" bench/peers/trainer.py --train-lm build/demo/bin/train_lm \
+    --out "$out/trainer" --page docs/peers.md "$@"
+fi
 install onnxruntime onnxruntime onnx
 install ggml libggml-python
 if [ "${WITHOUT_TORCH:-0}" != 1 ]; then

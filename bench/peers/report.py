@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import PAIRINGS, SCALARS, SHAPES
+from trainer_page import section_of
 
 HERE = Path(__file__).parent
 Spread = tuple[float, float, float]  # quartiles of the ratio to memcpy
@@ -340,6 +341,7 @@ def main() -> int:
             recorded=recorded_table(results),
             refusals=refusals(results),
             copies=copies_table(results),
+            trainer=section_of(options.page.read_text()),
         )
     )
     return 0

@@ -16,7 +16,8 @@
 #include <cmath>
 
 #include "parameters.hpp"
-#include "tensor.hpp"
+#include "profile.hpp"
+#include "threads.hpp"
 
 namespace train_lm {
 
@@ -50,11 +51,13 @@ struct AdamMoments {
   Parameters<S> m, v;
 };
 
+/// Moves the weights by one step. The norm of the gradient is taken by the calling thread, the rest
+/// is shared among the device's; the bits do not depend on how many there are.
 template <class S>
-void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std::int64_t steps,
-               Parameters<S>& gradient, AdamMoments<S>& moments, Parameters<S>& weights) {
-  const Eigen::TensorFixedSize<S, Eigen::Sizes<>> squared = gradient.flat().square().sum();
-  const double norm = std::sqrt(static_cast<double>(squared()));
+void adam_step(const Device& device, const AdamConfig& config, std::int64_t step,
+               std::int64_t steps, const Parameters<S>& gradient, AdamMoments<S>& moments,
+               Parameters<S>& weights, Profile& profile) {
+  const auto norm = static_cast<double>(gradient.flat().norm());
   const S shrink = static_cast<S>(norm > config.clip ? config.clip / norm : 1.0);
   const auto t = static_cast<double>(step + 1);
   const S m_scale = static_cast<S>(1 / (1 - std::pow(config.beta1, t)));
@@ -62,24 +65,34 @@ void adam_step(Device& device, const AdamConfig& config, std::int64_t step, std:
   const S rate = static_cast<S>(learning_rate(config, step, steps));
   const S b1 = static_cast<S>(config.beta1);
   const S b2 = static_cast<S>(config.beta2);
+  const S epsilon = static_cast<S>(config.epsilon);
+  profile.laps(0).lap(Part::adam);
 
-  auto& m = moments.m.flat();
-  auto& v = moments.v.flat();
-  gradient.flat().device(device) = gradient.flat() * shrink;
-  m.device(device) = m * b1 + gradient.flat() * (S(1) - b1);
-  v.device(device) = v * b2 + gradient.flat().square() * (S(1) - b2);
-  for (std::size_t i = 0; i < weights.layout().slots.size(); ++i) {
-    const SlotKind kind = weights.slot(i).kind;
-    const S decay = kind == SlotKind::matrix ? static_cast<S>(config.decay) : S(0);
-    const S slot_rate =
-        kind == SlotKind::log_rates ? rate * static_cast<S>(config.rates_factor) : rate;
-    VectorMap<S> w = weights.vector(i);
-    const VectorMap<S> mi = moments.m.vector(i);
-    const VectorMap<S> vi = moments.v.vector(i);
-    w.device(device) =
-        w - (mi * m_scale / ((vi * v_scale).sqrt() + static_cast<S>(config.epsilon)) + w * decay) *
-                slot_rate;
-  }
+  // So many that gradient, moments and weights stay in the first cache between the statements.
+  constexpr Index block = 1024;
+  const int threads = device.numThreads();
+  on_threads(device, threads, [&](int thread) {
+    Laps& laps = profile.laps(thread);
+    laps.start();
+    for (std::size_t i = 0; i < weights.layout().slots.size(); ++i) {
+      const Slot& slot = weights.slot(i);
+      const S decay = slot.kind == SlotKind::matrix ? static_cast<S>(config.decay) : S(0);
+      const S slot_rate =
+          slot.kind == SlotKind::log_rates ? rate * static_cast<S>(config.rates_factor) : rate;
+      const Range part = share_of(slot.size(), thread, threads);
+      for (Index first = part.begin; first < part.end; first += block) {
+        const Index size = std::min(block, part.end - first);
+        const auto g = gradient.vector(i).segment(first, size).array();
+        auto m = moments.m.vector(i).segment(first, size).array();
+        auto v = moments.v.vector(i).segment(first, size).array();
+        auto w = weights.vector(i).segment(first, size).array();
+        m = m * b1 + (g * shrink) * (S(1) - b1);
+        v = v * b2 + (g * shrink).square() * (S(1) - b2);
+        w -= (m * m_scale / ((v * v_scale).sqrt() + epsilon) + w * decay) * slot_rate;
+      }
+    }
+    laps.lap(Part::adam);
+  });
 }
 
 }  // namespace train_lm

@@ -19,33 +19,29 @@ namespace train_lm {
 
 inline constexpr double nats_per_bit = 0.6931471805599453;
 
-/// Turns each column of logits into probabilities and returns the loss of each, in nats.
+/// Turns each column of logits into probabilities, and sets the loss of each column, in nats.
 template <class S>
-std::vector<double> softmax_losses(Device& device, Matrix<S>& logits,
-                                   const std::vector<int>& targets) {
-  const Index vocabulary = logits.dimension(0);
-  std::vector<double> losses(targets.size());
-  parallel_for(device, logits.dimension(1), 20.0 * static_cast<double>(vocabulary), [&](Index n) {
-    using std::exp;
-    using std::log;
-    Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>> z(logits.data() + n * vocabulary, vocabulary);
-    const auto target = static_cast<Index>(targets[static_cast<std::size_t>(n)]);
+void softmax_losses(Matrix<S>& logits, const int* targets, double* losses) {
+  using std::log;
+  for (Index n = 0; n < logits.cols(); ++n) {
+    auto z = logits.col(n).array();
     z -= z.maxCoeff();
-    const S at_target = z(target);
-    z = z.exp();
+    losses[n] = -static_cast<double>(z(targets[n]));
+  }
+  logits.array() = logits.array().exp();
+  for (Index n = 0; n < logits.cols(); ++n) {
+    auto z = logits.col(n).array();
     const S sum = z.sum();
-    losses[static_cast<std::size_t>(n)] = static_cast<double>(log(sum) - at_target);
+    losses[n] += static_cast<double>(log(sum));
     z *= S(1) / sum;
-  });
-  return losses;
+  }
 }
 
-/// From probabilities to the gradient of the mean loss with respect to the logits, in place.
+/// From probabilities to the gradient of the sum of the losses over `count`, in place.
 template <class S>
-void softmax_gradient(Device& device, Matrix<S>& probabilities, const std::vector<int>& targets) {
-  for (std::size_t n = 0; n < targets.size(); ++n)
-    probabilities(targets[n], static_cast<Index>(n)) -= S(1);
-  probabilities.device(device) = probabilities * (S(1) / S(targets.size()));
+void softmax_gradient(Matrix<S>& probabilities, const int* targets, Index count) {
+  for (Index n = 0; n < probabilities.cols(); ++n) probabilities(targets[n], n) -= S(1);
+  probabilities *= S(1) / S(count);
 }
 
 inline double mean(const std::vector<double>& values) {

@@ -27,8 +27,7 @@ void Evaluator::for_each_character(const Parameters<float>& weights,
         starts.begin() + static_cast<Index>(first),
         starts.begin() + static_cast<Index>(std::min(starts.size(), first + windows)));
     const Batch batch = make_batch(text, some, length);
-    model_.forward(weights, batch, rotations);
-    const std::vector<double> losses = model_.losses(batch);
+    const std::vector<double>& losses = model_.losses(weights, batch, rotations);
     for (std::size_t i = 0; i < losses.size(); ++i) {
       const auto n = static_cast<Index>(i);
       visit(some[static_cast<std::size_t>(n / length)], n % length, losses[i] / nats_per_bit);
@@ -80,9 +79,7 @@ std::vector<int> Evaluator::sample(const Parameters<float>& weights,
     batch.windows = 1;
     batch.inputs.assign(prompt.end() - tokens, prompt.end());
     const Rotations<float> rotations(frequencies, eigen_rope::Positions::range(0, tokens));
-    model_.forward(weights, batch, rotations);
-    const Eigen::Map<const Eigen::ArrayXf> logits(&model_.logits()(0, tokens - 1),
-                                                  config_.vocabulary);
+    const Eigen::ArrayXf logits = model_.next_logits(weights, batch, rotations);
     const Eigen::ArrayXd odds = ((logits - logits.maxCoeff()).cast<double>() / temperature).exp();
     double left =
         to_uniform(random_bits(seed, Stream::sampling, static_cast<std::uint64_t>(i))) * odds.sum();

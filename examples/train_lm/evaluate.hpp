@@ -26,7 +26,8 @@ namespace train_lm {
 /// Evaluates float models of one shape.
 class Evaluator {
  public:
-  Evaluator(const ModelConfig& config, Device& device) : config_(config), model_(config, device) {}
+  Evaluator(const ModelConfig& config, const Device& device)
+      : config_(config), unprofiled_(device.numThreads()), model_(config, device, unprofiled_) {}
 
   double validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies,
                          const std::vector<int>& text, Index context);
@@ -50,6 +51,7 @@ class Evaluator {
                           Index length, const Visit& visit);
 
   ModelConfig config_;
+  Profile unprofiled_;
   Transformer<float> model_;
 };
 

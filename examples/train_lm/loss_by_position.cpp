@@ -31,7 +31,7 @@ std::string label(const RunConfig& config, bool is_first, Scaling scaling) {
 }
 
 void measure_run(const SessionRun& run, bool is_first, int length_factor, const Corpus& corpus,
-                 Device& device, std::vector<PositionCurve>& curves) {
+                 const Device& device, std::vector<PositionCurve>& curves) {
   const Index context = run.config.context;
   const Index length = length_factor * context;
   const Index windows = window_count(corpus.validation.size(), length, stride_of(context));
@@ -55,7 +55,7 @@ double PositionCurve::mean(Index first, Index last) const {
 }
 
 std::vector<PositionCurve> measure_positions(const std::vector<SessionRun>& runs,
-                                             const Corpus& corpus, Device& device) {
+                                             const Corpus& corpus, const Device& device) {
   std::vector<PositionCurve> curves;
   for (const int length_factor : {1, 2, 4}) {
     for (const SessionRun& run : runs) {

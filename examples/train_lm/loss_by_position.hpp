@@ -31,7 +31,7 @@ struct PositionCurve {
 /// All curves of a session. Lengths that do not fit into the validation split are left out. At 1x
 /// all scalings are the same, so there is one curve per model.
 std::vector<PositionCurve> measure_positions(const std::vector<SessionRun>& runs,
-                                             const Corpus& corpus, Device& device);
+                                             const Corpus& corpus, const Device& device);
 
 /// length_factor,scaling,position,bits,windows
 std::string positions_csv(const std::vector<PositionCurve>& curves);

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "baselines.hpp"
+#include "checkpoint.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "files.hpp"
@@ -56,7 +57,7 @@ bool has_learned_rates(const std::vector<SessionRun>& runs) {
 }
 
 std::string samples(const Options& options, const std::vector<SessionRun>& runs,
-                    const Corpus& corpus, Device& device) {
+                    const Corpus& corpus, const Device& device) {
   const auto decode = [&corpus](const std::vector<int>& codes) {
     std::string text;
     for (const int code : codes) text.push_back(corpus.vocabulary.decode(code));
@@ -98,7 +99,7 @@ bool draw_pictures(const Options& options, const std::vector<SessionRun>& runs,
 }
 
 void close_session(const Options& options, const std::vector<SessionRun>& runs,
-                   const Corpus& corpus, Device& device) {
+                   const Corpus& corpus, const Device& device) {
   const std::filesystem::path out = options.out;
   write_atomically(out / "losses.csv", losses_csv(runs));
   const Baselines baselines{unigram_bits(corpus), bigram_bits(corpus)};
@@ -129,12 +130,18 @@ int run(const Options& given) {
   const FolderLock lock(options.out);
   std::vector<SessionRun> runs = make_runs(options, corpus);
   set_aside_old_checkpoints(runs);
+  if (options.save_start) {
+    for (const SessionRun& one : runs) {
+      if (one.state.step == 0) save_checkpoint(one.checkpoint, one.config, one.state);
+    }
+    return stopped(options);
+  }
 
   const int threads = options.threads > 0
                           ? options.threads
                           : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Eigen::ThreadPool pool(threads);
-  Device device(&pool, threads);
+  const Device device(&pool, threads);
   for (SessionRun& one : runs) {
     if (one.state.threads != 0 && one.state.threads != threads &&
         one.state.step < one.config.steps) {
@@ -143,8 +150,12 @@ int run(const Options& given) {
           "digits\n",
           one.state.threads, threads);
     }
-    const TrainingPlan plan{one.checkpoint, options.save_every, options.validate_every,
-                            options.stop_at, threads};
+    const TrainingPlan plan{one.checkpoint,
+                            options.save_every,
+                            options.validate_every,
+                            options.stop_at,
+                            threads,
+                            options.profile ? Profiling::on : Profiling::off};
     if (!train(one.config, one.state, corpus, device, plan)) return stopped(options);
   }
   close_session(options, runs, corpus, device);

@@ -23,48 +23,35 @@ class RmsNorm {
     unit_.resize(dim, n);
     output_.resize(dim, n);
     factor_.resize(n);
+    scaled_.resize(dim);
   }
 
   const Matrix<S>& output() const { return output_; }
 
-  void forward(Device& device, const Matrix<S>& x, const S* gain) {
-    const Index dim = x.dimension(0);
-    parallel_for(device, x.dimension(1), 4.0 * static_cast<double>(dim), [&](Index n) {
-      const VectorMap<const S> g(gain, dim);
-      const VectorMap<const S> in(x.data() + n * dim, dim);
-      VectorMap<S> u(unit_.data() + n * dim, dim);
-      VectorMap<S> y(output_.data() + n * dim, dim);
-      factor_(n) = S(1) / std::sqrt(total(in * in) / S(dim) + S(1e-5));
-      u = in * factor_(n);
-      y = u * g;
-    });
+  void forward(const Matrix<S>& x, const VectorMap<const S>& gain) {
+    for (Index n = 0; n < x.cols(); ++n) {
+      factor_(n) = S(1) / std::sqrt(x.col(n).squaredNorm() / S(x.rows()) + S(1e-5));
+      unit_.col(n) = x.col(n) * factor_(n);
+      output_.col(n) = unit_.col(n).cwiseProduct(gain);
+    }
   }
 
-  /// Sets dg and adds to dx.
-  void backward(Device& device, const Matrix<S>& dy, const S* gain, VectorMap<S> dg,
+  /// Adds to dg and to dx.
+  void backward(const Matrix<S>& dy, const VectorMap<const S>& gain, VectorMap<S> dg,
                 Matrix<S>& dx) {
-    const Index dim = dy.dimension(0);
-    dg.device(device) = (dy * unit_).sum(Eigen::array<Index, 1>{1});
-    parallel_for(device, dy.dimension(1), 6.0 * static_cast<double>(dim), [&](Index n) {
-      const VectorMap<const S> g(gain, dim);
-      const VectorMap<const S> d(dy.data() + n * dim, dim);
-      const VectorMap<const S> u(unit_.data() + n * dim, dim);
-      VectorMap<S> out(dx.data() + n * dim, dim);
-      const S mean = total(g * d * u) / S(dim);
-      out += (g * d - u * mean) * factor_(n);
-    });
+    for (Index n = 0; n < dy.cols(); ++n) {
+      dg += dy.col(n).cwiseProduct(unit_.col(n));
+      scaled_ = dy.col(n).cwiseProduct(gain);
+      const S mean = scaled_.dot(unit_.col(n)) / S(dy.rows());
+      dx.col(n) += (scaled_ - unit_.col(n) * mean) * factor_(n);
+    }
   }
 
  private:
-  template <class Expression>
-  static S total(const Expression& expression) {
-    const Eigen::TensorFixedSize<S, Eigen::Sizes<>> sum = expression.sum();
-    return sum();
-  }
-
   Matrix<S> unit_;
   Matrix<S> output_;
   Vector<S> factor_;
+  Vector<S> scaled_;
 };
 
 }  // namespace train_lm

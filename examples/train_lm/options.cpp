@@ -91,6 +91,11 @@ ParsedOptions parse_options(int argc, char** argv) {
          "Save and stop, as if interrupted, once this many steps of a run are done; 0 for never")
       ->check(CLI::Range(std::int64_t{0}, steps_limits.most))
       ->capture_default_str();
+  app.add_flag("--save-start", o.save_start,
+               "Save the weights that training starts from as checkpoints of step 0, and stop");
+  app.add_flag("--profile", o.profile,
+               "Print where the time of a step goes, and write it to RUN.profile.csv, a line per "
+               "step");
   app.add_flag(
       "!--no-comparison", o.run.comparison,
       "Train the first model alone, not one without RoPE (and one with fixed rates) beside it");

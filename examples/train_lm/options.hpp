@@ -20,6 +20,8 @@ struct Options {
   RunConfig run;
   int threads = 0;  ///< 0: one per processor
   bool resume = false;
+  bool save_start = false;
+  bool profile = false;
   std::int64_t save_every = 100;
   std::int64_t validate_every = 50;
   std::int64_t stop_at = 0;

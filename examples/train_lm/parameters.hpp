@@ -64,7 +64,7 @@ struct Slot {
   Index size() const { return rows * cols; }
 };
 
-/// The slots of one layer, as indices into ParameterLayout::slots.
+/// The slots of one layer, as indices into ParameterLayout::slots. k follows q.
 struct LayerSlots {
   std::size_t norm1, q, k, v, o, norm2, up, down;
 };
@@ -138,6 +138,13 @@ class Parameters {
   const S* data(std::size_t i) const { return flat_.data() + slot(i).offset; }
   MatrixMap<S> matrix(std::size_t i) { return {data(i), slot(i).rows, slot(i).cols}; }
   MatrixMap<const S> matrix(std::size_t i) const { return {data(i), slot(i).rows, slot(i).cols}; }
+  /// Those of queries and keys side by side, as one matrix [dim, 2 dim].
+  MatrixMap<S> query_key(const LayerSlots& layer) {
+    return {data(layer.q), slot(layer.q).rows, slot(layer.q).cols + slot(layer.k).cols};
+  }
+  MatrixMap<const S> query_key(const LayerSlots& layer) const {
+    return {data(layer.q), slot(layer.q).rows, slot(layer.q).cols + slot(layer.k).cols};
+  }
   /// All elements of a slot, whatever its shape.
   VectorMap<S> vector(std::size_t i) { return {data(i), slot(i).size()}; }
   VectorMap<const S> vector(std::size_t i) const { return {data(i), slot(i).size()}; }

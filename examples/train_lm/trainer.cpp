@@ -11,6 +11,7 @@
 #include "checkpoint.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
+#include "files.hpp"
 #include "frequencies.hpp"
 #include "progress.hpp"
 #include "tool/io/interrupt.hpp"
@@ -19,11 +20,12 @@
 namespace train_lm {
 
 struct Trainer::Parts {
-  Parts(const RunConfig& run, const Corpus& text, Device& on)
+  Parts(const RunConfig& run, const Corpus& text, const Device& on, Profiling profiling)
       : config(run),
         corpus(text),
         device(on),
-        model(run.model, on),
+        profile(on.numThreads(), profiling),
+        model(run.model, on, profile),
         gradient(run.model),
         evaluator(run.model, on) {}
 
@@ -38,36 +40,50 @@ struct Trainer::Parts {
 
   const RunConfig& config;
   const Corpus& corpus;
-  Device& device;
+  const Device& device;
+  Profile profile;
+  Batch batch;
   std::optional<Rotations<float>> rotations;
   Transformer<float> model;
   Parameters<float> gradient;
   Evaluator evaluator;
 };
 
-Trainer::Trainer(const RunConfig& config, const Corpus& corpus, Device& device)
-    : parts_(std::make_unique<Parts>(config, corpus, device)) {}
+Trainer::Trainer(const RunConfig& config, const Corpus& corpus, const Device& device,
+                 Profiling profiling)
+    : parts_(std::make_unique<Parts>(config, corpus, device, profiling)) {}
 Trainer::~Trainer() = default;
 
 double Trainer::step(RunState& state) {
   Parts& p = *parts_;
-  const Batch batch =
-      random_batch(p.corpus.train, p.config.context, p.config.batch, p.config.seed, state.step);
+  const auto steps = static_cast<std::size_t>(p.config.steps);
+  if (state.train_bits.capacity() < steps) {
+    state.train_bits.reserve(steps);
+    p.profile.reserve(steps - state.train_bits.size());
+  }
+  p.profile.begin_step();
+  Laps& laps = p.profile.laps(0);
+  draw_batch(p.corpus.train, p.config.context, p.config.batch, p.config.seed, state.step, p.batch);
+  laps.lap(Part::batch);
   const Rotations<float>& rotations = p.rotations_of(state.weights);
-  p.model.forward(state.weights, batch, rotations);
-  const double bits = mean(p.model.losses(batch)) / nats_per_bit;
+  laps.lap(Part::tables);
+  const double bits =
+      mean(p.model.losses_and_gradient(state.weights, p.batch, rotations, p.gradient)) /
+      nats_per_bit;
   if (!std::isfinite(bits)) {
     throw Error(fmt::format(
         "the loss of step {} is not finite: the training diverged; try a smaller --learning-rate",
         state.step + 1));
   }
-  p.model.backward(state.weights, batch, rotations, p.gradient);
   adam_step(p.device, p.config.adam, state.step, p.config.steps, p.gradient, state.moments,
-            state.weights);
+            state.weights, p.profile);
   ++state.step;
   state.train_bits.push_back(bits);
+  p.profile.end_step();
   return bits;
 }
+
+const std::vector<Profile::Step>& Trainer::profile() const { return parts_->profile.steps(); }
 
 double Trainer::validate(RunState& state) {
   Parts& p = *parts_;
@@ -104,26 +120,34 @@ class Saver {
   std::int64_t saved_;
 };
 
+void report_profile(const std::vector<Profile::Step>& steps, const RunConfig& config,
+                    std::filesystem::path checkpoint) {
+  fmt::print("{}", profile_table(steps, config.context * config.batch));
+  write_atomically(checkpoint.replace_extension(".profile.csv"), profile_csv(steps));
+}
+
 }  // namespace
 
-bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device,
+bool train(const RunConfig& config, RunState& state, const Corpus& corpus, const Device& device,
            const TrainingPlan& plan) {
   if (state.step >= config.steps) return true;
-  Trainer trainer(config, corpus, device);
+  Trainer trainer(config, corpus, device, plan.profiling);
   Progress progress(config.rope.rotates() ? "RoPE " + config.name() : "no RoPE", state.step,
                     config.steps, config.context * config.batch);
   Saver saver(plan.checkpoint, progress, state.step);
   state.threads = plan.threads;
-  while (state.step < config.steps) {
+  bool stopped = false;
+  while (state.step < config.steps && !stopped) {
     const double bits = trainer.step(state);
     progress.update(state.step, bits);
     if (state.step % plan.validate_every == 0 || state.step == config.steps)
       trainer.validate(state);
-    const bool stop = eigen_rope::tool::interrupt_signal() != 0 || state.step == plan.stop_at;
-    if (stop || state.step % plan.save_every == 0 || state.step == config.steps)
+    stopped = eigen_rope::tool::interrupt_signal() != 0 || state.step == plan.stop_at;
+    if (stopped || state.step % plan.save_every == 0 || state.step == config.steps)
       saver.save(config, state);
-    if (stop && state.step < config.steps) return false;
   }
+  if (plan.profiling == Profiling::on) report_profile(trainer.profile(), config, plan.checkpoint);
+  if (state.step < config.steps) return false;
   return eigen_rope::tool::interrupt_signal() == 0;
 }
 

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
+#include "profile.hpp"
 #include "run.hpp"
 #include "tensor.hpp"
 #include "text.hpp"
@@ -17,15 +19,20 @@ namespace train_lm {
 /// Steps a run. Holds references: config, corpus and device must outlive it.
 class Trainer {
  public:
-  Trainer(const RunConfig& config, const Corpus& corpus, Device& device);
+  Trainer(const RunConfig& config, const Corpus& corpus, const Device& device,
+          Profiling profiling = Profiling::off);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
   /// One step: loss, gradient, AdamW. Returns bits per character of the batch before the step and
   /// appends it to the curve. Throws train_lm::Error if the loss is not finite; the weights are
-  /// then those before the step.
+  /// then those before the step. After the first step of a run with fixed rates none allocates
+  /// memory; learned rates have new tables in each step.
   double step(RunState& state);
+
+  /// Of every step so far, if the trainer was made with Profiling::on.
+  const std::vector<Profile::Step>& profile() const;
 
   /// Measures the validation loss and appends it to the curve.
   double validate(RunState& state);
@@ -42,11 +49,13 @@ struct TrainingPlan {
   /// Save and stop once this many steps are done; 0 for never.
   std::int64_t stop_at = 0;
   int threads = 1;
+  /// Print where the time of a step goes, and leave it beside the checkpoint as NAME.profile.csv.
+  Profiling profiling = Profiling::off;
 };
 
 /// Steps the run to its end. False if it was interrupted (interrupt.hpp) or stopped before; the
 /// checkpoint is then up to date.
-bool train(const RunConfig& config, RunState& state, const Corpus& corpus, Device& device,
+bool train(const RunConfig& config, RunState& state, const Corpus& corpus, const Device& device,
            const TrainingPlan& plan);
 
 }  // namespace train_lm

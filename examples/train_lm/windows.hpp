@@ -14,30 +14,35 @@
 
 namespace train_lm {
 
+inline void append_window(const std::vector<int>& text, Index start, Batch& batch) {
+  const auto first = text.begin() + start;
+  batch.inputs.insert(batch.inputs.end(), first, first + batch.tokens);
+  batch.targets.insert(batch.targets.end(), first + 1, first + batch.tokens + 1);
+  ++batch.windows;
+}
+
 inline Batch make_batch(const std::vector<int>& text, const std::vector<Index>& starts,
                         Index tokens) {
   Batch batch;
   batch.tokens = tokens;
-  batch.windows = static_cast<Index>(starts.size());
-  for (const Index start : starts) {
-    const auto first = text.begin() + start;
-    batch.inputs.insert(batch.inputs.end(), first, first + tokens);
-    batch.targets.insert(batch.targets.end(), first + 1, first + tokens + 1);
-  }
+  for (const Index start : starts) append_window(text, start, batch);
   return batch;
 }
 
-/// The batch of a training step: a function of seed and step alone. text.size() > tokens.
-inline Batch random_batch(const std::vector<int>& text, Index tokens, Index windows,
-                          std::uint64_t seed, std::int64_t step) {
+/// Sets `batch` to that of a training step: a function of seed and step alone. text.size() >
+/// tokens. Allocates nothing where the batch held one of these sizes before.
+inline void draw_batch(const std::vector<int>& text, Index tokens, Index windows,
+                       std::uint64_t seed, std::int64_t step, Batch& batch) {
   const auto choices = static_cast<std::uint64_t>(text.size()) - static_cast<std::uint64_t>(tokens);
-  std::vector<Index> starts;
+  batch.tokens = tokens;
+  batch.windows = 0;
+  batch.inputs.clear();
+  batch.targets.clear();
   for (Index b = 0; b < windows; ++b) {
     const std::uint64_t bits = random_bits(seed, Stream::windows, static_cast<std::uint64_t>(step),
                                            static_cast<std::uint64_t>(b));
-    starts.push_back(static_cast<Index>(bits % choices));
+    append_window(text, static_cast<Index>(bits % choices), batch);
   }
-  return make_batch(text, starts, tokens);
 }
 
 }  // namespace train_lm

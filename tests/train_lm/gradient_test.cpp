@@ -10,13 +10,16 @@
 // relu(x)^2 has a continuous derivative.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "rope_choice.hpp"
 #include "rotations.hpp"
+#include "threads.hpp"
 #include "transformer.hpp"
 #include "windows.hpp"
 
@@ -53,7 +56,8 @@ class GradientTest : public testing::TestWithParam<Case> {
       : pool_(2),
         device_(&pool_, 2),
         config_(small_model(GetParam().rates)),
-        model_(config_, device_),
+        profile_(2),
+        model_(config_, device_, profile_),
         weights_(config_),
         gradient_(config_) {
     weights_.initialise(3);
@@ -67,7 +71,7 @@ class GradientTest : public testing::TestWithParam<Case> {
     for (int i = 0; i < 200; ++i)
       text.push_back(
           static_cast<int>(random_bits(5, Stream::windows, static_cast<std::uint64_t>(i)) % 7));
-    batch_ = random_batch(text, context, 3, 11, 0);
+    draw_batch(text, context, 3, 11, 0, batch_);
     RopeChoice choice;
     choice.kind = GetParam().rope;
     choice.factor = 4.0;
@@ -101,15 +105,18 @@ class GradientTest : public testing::TestWithParam<Case> {
 
   double loss() {
     if (GetParam().rates == Rates::learned) make_tables();
-    model_.forward(weights_, batch_, rotations_);
-    return mean(model_.losses(batch_));
+    return mean(model_.losses(weights_, batch_, rotations_));
   }
 
-  void backward() { model_.backward(weights_, batch_, rotations_, gradient_); }
+  /// Sets gradient_; returns the loss.
+  double backward() {
+    return mean(model_.losses_and_gradient(weights_, batch_, rotations_, gradient_));
+  }
 
   Eigen::ThreadPool pool_;
-  Device device_;
+  const Device device_;
   ModelConfig config_;
+  Profile profile_;
   Transformer<double> model_;
   Parameters<double> weights_;
   Parameters<double> gradient_;
@@ -120,7 +127,6 @@ class GradientTest : public testing::TestWithParam<Case> {
 
 TEST_P(GradientTest, MatchesCentralDifferences) {
   constexpr double h = 1e-5;
-  loss();
   backward();
   for (std::size_t i = 0; i < weights_.layout().slots.size(); ++i) {
     double largest = 0;
@@ -143,13 +149,29 @@ TEST_P(GradientTest, MatchesCentralDifferences) {
 }
 
 TEST_P(GradientTest, DoesNotDependOnWhatTheBuffersHeld) {
-  loss();
   backward();
   const Vector<double> first = gradient_.flat();
   gradient_.flat().setConstant(1e3);
-  loss();
   backward();
   for (Index i = 0; i < first.size(); ++i) ASSERT_EQ(first(i), gradient_.flat()(i)) << i;
+}
+
+TEST_P(GradientTest, TheLossIsThatOfTheForwardPass) { EXPECT_EQ(backward(), loss()); }
+
+// Threads have gradients of their own, which are summed: in double, to the rounding of that sum.
+TEST_P(GradientTest, HardlyDependsOnTheNumberOfThreads) {
+  backward();
+  for (const int others : {1, 3, 5}) {  // 5: more than there are windows
+    Eigen::ThreadPool pool(others);
+    const Device device(&pool, others);
+    Profile profile(others);
+    Transformer<double> model(config_, device, profile);
+    Parameters<double> gradient(config_);
+    model.losses_and_gradient(weights_, batch_, rotations_, gradient);
+    const double largest = gradient_.flat().cwiseAbs().maxCoeff();
+    for (Index i = 0; i < gradient.flat().size(); ++i)
+      ASSERT_NEAR(gradient.flat()(i), gradient_.flat()(i), 1e-13 * largest) << others;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ropes, GradientTest,
@@ -169,36 +191,35 @@ TEST(GgmlYarn, ScalesTheAttention) {
 // Only differences of positions matter, so a window that starts later has the same losses.
 TEST(Rotation, SeesOnlyDistances) {
   Eigen::ThreadPool pool(1);
-  Device device(&pool, 1);
+  const Device device(&pool, 1);
+  Profile profile(1);
   const ModelConfig config = small_model();
   Parameters<double> weights(config);
   weights.initialise(1);
-  Transformer<double> model(config, device);
+  Transformer<double> model(config, device, profile);
   const std::vector<int> text{0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1, 3};
   const Batch batch = make_batch(text, {0, 2}, 10);
   const eigen_rope::Frequencies frequencies =
       training_rope(RopeChoice{}, config.head_dim(), 10).frequencies();
   const Rotations<double> here({frequencies}, eigen_rope::Positions::range(0, 10));
   const Rotations<double> later({frequencies}, eigen_rope::Positions::range(1000, 10));
-  model.forward(weights, batch, here);
-  const std::vector<double> a = model.losses(batch);
-  model.forward(weights, batch, later);
-  const std::vector<double> b = model.losses(batch);
+  const std::vector<double> a = model.losses(weights, batch, here);
+  const std::vector<double> b = model.losses(weights, batch, later);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
 }
 
 TEST(Attention, IsCausal) {
   Eigen::ThreadPool pool(1);
-  Device device(&pool, 1);
+  const Device device(&pool, 1);
+  Profile profile(1);
   const ModelConfig config = small_model();
   Parameters<double> weights(config);
   weights.initialise(1);
-  Transformer<double> model(config, device);
+  Transformer<double> model(config, device, profile);
   std::vector<int> text(42, 1);
   const auto losses = [&] {
     const Batch batch = make_batch(text, {0}, 40);
-    model.forward(weights, batch, Rotations<double>());
-    return model.losses(batch);
+    return model.losses(weights, batch, Rotations<double>());
   };
   const std::vector<double> before = losses();
   text[35] = 4;
@@ -206,6 +227,40 @@ TEST(Attention, IsCausal) {
   for (std::size_t i = 0; i < 34; ++i) EXPECT_EQ(before[i], after[i]) << i;
   EXPECT_NE(before[34], after[34]);
   EXPECT_NE(before[35], after[35]);
+}
+
+TEST(Threads, AnErrorOfOneReachesTheCaller) {
+  Eigen::ThreadPool pool(3);
+  const Device device(&pool, 3);
+  for (int failing = 0; failing < 3; ++failing) {
+    std::atomic<int> called{0};
+    const auto body = [&](int thread) {
+      ++called;
+      if (thread == failing) throw std::runtime_error("thread " + std::to_string(thread));
+    };
+    try {
+      on_threads(device, 3, body);
+      ADD_FAILURE() << failing;
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), "thread " + std::to_string(failing));
+    }
+    EXPECT_EQ(called, 3);
+  }
+}
+
+TEST(Threads, SharesCoverEverythingOnce) {
+  for (const int shares : {1, 2, 3, 7}) {
+    for (const Index count : {0, 1, 6, 7, 100}) {
+      Index next = 0;
+      for (int thread = 0; thread < shares; ++thread) {
+        const Range share = share_of(count, thread, shares);
+        EXPECT_EQ(share.begin, next);
+        EXPECT_LE(share.size(), count / shares + 1);
+        next = share.end;
+      }
+      EXPECT_EQ(next, count);
+    }
+  }
 }
 
 }  // namespace
