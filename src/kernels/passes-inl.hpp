@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -239,15 +240,20 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   const Index in_window = first.x_a - block.x;
   const Index out_window = first.y_a - block.y;
   RowPlace place;
-  Column columns[static_cast<std::size_t>(most_columns_in_memory)];
+  // Not an array of columns: GCC compiles the constructors that it writes itself for the plain
+  // processor, where those of NEON's vectors cannot be inlined.
+  alignas(Column)
+      std::byte memory[static_cast<std::size_t>(most_columns_in_memory)][sizeof(Column)];
+  auto* const columns = reinterpret_cast<Column*>(memory);
   for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
     for (Index c = 0; c < count; ++c) {
       if (turn.direction == Direction::inverse) {
-        columns[c] = inverse_columns<Kernel>(d, table, run, k + c * pairs, std::index_sequence<0>())
-                         .column[0];
+        new (columns + c)
+            Column(inverse_columns<Kernel>(d, table, run, k + c * pairs, std::index_sequence<0>())
+                       .column[0]);
       } else {
-        columns[c] = column_of<Kernel>(d, table, run, k + c * pairs, turn);
+        new (columns + c) Column(column_of<Kernel>(d, table, run, k + c * pairs, turn));
       }
     }
     RowPointers<Kernel> row = first.at(place);
