@@ -61,8 +61,13 @@ std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& 
   require_angle(d);
   std::vector<Sum> sums(static_cast<std::size_t>(d.pairs));
   detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+    int axis = -1;
+    double position = 0;
     for (Index k = 0; k < d.pairs; ++k) {
-      const auto position = static_cast<double>(positions.at(positions.axis(k), batch, token));
+      if (positions.axis(k) != axis) {
+        axis = positions.axis(k);
+        position = static_cast<double>(positions.at(axis, batch, token));
+      }
       sums[static_cast<std::size_t>(k)].add(position *
                                             d.angle[static_cast<std::size_t>(row * d.pairs + k)]);
     }

@@ -4,8 +4,10 @@
 //
 // A column of as many pairs as a vector holds doubles has its sums in registers while the rows
 // pass; a few columns go together, because a sum that waits for the one before it takes four
-// cycles. Every sum takes its terms in the order of the template, so the bits are its bits. Where
-// only differences are summed, the same loop can rotate g: reading and storing then share the time.
+// cycles. Rows pass a few at a time, and the first columns ask for all of each row: if memory is
+// not read in the order in which it lies, a pass over large tensors takes up to twice as long.
+// Every sum takes its terms in the order of the template, so the bits are its bits. Where only
+// differences are summed, the same loop can rotate g: reading and storing then share the time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/pair_sums.cpp"
 #include <hwy/foreach_target.h>
@@ -109,13 +111,58 @@ struct SumPair {
   }
 };
 
+/// Where a pass reads u and g in one row: the members of its first pair.
+template <Members in, Members out, class T>
+struct PairPointers {
+  const T* u_a;
+  const T* u_b;
+  const T* g_a;
+  const T* g_b;
+
+  HWY_INLINE PairPointers at(Index u, Index g) const {
+    return {u_a + u, u_b + u, g_a + g, g_b + g};
+  }
+
+  /// As RowPointers::hide.
+  HWY_INLINE void hide() {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+    asm("" : "+r"(u_a), "+r"(g_a));
+    if constexpr (in == Members::separate) asm("" : "+r"(u_b));
+    if constexpr (out == Members::separate) asm("" : "+r"(g_b));
+#endif
+  }
+};
+
+/// Calls visit(pointers) for each row, in memory order.
+template <Members in, Members out, class T, class Visit>
+HWY_INLINE void for_each_row(const Run& run, Index k, const PairRows<T, T>& rows,
+                             const Visit& visit) {
+  const T* u = rows.u + k * (in == Members::separate ? 1 : 2);
+  const T* g = rows.g + k * (out == Members::separate ? 1 : 2);
+  const PairPointers<in, out, T> first{u + run.in_a, u + run.in_b, g + run.out_a, g + run.out_b};
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    PairPointers<in, out, T> row = first.at(o * rows.outer.x, o * rows.outer.y);
+    for (Index left = rows.inner.count; left > 0; --left) {
+      row.hide();
+      visit(row);
+      row = row.at(rows.inner.x, rows.inner.y);
+    }
+  }
+}
+
+/// Asks for `count` elements.
+template <class T>
+HWY_INLINE void fetch(const T* from, Index count) {
+  constexpr auto line = static_cast<Index>(64 / sizeof(T));
+  for (Index at = 0; at < count; at += line) hwy::Prefetch(from + at);
+}
+
+/// Of each row, `fetched` elements from its window's begin on are asked for.
 template <Products products, Members in, Members out, class T, class Sums, std::size_t... i>
-HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Sums& sums,
-                            std::index_sequence<i...>) {
+HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Index fetched,
+                            Sums& sums, std::index_sequence<i...>) {
   constexpr Index in_step = in == Members::separate ? 1 : 2;
   constexpr Index out_step = out == Members::separate ? 1 : 2;
-  const Index a = run.in_a + k * in_step;
-  const Index b = run.in_b + k * in_step;
   const Index A = run.out_a + k * out_step;
   const Index B = run.out_b + k * out_step;
   constexpr Index u_width = lanes * in_step;
@@ -141,18 +188,18 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
                            along.b.add(u.second, g.second);
                          }
                        };
-  for (Index o = 0; o < rows.outer.count; ++o) {
-    const T* u = rows.u + o * rows.outer.x;
-    const T* g = rows.g + o * rows.outer.y;
-    for (Index row = 0; row < rows.inner.count; ++row) {
-      (add(load_members<in>(u + a + static_cast<Index>(i) * u_width,
-                            u + b + static_cast<Index>(i) * u_width),
-           load_members<out>(g + place(A, i), g + place(B, i)), crossed[i], direct[i]),
-       ...);
-      u += rows.inner.x;
-      g += rows.inner.y;
-    }
-  }
+  const Index to_window_of_u = run.in_a + k * in_step;
+  for_each_row<in, out>(run, k, rows, [&](const PairPointers<in, out, T>& row) HWY_ATTR {
+    fetch(row.u_a - to_window_of_u, fetched);
+    fetch(row.g_a - A, fetched);
+    const auto add_column = [&](std::size_t column, Pair& across, Pair& along) HWY_ATTR {
+      const Index u = static_cast<Index>(column) * u_width;
+      const Index g = static_cast<Index>(column) * g_width;
+      add(load_members<in>(row.u_a + u, row.u_b + u), load_members<out>(row.g_a + g, row.g_b + g),
+          across, along);
+    };
+    (add_column(i, crossed[i], direct[i]), ...);
+  });
   (crossed[i].store(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i)), ...);
   if constexpr (products == Products::all) {
     (direct[i].store(sums.direct(), sums.direct_rest(), place(A, i), place(B, i)), ...);
@@ -194,8 +241,6 @@ HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& r
   constexpr Index out_step = out == Members::separate ? 1 : 2;
   constexpr Index u_width = 2 * lanes * in_step;
   constexpr Index g_width = 2 * lanes * out_step;
-  const Index a = run.in_a + k * in_step;
-  const Index b = run.in_b + k * in_step;
   const Index A = run.out_a + k * out_step;
   const Index B = run.out_b + k * out_step;
   // Sums of pairs next to each other lie among those of A, which stay as they are.
@@ -208,23 +253,17 @@ HWY_INLINE void add_differences(const Run& run, Index k, const PairRows<T, T>& r
   };
   V lower[] = {load_sums(static_cast<Index>(i) * g_width)...};
   V upper[] = {load_sums(static_cast<Index>(i) * g_width + g_width / 2)...};
-  const auto add = [&](const T* u, const T* g, Index u_at, Index g_at, V& low, V& high) HWY_ATTR {
-    const auto difference =
-        difference_of<in, out>(d, u + a + u_at, u + b + u_at, g + A + g_at, g + B + g_at);
-    low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
-    high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
-  };
-  for (Index o = 0; o < rows.outer.count; ++o) {
-    const T* u = rows.u + o * rows.outer.x;
-    const T* g = rows.g + o * rows.outer.y;
-    for (Index row = 0; row < rows.inner.count; ++row) {
-      (add(u, g, static_cast<Index>(i) * u_width, static_cast<Index>(i) * g_width, lower[i],
-           upper[i]),
-       ...);
-      u += rows.inner.x;
-      g += rows.inner.y;
-    }
-  }
+  for_each_row<in, out>(run, k, rows, [&](const PairPointers<in, out, T>& row) HWY_ATTR {
+    const auto add_column = [&](std::size_t column, V& low, V& high) HWY_ATTR {
+      const Index u = static_cast<Index>(column) * u_width;
+      const Index g = static_cast<Index>(column) * g_width;
+      const auto difference =
+          difference_of<in, out>(d, row.u_a + u, row.u_b + u, row.g_a + g, row.g_b + g);
+      low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
+      high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
+    };
+    (add_column(i, lower[i], upper[i]), ...);
+  });
   const auto store_sums = [&](const V& v, Index at) HWY_ATTR {
     if constexpr (out == Members::separate) {
       hn::StoreU(v, wide, target + at);
@@ -244,24 +283,38 @@ constexpr std::size_t columns_together() {
   return std::max(1, std::min(4, registers / each));
 }
 
+/// Whether differences are formed in float.
+template <Products products, class T>
+constexpr bool sums_differences = products == Products::difference && !std::is_same_v<T, double>;
+
+/// The most pairs whose sums are in registers at a time.
+template <Products products, class T>
+constexpr Index pairs_together = sums_differences<products, T>
+                                     ? 8 * lanes
+                                     : static_cast<Index>(columns_together<products, T>()) * lanes;
+
+/// `fetched`: as add_columns, for the first columns; what the others read then arrives in the order
+/// in which it lies in memory.
 template <Products products, Members in, Members out, class T, class Sums>
-void add_run(const Run& run, const PairRows<T, T>& rows, Sums& sums) {
+void add_run(const Run& run, const PairRows<T, T>& rows, [[maybe_unused]] Index fetched,
+             Sums& sums) {
   Index k = 0;
-  if constexpr (products == Products::difference && !std::is_same_v<T, double>) {
+  constexpr Index most = pairs_together<products, T>;
+  if constexpr (sums_differences<products, T>) {
     constexpr Index column = 2 * lanes;
-    for (; k + 4 * column <= run.count; k += 4 * column) {
+    for (; k + most <= run.count; k += most) {
       add_differences<in, out>(run, k, rows, sums, std::make_index_sequence<4>());
     }
     for (; k + column <= run.count; k += column)
       add_differences<in, out>(run, k, rows, sums, std::index_sequence<0>());
   } else {
     constexpr std::size_t together = columns_together<products, T>();
-    constexpr auto most = static_cast<Index>(together) * lanes;
     for (; k + most <= run.count; k += most) {
-      add_columns<products, in, out>(run, k, rows, sums, std::make_index_sequence<together>());
+      add_columns<products, in, out>(run, k, rows, k == 0 && run.count > most ? fetched : 0, sums,
+                                     std::make_index_sequence<together>());
     }
     for (; k + lanes <= run.count; k += lanes)
-      add_columns<products, in, out>(run, k, rows, sums, std::index_sequence<0>());
+      add_columns<products, in, out>(run, k, rows, 0, sums, std::index_sequence<0>());
   }
   if (k == run.count) return;
   Runs rest{1, {run}};
@@ -274,15 +327,42 @@ void add_run(const Run& run, const PairRows<T, T>& rows, Sums& sums) {
   add_pairs_plainly(rest, rows, sums);
 }
 
+/// So many bytes of u, and as many of g, stay in the first-level cache while all columns pass over
+/// them.
+constexpr Index bytes_of_tile = 4096;
+
 template <Products products, class T, class Sums>
-void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+void add_tile(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  Index fetched = sums.dims();
   for (const Run& run : runs) {
     if (run.out_step == 2) {
-      add_run<products, Members::adjacent, Members::adjacent>(run, rows, sums);
+      add_run<products, Members::adjacent, Members::adjacent>(run, rows, fetched, sums);
     } else if (run.in_step == 2) {
-      add_run<products, Members::adjacent, Members::separate>(run, rows, sums);
+      add_run<products, Members::adjacent, Members::separate>(run, rows, fetched, sums);
     } else {
-      add_run<products, Members::separate, Members::separate>(run, rows, sums);
+      add_run<products, Members::separate, Members::separate>(run, rows, fetched, sums);
+    }
+    fetched = 0;
+  }
+}
+
+/// A few rows at a time: memory is then read in the order in which it lies, although the sums of a
+/// row do not fit in registers. Every sum still takes its terms row by row.
+template <Products products, class T, class Sums>
+void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  const bool in_one_pass = runs.count == 1 && runs.run[0].count <= pairs_together<products, T>;
+  const Index together =
+      in_one_pass
+          ? rows.inner.count
+          : std::max<Index>(1, bytes_of_tile / (sums.dims() * static_cast<Index>(sizeof(T))));
+  PairRows<T, T> tile = rows;
+  tile.outer.count = 1;
+  for (Index o = 0; o < rows.outer.count; ++o) {
+    for (Index row = 0; row < rows.inner.count; row += together) {
+      tile.u = rows.u + o * rows.outer.x + row * rows.inner.x;
+      tile.g = rows.g + o * rows.outer.y + row * rows.inner.y;
+      tile.inner.count = std::min(together, rows.inner.count - row);
+      add_tile<products>(runs, tile, sums);
     }
   }
 }

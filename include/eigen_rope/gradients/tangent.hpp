@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/gradients/detail/jvp.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
@@ -207,28 +208,23 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
       refuse_table_overlap(entries, dy, dy_strides);
     }
   }
-  rotate_to(dy, dx, table, pairing, Direction::forward, device);
+  using DXScalar = std::remove_const_t<DX>;
+  const auto& turning = view_of(table);
+  using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(turning.cos)>>;
+  static_assert(std::is_same_v<ResultScalar<DXScalar, TableScalar>, Y>,
+                "[rope] the destination cannot hold the result's scalar");
+  const CheckedRotation of_dx = checked_rotation(dy, dx, turning, pairing, Direction::forward);
   if (x.shape.size() == 0) return;
 
-  RowPlan whole = plan;
-  whole.offset = 0;
-  whole.row_length = plan.rotary_dims;
-  const Walk walk = make_walk(x.shape.outer(), x_strides, checked_strides(dy.shape, dy.strides),
-                              table_strides(entries.width, entries.outer));
-  constexpr RowSteps single{1, 0, 0, 0};
-  device.for_range(
-      walk.rows, static_cast<double>(plan.row_length) * 3 * sizeof(Y),
-      [&](Index first, Index last) {
-        std::vector<Y> turned(static_cast<std::size_t>(plan.rotary_dims));
-        for (Index row = first; row < last; ++row) {
-          const RowPlace at = place_of_row(walk, row);
-          rotate_rows(whole, RowBlock<XScalar, Scalar, Y>{x.data + at.x + plan.offset,
-                                                          turned.data(), entries.cos + at.table,
-                                                          entries.sin + at.table, single, single});
-          Y* y = dy.data + at.y + plan.offset;
-          for (std::size_t i = 0; i < turned.size(); ++i) y[i] = static_cast<Y>(y[i] + turned[i]);
-        }
-      });
+  const Shape outer = x.shape.outer();
+  const Strides dy_strides = checked_strides(dy.shape, dy.strides);
+  const Walk of_x =
+      make_walk(outer, x_strides, dy_strides, table_strides(entries.width, entries.outer));
+  run_jvp(
+      CheckedJvp<XScalar, DXScalar, Y, TableScalar, Scalar>{
+          x.data, dx.data, dy.data, plan, of_dx.plan, of_x, of_dx.walk, turning, entries,
+          dy_strides == dense_strides(plan.row_length, outer)},
+      device);
 }
 
 }  // namespace detail

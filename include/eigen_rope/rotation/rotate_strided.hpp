@@ -49,6 +49,39 @@ void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView
   }
 }
 
+/// A rotation between strided views that may begin.
+struct CheckedRotation {
+  RowPlan plan;
+  /// Stores are the caller's choice. No rows where there is nothing to rotate.
+  Walk walk;
+};
+
+/// Throws where rotate_to() does.
+template <class Y, class X, class TableScalar>
+CheckedRotation checked_rotation(const StridedView<Y>& y, const StridedView<X>& x,
+                                 const TableView<TableScalar>& table, Pairing pairing,
+                                 Direction direction) {
+  if (x.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
+  if (x.shape != y.shape)
+    fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
+  const Strides y_strides = checked_strides(y.shape, y.strides, SharedElements::refused);
+  const Strides x_strides = x.strides == y.strides
+                                ? y_strides
+                                : checked_strides(x.shape, x.strides, SharedElements::allowed);
+  const Shape outer = x.shape.outer();
+  CheckedRotation rotation{make_row_plan(x.shape[0], table.width, pairing, direction), Walk{}};
+  check_table_broadcasts(outer, table.outer);
+  (void)checked_table_size(table);
+  if (direction == Direction::inverse) require_invertible(rotation.plan, table);
+  if (x.shape.size() == 0) return rotation;
+  if (x.data == nullptr || y.data == nullptr)
+    fail("a strided view must have data, got a null pointer");
+  refuse_view_overlap(x, x_strides, y, y_strides);
+  refuse_table_overlap(table, y, y_strides);
+  rotation.walk = make_walk(outer, x_strides, y_strides, table_strides(table.width, table.outer));
+  return rotation;
+}
+
 }  // namespace detail
 
 /// Rotates the rows of the strided view `x` and writes them to those of `y`.
@@ -94,35 +127,15 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(std::is_same_v<detail::ResultScalar<XScalar, TableScalar>, Y>,
                 "[rope] the destination cannot hold the result's scalar");
-  if (x.shape.rank() == 0)
-    detail::fail("a strided view must have at least the feature axis, got rank 0");
-  if (x.shape != y.shape)
-    detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
-  const detail::Strides y_strides =
-      detail::checked_strides(y.shape, y.strides, detail::SharedElements::refused);
-  const detail::Strides x_strides =
-      x.strides == y.strides
-          ? y_strides
-          : detail::checked_strides(x.shape, x.strides, detail::SharedElements::allowed);
-  const Shape outer = x.shape.outer();
-  const detail::RowPlan plan = detail::make_row_plan(x.shape[0], entries.width, pairing, direction);
-  detail::check_table_broadcasts(outer, entries.outer);
-  (void)detail::checked_table_size(entries);
-  if (direction == Direction::inverse) detail::require_invertible(plan, entries);
-  if (x.shape.size() == 0) return;
-  if (x.data == nullptr || y.data == nullptr)
-    detail::fail("a strided view must have data, got a null pointer");
-  detail::refuse_view_overlap(x, x_strides, y, y_strides);
-  detail::refuse_table_overlap(entries, y, y_strides);
-
-  detail::Walk walk = detail::make_walk(outer, x_strides, y_strides,
-                                        detail::table_strides(entries.width, entries.outer));
+  auto [plan, walk] = detail::checked_rotation(y, x, entries, pairing, direction);
+  if (walk.rows == 0) return;
   const double bytes_per_row = static_cast<double>(x.shape[0]) * (sizeof(X) + sizeof(Y));
   walk.stores = detail::stores_for(x.data, y.data, static_cast<double>(walk.rows) * bytes_per_row);
-  device.for_range(walk.rows, bytes_per_row, [&](Index first, Index last) {
-    detail::rotate_walk(plan, walk, static_cast<const XScalar*>(x.data), y.data, entries.cos,
-                        entries.sin, first, last);
-  });
+  device.for_range(walk.rows, bytes_per_row,
+                   [&, &plan = plan, &walk = walk](Index first, Index last) {
+                     detail::rotate_walk(plan, walk, static_cast<const XScalar*>(x.data), y.data,
+                                         entries.cos, entries.sin, first, last);
+                   });
 }
 
 /// Rotates the rows of a strided view in place.
