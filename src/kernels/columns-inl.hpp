@@ -35,6 +35,9 @@ struct ApartKernel {
   static constexpr Index in_step = in == Members::separate ? 1 : 2;
   static constexpr Index out_step = out == Members::separate ? 1 : 2;
   static constexpr Index pairs_per_lane = 1;
+  /// Bytes of y that a store writes for each lane.
+  static constexpr std::size_t bytes_per_lane = (out == Members::separate ? 1 : 2) * sizeof(T);
+  static constexpr int vectors_of_column = out == Members::separate ? 2 : 1;
   static constexpr bool two_stores = out == Members::separate;
   /// Highway's own interleaved stores of float and double go through the cache.
   static constexpr bool streams_adjacent = is_16_bit<Scalar>;
@@ -84,6 +87,18 @@ struct ApartKernel {
   static HWY_INLINE void put_second(D d, const Result<D>& result, T* y_b) {
     if constexpr (out == Members::separate) store<stores>(result.second, d, y_b);
   }
+
+  /// What is stored of a column, as lanes of DL: vectors_of_column vectors, in memory's order.
+  template <class DL, class D>
+  static HWY_INLINE Two<hn::Vec<DL>> lanes(DL dl, D d, const Result<D>& result) {
+    if constexpr (out == Members::separate) {
+      return {hn::BitCast(dl, as_stored<T>(d, result.first)),
+              hn::BitCast(dl, as_stored<T>(d, result.second))};
+    } else {
+      const auto both = hn::BitCast(dl, apart_as_stored(d, result.first, result.second));
+      return {both, both};
+    }
+  }
 };
 
 /// Members in different vectors of bfloat16: pairs at even and at odd places, which a shift and a
@@ -94,6 +109,8 @@ struct EvenOddKernel {
   static constexpr Index in_step = 1;
   static constexpr Index out_step = 1;
   static constexpr Index pairs_per_lane = 2;
+  static constexpr std::size_t bytes_per_lane = 2 * sizeof(T);
+  static constexpr int vectors_of_column = 2;
   static constexpr bool two_stores = true;
   static constexpr bool streams_adjacent = true;
   static constexpr bool is_common = width == TableWidth::half;
@@ -148,6 +165,12 @@ struct EvenOddKernel {
   static HWY_INLINE void put_second(D d, const Result<D>& result, T* y_b) {
     store_apart<stores>(result.even.second, result.odd.second, d, y_b);
   }
+
+  template <class DL, class D>
+  static HWY_INLINE Two<hn::Vec<DL>> lanes(DL dl, D d, const Result<D>& result) {
+    return {hn::BitCast(dl, apart_as_stored(d, result.even.first, result.odd.first)),
+            hn::BitCast(dl, apart_as_stored(d, result.even.second, result.odd.second))};
+  }
 };
 
 /// Members next to each other in a vector, which is multiplied with its own coefficients and,
@@ -158,6 +181,8 @@ struct NeighbourKernel {
   static constexpr Index in_step = 2;
   static constexpr Index out_step = 2;
   static constexpr Index pairs_per_lane = 1;
+  static constexpr std::size_t bytes_per_lane = sizeof(T);
+  static constexpr int vectors_of_column = 2;
   static constexpr bool two_stores = false;
   static constexpr bool streams_adjacent = true;
   static constexpr bool is_common = width == TableWidth::half;
@@ -217,6 +242,12 @@ struct NeighbourKernel {
 
   template <Stores stores, class D>
   static HWY_INLINE void put_second(D, const Result<D>&, T*) {}
+
+  template <class DL, class D>
+  static HWY_INLINE Two<hn::Vec<DL>> lanes(DL dl, D d, const Result<D>& result) {
+    return {hn::BitCast(dl, as_stored<T>(d, result.first)),
+            hn::BitCast(dl, as_stored<T>(d, result.second))};
+  }
 
  private:
   template <class D, class V>

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/joins-inl.hpp"
 #include "kernels/passes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,9 +38,12 @@ struct KernelOf {
                            ///< apart.
   Pass streaming_copying;  ///< Likewise.
   Pass writing_lines;      ///< Through the caches, for a writer; null where the tile waits for it.
-  Index column_pairs;      ///< Pairs of a column of whole vectors.
-  Index most_pairs;        ///< Pairs that one pass rotates at most.
-  Index least_pairs;       ///< Pairs of the shortest column that is vectors.
+  Pass joining;            ///< Past the cache, into memory that begins anywhere, or null.
+  const KernelOf* narrower;  ///< With half as long vectors, whose stores go past the cache only, or
+                             ///< null.
+  Index column_pairs;        ///< Pairs of a column of whole vectors.
+  Index store_bytes;         ///< What stores past the cache must be aligned to.
+  Index least_pairs;         ///< Pairs of the shortest column that is vectors.
   Index least_pairs_copying;  ///< Likewise, of a pass that copies what is outside the window.
 
   Pass pass(Stores stores, AfterRow after) const {
@@ -49,6 +53,40 @@ struct KernelOf {
     return stores == Stores::streaming ? streaming : cached;
   }
 };
+
+template <class Kernel, class D>
+constexpr Index store_bytes = std::max<Index>(16, static_cast<Index>(hn::MaxLanes(D()) *
+                                                                     Kernel::bytes_per_lane));
+
+template <class Kernel, class D>
+constexpr const KernelOf<typename Kernel::T>* narrower_kernel();
+
+/// Columns of D, which are stored past the cache only.
+template <class Kernel, class D>
+constexpr KernelOf<typename Kernel::T> make_narrow_kernel() {
+  using T = typename Kernel::T;
+  KernelOf<T> result{};
+  result.streaming = stream_run<Kernel, D, T>;
+  result.narrower = narrower_kernel<Kernel, D>();
+  result.column_pairs = pairs_of_column<Kernel, D>;
+  result.store_bytes = store_bytes<Kernel, D>;
+  return result;
+}
+
+template <class Kernel, class D>
+struct NarrowKernel {
+  static constexpr KernelOf<typename Kernel::T> kernel = make_narrow_kernel<Kernel, D>();
+};
+
+/// The kernel for vectors half as long as those of D, if a column of D is more than 8 pairs: heads
+/// are usually multiples of 16 elements.
+template <class Kernel, class D>
+constexpr const KernelOf<typename Kernel::T>* narrower_kernel() {
+  constexpr bool streams = Kernel::is_common && (Kernel::out_step == 1 || Kernel::streams_adjacent);
+  constexpr Index pairs = pairs_of_column<Kernel, D>;
+  if constexpr (streams && pairs > 8) return &NarrowKernel<Kernel, hn::Half<D>>::kernel;
+  return nullptr;
+}
 
 template <class Kernel>
 constexpr KernelOf<typename Kernel::T> make_kernel() {
@@ -66,10 +104,12 @@ constexpr KernelOf<typename Kernel::T> make_kernel() {
     if constexpr (Kernel::is_common)
       result.streaming_copying = pass_run<Kernel, Stores::streaming, AfterRow::copies, T>;
   }
+  if constexpr (joins<Kernel, D>) result.joining = join_run<Kernel, D, T>;
+  result.narrower = narrower_kernel<Kernel, D>();
   result.column_pairs = pairs;
+  result.store_bytes = store_bytes<Kernel, D>;
   result.least_pairs_copying = half_columns_copy<Kernel> ? pairs / 2 : pairs;
   result.least_pairs = 16 / static_cast<Index>(sizeof(Widened<T>)) * Kernel::pairs_per_lane;
-  result.most_pairs = pairs * most_columns_in_memory;
   return result;
 }
 
@@ -129,25 +169,25 @@ void tile_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
   }
 }
 
-/// The pass that rotates whole windows at once, if there is one: they must be one run of some whole
-/// columns, or of one shorter vector.
+/// The pass that rotates whole windows at once, if there is one: they must be one run of a column
+/// or more, or of one shorter vector.
 template <class T>
 typename KernelOf<T>::Pass whole_pass(const KernelOf<T>& kernel, const Runs& runs, Stores stores,
                                       AfterRow after) {
   const Index pairs = runs.begin()->count;
-  if (runs.count != 1 || pairs > kernel.most_pairs) return nullptr;
-  const bool whole_columns = pairs % kernel.column_pairs == 0;
-  if (after == AfterRow::writes_lines) return whole_columns ? kernel.writing_lines : nullptr;
+  if (runs.count != 1 || pairs > most_pairs_in_memory) return nullptr;
+  if (pairs >= kernel.column_pairs) return kernel.pass(stores, after);
+  if (after == AfterRow::writes_lines) return nullptr;
   const Index least = after == AfterRow::copies ? kernel.least_pairs_copying : kernel.least_pairs;
-  const bool is_vector =
-      (pairs & (pairs - 1)) == 0 && pairs >= least && pairs < kernel.column_pairs;
-  return whole_columns || is_vector ? kernel.pass(stores, after) : nullptr;
+  const bool is_vector = (pairs & (pairs - 1)) == 0 && pairs >= least;
+  return is_vector ? kernel.pass(stores, after) : nullptr;
 }
 
 /// A writer that no pass feeds takes its rows when the tile is done.
 template <class T>
 void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                    const Tile<T>& block) {
+  if (block.stretches != nullptr) return kernel.joining(plan, *runs.begin(), block);
   auto pass = block.lines != nullptr
                   ? whole_pass(kernel, runs, block.stores, AfterRow::writes_lines)
                   : nullptr;

@@ -61,14 +61,19 @@ template <class T>
 void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile) {
   const Runs runs = runs_of(plan);
   if (tile.x == tile.y && plan.permutes()) return pass_copies(kernel, plan, runs, tile);
-  if (tile.stores == Stores::streaming && !fills_vectors(kernel, plan, runs, tile)) {
-    if (write_lines(kernel, plan, runs, tile)) return;
-    tile.stores = Stores::cached;
+  const KernelOf<T>* chosen = &kernel;
+  if (tile.stores == Stores::streaming) {
+    chosen = streaming_kernel(kernel, plan, runs, tile);
+    if (chosen == nullptr) {
+      if (write_lines(kernel, plan, runs, tile)) return;
+      tile.stores = Stores::cached;
+      chosen = &kernel;
+    }
   }
   tile.x += plan.offset;
   tile.y += plan.offset;
   tile.streams = streams_of(tile.inner, tile.outer);
-  choose_order(kernel, plan, runs, tile);
+  choose_order(*chosen, plan, runs, tile);
   if (tile.stores == Stores::streaming) hwy::FlushStream();
 }
 

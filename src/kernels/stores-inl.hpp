@@ -3,8 +3,9 @@
 // Rows past the caches.
 //
 //   fills_vectors   whether a pass can store whole aligned vectors that fill y's lines
-//   write_lines     otherwise: passes write to memory in the first-level cache, a few rows at a
-//                   time, and a LineWriter takes them to y in whole lines, wherever y lies
+//   write_lines     otherwise: rows of whole columns are joined to whole vectors (joins-inl.hpp).
+//                   All others are written to memory in the first-level cache, a few at a time, and
+//                   a LineWriter takes them to y in whole lines, wherever y lies
 //
 // Rows that follow each other in y share a writer. Heads outside tokens have a writer each, a few
 // at a time. Compiled once per target.
@@ -46,25 +47,40 @@ bool fills_lines(const RowPlan& plan, const Tile<T>& block) {
          whole(outer.y);
 }
 
+template <class T>
+bool is_whole_columns(const KernelOf<T>& kernel, const Runs& runs) {
+  bool whole = true;
+  for (const Run& run : runs) whole = whole && run.count % kernel.column_pairs == 0;
+  return whole;
+}
+
 /// Whether every store would be a whole vector, aligned, and every line would be filled: one
 /// written partly past the cache costs hundreds of nanoseconds.
 template <class T>
 bool fills_vectors(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                    const Tile<T>& block) {
   if (kernel.streaming == nullptr || !fills_lines(plan, block)) return false;
-  using D = hn::ScalableTag<Widened<T>>;
-  constexpr auto vector = static_cast<Index>(hn::MaxLanes(D()) * sizeof(Widened<T>));
-  const auto aligned = [](Index elements) {
+  constexpr auto copied = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<std::uint8_t>()));
+  const Index vector = plan.rotary_dims < plan.row_length ? copied : kernel.store_bytes;
+  const auto aligned = [vector](Index elements) {
     return elements * static_cast<Index>(sizeof(T)) % vector == 0;
   };
+  if (!is_whole_columns(kernel, runs)) return false;
   for (const Run& run : runs) {
-    if (run.count % kernel.column_pairs != 0 || !aligned(run.out_a) ||
-        (run.out_step == 1 && !aligned(run.out_b)))
-      return false;
+    if (!aligned(run.out_a) || (run.out_step == 1 && !aligned(run.out_b))) return false;
   }
-  return reinterpret_cast<std::uintptr_t>(block.y) % vector == 0 && aligned(block.inner.y) &&
-         aligned(block.outer.y) && aligned(plan.offset) && aligned(plan.rotary_dims) &&
-         aligned(plan.row_length);
+  return reinterpret_cast<std::uintptr_t>(block.y) % static_cast<std::uintptr_t>(vector) == 0 &&
+         aligned(block.inner.y) && aligned(block.outer.y) && aligned(plan.offset) &&
+         aligned(plan.rotary_dims) && aligned(plan.row_length);
+}
+
+/// The kernel with the longest vectors that make up the runs, if it can store them, or null.
+template <class T>
+const KernelOf<T>* streaming_kernel(const KernelOf<T>& kernel, const RowPlan& plan,
+                                    const Runs& runs, const Tile<T>& block) {
+  const KernelOf<T>* found = &kernel;
+  while (found->narrower != nullptr && !is_whole_columns(*found, runs)) found = found->narrower;
+  return fills_vectors(*found, plan, runs, block) ? found : nullptr;
 }
 
 /// The memory of the writers that are used at a time.
@@ -74,6 +90,8 @@ class Writers {
   static constexpr auto most = static_cast<std::size_t>(most_streams);
   static constexpr Index room_of_each = 2 * 1024;
   static constexpr Index stride = static_cast<Index>(LineWriter::line) + room_of_each;
+  /// Of the first writer where no other is used.
+  static constexpr Index room = most_streams * room_of_each;
 
   Writers() {
     for (std::size_t w = 0; w < most; ++w)
@@ -152,6 +170,45 @@ void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   }
 }
 
+/// A stretch of y for each of the outer steps that go together, or one for all.
+template <class T>
+void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs, Tile<T> tile,
+                    Index together) {
+  const Index count = tile.outer.count;
+  const Tile<T> all = tile;
+  Stretch stretches[static_cast<std::size_t>(most_streams)];
+  tile.stretches = stretches;
+  tile.stretches_step = tile.streams > 1 ? 1 : 0;
+  for (Index o = 0; o < count; o += together) {
+    tile.x = all.x + o * all.outer.x;
+    tile.y = all.y + o * all.outer.y;
+    tile.cos = all.cos + o * all.outer.table;
+    tile.sin = all.sin + o * all.outer.table;
+    tile.outer.count = std::min(together, count - o);
+    const Index used = tile.stretches_step == 1 ? tile.outer.count : 1;
+    for (Index s = 0; s < used; ++s)
+      stretches[s].begin(tile.y + s * all.outer.y, static_cast<std::size_t>(kernel.store_bytes));
+    choose_order(kernel, plan, runs, tile);
+    for (Index s = 0; s < used; ++s) stretches[s].end();
+  }
+}
+
+/// Whether rows are joined: their windows must be whole columns of whole rows, and all stretches
+/// must begin at the same place in a vector, on an element.
+template <class T>
+bool can_join(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+              const Tile<T>& block, bool one_stretch) {
+  constexpr Index least_bytes = 4096;
+  const Index pairs = runs.begin()->count;
+  const Index rows = block.inner.count * (one_stretch ? block.outer.count : 1);
+  const auto bytes = [](Index elements) { return elements * static_cast<Index>(sizeof(T)); };
+  return kernel.joining != nullptr && runs.count == 1 && plan.rotary_dims == plan.row_length &&
+         is_whole_columns(kernel, runs) && pairs <= most_pairs_in_memory &&
+         reinterpret_cast<std::uintptr_t>(block.y) % sizeof(T) == 0 &&
+         (one_stretch || bytes(block.outer.y) % kernel.store_bytes == 0) &&
+         bytes(rows * plan.row_length) >= least_bytes;
+}
+
 /// Returns false, without having written, where rows of y do not follow each other or are too long.
 template <class T>
 bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
@@ -162,13 +219,21 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
   if (all.inner.count > 1 && all.inner.y != length && all.outer.y == length)
     std::swap(all.inner, all.outer);
   all.streams = streams_of(all.inner, all.outer);
-  const Index rows = Writers<T>::room_of_each / (length * static_cast<Index>(sizeof(T)));
-  if ((all.inner.count > 1 && all.inner.y != length) || rows == 0) return false;
-  if (all.streams > 1) {
+  if (all.inner.count > 1 && all.inner.y != length) return false;
+  const bool joined = all.outer.count == 1 || all.outer.y == all.inner.count * length;
+  const bool one_stretch = joined && all.streams == 1;
+  if (can_join(kernel, plan, runs, all, one_stretch)) {
+    join_stretches(kernel, plan, runs, all, one_stretch ? all.outer.count : all.streams);
+    hwy::FlushStream();
+    return true;
+  }
+  const Index row_bytes = length * static_cast<Index>(sizeof(T));
+  const Index rows = Writers<T>::room_of_each / row_bytes;
+  const Index at_once = Writers<T>::room / row_bytes;
+  if (at_once == 0) return false;
+  if (all.streams > 1 && rows > 0) {
     write_streams(kernel, plan, runs, all, rows);
   } else {
-    const Index at_once = rows * static_cast<Index>(Writers<T>::most);
-    const bool joined = all.outer.count == 1 || all.outer.y == all.inner.count * length;
     Tile<T> stretch = all;
     if (!joined) stretch.outer.count = 1;
     for (Index o = 0; o < all.outer.count; o += stretch.outer.count) {

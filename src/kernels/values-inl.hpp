@@ -21,6 +21,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <type_traits>
 
 #include "eigen_rope/rows/detail/rows.hpp"
 
@@ -211,10 +212,11 @@ HWY_INLINE void load_apart(D d, const Eigen::bfloat16* p, hn::Vec<D>& even, hn::
   odd = hn::BitCast(d, hn::And(both, hn::Set(du, 0xffff0000U)));
 }
 
-/// Rounds all 32 bits of both vectors in lanes of 16: upper + carry of (lower + 0x7fff + (upper &
-/// 1)), the carry being the first bit of that sum's half.
-template <Stores stores, class D>
-HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D, Eigen::bfloat16* p) {
+/// Pairs of bfloat16 next to each other. Rounds all 32 bits of both vectors in lanes of 16: upper +
+/// carry of (lower + 0x7fff + (upper & 1)), the carry being the first bit of that sum's half.
+template <class D>
+HWY_INLINE hn::Vec<hn::Repartition<std::uint16_t, D>> apart_as_stored(D, hn::Vec<D> even,
+                                                                      hn::Vec<D> odd) {
   const Bits32<D> du;
   const hn::Repartition<std::uint16_t, D> d16;
   const auto even_bits = hn::BitCast(du, even);
@@ -225,7 +227,12 @@ HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D, Eigen::bfloat16*
       hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(odd_bits)), hn::BitCast(d16, even_bits));
   const auto half_sum =
       hn::AverageRound(lower, hn::OrAnd(hn::Set(d16, 0x7ffe), upper, hn::Set(d16, 1)));
-  store_bits<stores>(hn::Add(upper, hn::ShiftRight<15>(half_sum)), d16, bits(p));
+  return hn::Add(upper, hn::ShiftRight<15>(half_sum));
+}
+
+template <Stores stores, class D>
+HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D d, Eigen::bfloat16* p) {
+  store_bits<stores>(apart_as_stored(d, even, odd), hn::Repartition<std::uint16_t, D>(), bits(p));
 }
 
 // Lanes in memory order.
@@ -244,18 +251,27 @@ HWY_INLINE hn::Vec<D> load(D d, const Eigen::bfloat16* p) {
       d, hn::ShiftLeft<16>(hn::PromoteTo(Bits32<D>(), hn::LoadU(Bits16<D>(), bits(p)))));
 }
 
-template <Stores stores, class D>
-HWY_INLINE void store(hn::Vec<D> v, D d, hn::TFromD<D>* p) {
-  store_bits<stores>(v, d, p);
+/// What a store of v writes to memory that holds T.
+template <class T, class D>
+HWY_INLINE auto as_stored(D d, hn::Vec<D> v) {
+  if constexpr (std::is_same_v<T, Eigen::half>) {
+    return half_of_float(d, v);
+  } else if constexpr (std::is_same_v<T, Eigen::bfloat16>) {
+    const auto upper =
+        hn::BitCast(hn::RebindToSigned<D>(), hn::ShiftRight<16>(upper_half_of(d, v)));
+    return hn::DemoteTo(Bits16<D>(), upper);
+  } else {
+    return v;
+  }
 }
-template <Stores stores, class D>
-HWY_INLINE void store(hn::Vec<D> v, D d, Eigen::half* p) {
-  store_bits<stores>(half_of_float(d, v), Bits16<D>(), bits(p));
-}
-template <Stores stores, class D>
-HWY_INLINE void store(hn::Vec<D> v, D d, Eigen::bfloat16* p) {
-  const auto upper = hn::BitCast(hn::RebindToSigned<D>(), hn::ShiftRight<16>(upper_half_of(d, v)));
-  store_bits<stores>(hn::DemoteTo(Bits16<D>(), upper), Bits16<D>(), bits(p));
+
+template <Stores stores, class D, class T>
+HWY_INLINE void store(hn::Vec<D> v, D d, T* p) {
+  if constexpr (is_16_bit<T>) {
+    store_bits<stores>(as_stored<T>(d, v), Bits16<D>(), bits(p));
+  } else {
+    store_bits<stores>(v, d, p);
+  }
 }
 
 // Members apart.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rotations past the caches write the reference's bits wherever y begins, and nothing else: rows
-// wait in memory and leave it in whole lines, which begin and end anywhere in a row.
+// are joined to whole vectors, or wait in memory and leave it in whole lines, which begin and end
+// anywhere in a row.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,7 +119,7 @@ void begin_anywhere() {
     for (const Index D : {Index{64}, Index{128}, Index{70}}) {
       for (const Order order : orders) {
         for (Index offset = 0; offset < line; ++offset) {
-          Problem p{D, 6, 5};
+          Problem p{D, 6, 17};
           p.pairing = offset % 2 == 0 ? split_half : interleaved;
           p.table_width = D / 2;
           p.x = p.y = {order, 0};
@@ -146,8 +147,8 @@ void any_rows() {
       return of.begin()[random() % of.size()];
     };
     for (int i = 0; i < 120; ++i) {
-      Problem p{any({2, 6, 16, 34, 64, 80, 96, 128, 130, 256, 2052, 5000}), any({1, 2, 3, 4, 5, 9}),
-                any({1, 2, 7, 33})};
+      Problem p{any({2, 6, 16, 34, 48, 64, 80, 96, 128, 130, 240, 256, 640, 2052, 5000}),
+                any({1, 2, 3, 4, 5, 9}), any({1, 2, 7, 33})};
       if (p.D > 1000) p.tokens = any({1, 3});
       p.pairing = any({0, 1}) == 0 ? split_half : interleaved;
       if (any({0, 1, 2}) == 0) p.pairing = interleaved_to_split_half;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One row of a pass.
+//
+//   RowPointers     where it is read and written
+//   Tile            the rows that a pass goes through, and what they are written to
+//   rotate_columns  some columns of the row
+//   finish_row      what follows: copies of what is outside the window, a writer's turn
+//   ask_for_row     the lines of a row that is read in another order than it lies in memory
+//
+// Pointers are those of the window. Compiled once per target. passes-inl.hpp has the loops.
+#if defined(EIGEN_ROPE_KERNEL_ROW_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_ROW_INL_HPP
+#undef EIGEN_ROPE_KERNEL_ROW_INL_HPP
+#else
+#define EIGEN_ROPE_KERNEL_ROW_INL_HPP
+#endif
+
+#include <hwy/cache_control.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/columns-inl.hpp"
+#include "kernels/copies-inl.hpp"
+#include "kernels/lines-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+template <class Kernel, Stores stores, class D, class Result, class T>
+HWY_INLINE void put(D d, const Result& result, T* y_a, T* y_b) {
+  Kernel::template put_first<stores>(d, result, y_a);
+  Kernel::template put_second<stores>(d, result, y_b);
+}
+
+/// What a pass does after each row: it copies the elements outside the window, and then lets a
+/// writer have the row. Passes that do either rotate whole windows.
+enum class AfterRow { nothing, copies, writes_lines };
+
+template <class Kernel, class D>
+constexpr Index pairs_of_column = static_cast<Index>(hn::MaxLanes(D())) * Kernel::pairs_per_lane;
+
+/// Where a pass reads and writes in one row: the first pair's members, and their results.
+template <class Kernel>
+struct RowPointers {
+  using T = typename Kernel::T;
+  const T* x_a;
+  const T* x_b;
+  T* y_a;
+  T* y_b;
+
+  HWY_INLINE RowPointers at(const RowPlace& place) const {
+    return {x_a + place.x, x_b + place.x, y_a + place.y, y_b + place.y};
+  }
+
+  HWY_INLINE void advance(const RowSteps& steps) {
+    x_a += steps.x;
+    x_b += steps.x;
+    y_a += steps.y;
+    y_b += steps.y;
+  }
+
+  /// The compiler would otherwise keep an index for each column and member, which are more than
+  /// registers hold: it does not see where the four come from.
+  HWY_INLINE void hide() {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+    if constexpr (Kernel::in_step == 1 && Kernel::two_stores) {
+      asm("" : "+r"(x_a), "+r"(x_b), "+r"(y_a), "+r"(y_b));
+    } else if constexpr (Kernel::in_step == 1) {
+      asm("" : "+r"(x_a), "+r"(x_b), "+r"(y_a));
+    } else if constexpr (Kernel::two_stores) {
+      asm("" : "+r"(x_a), "+r"(y_a), "+r"(y_b));
+    } else {
+      asm("" : "+r"(x_a), "+r"(y_a));
+    }
+#endif
+  }
+};
+
+class Stretch;
+
+/// Rows that are rotated together, `streams` of the outer level at a time. If `lines` is not null,
+/// y is memory of that writer, or, with a step of 1, each row of the inner level has a writer of
+/// its own. Likewise for `stretches` that rows are joined to.
+template <class T>
+struct Tile : RowBlock<T, Widened<T>> {
+  LineWriter* lines = nullptr;
+  Index lines_step = 0;
+  Stretch* stretches = nullptr;
+  Index stretches_step = 0;
+  Index streams = 1;
+};
+
+template <class Kernel, class Block>
+HWY_INLINE RowPointers<Kernel> first_row(const Run& run, Index k, const Block& block,
+                                         Direction direction) {
+  RowPointers<Kernel> row{
+      block.x + run.in_a + k * Kernel::in_step, block.x + run.in_b + k * Kernel::in_step,
+      block.y + run.out_a + k * Kernel::out_step, block.y + run.out_b + k * Kernel::out_step};
+  if (Kernel::swap == Swap::members && direction == Direction::backward) {
+    std::swap(row.x_a, row.x_b);
+    std::swap(row.y_a, row.y_b);
+  }
+  return row;
+}
+
+/// Asks for the lines of a row of x that follows about a kibibyte later: rows that go to a writer
+/// leave the processor too little room to look ahead by itself.
+template <class T>
+HWY_INLINE void ask_for_row_ahead(const T* x, Index step, std::size_t row_bytes) {
+  constexpr std::size_t ahead = 1024;
+  const Index rows = static_cast<Index>((ahead + row_bytes - 1) / row_bytes);
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(x + rows * step);
+  for (std::size_t at = 0; at < row_bytes; at += LineWriter::line) hwy::Prefetch(from + at);
+}
+
+/// Asks for the lines of a row of x that are rotated in another order than they lie in memory.
+template <class Kernel, class T>
+HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
+  constexpr auto line = static_cast<Index>(LineWriter::line / sizeof(T));
+  const Index length = pairs * Kernel::in_step;
+  for (Index at = 0; at < length; at += line) hwy::Prefetch(row.x_a + at);
+  if constexpr (Kernel::in_step == 1) {
+    for (Index at = 0; at < length; at += line) hwy::Prefetch(row.x_b + at);
+    hwy::Prefetch(row.x_b + length - 1);
+  }
+}
+
+/// Some columns of one row, from `at` pairs on.
+template <class Kernel, Stores stores, class D, class Column, std::size_t... i>
+HWY_INLINE void rotate_columns(D d, const RowPointers<Kernel>& row, Index at, const Column* columns,
+                               std::index_sequence<i...>) {
+  constexpr Index in = pairs_of_column<Kernel, D> * Kernel::in_step;
+  constexpr Index out = pairs_of_column<Kernel, D> * Kernel::out_step;
+  const auto* x_a = row.x_a + at * Kernel::in_step;
+  const auto* x_b = row.x_b + at * Kernel::in_step;
+  auto* y_a = row.y_a + at * Kernel::out_step;
+  auto* y_b = row.y_b + at * Kernel::out_step;
+  (put<Kernel, stores>(d,
+                       Kernel::rotate(d, x_a + static_cast<Index>(i) * in,
+                                      x_b + static_cast<Index>(i) * in, columns[i]),
+                       y_a + static_cast<Index>(i) * out, y_b + static_cast<Index>(i) * out),
+   ...);
+}
+
+/// What a pass does after a row; x and y point at its window.
+template <class Kernel, Stores stores, AfterRow after, class Block, class T>
+HWY_INLINE void finish_row([[maybe_unused]] const RowPlan& plan,
+                           [[maybe_unused]] const Block& block, [[maybe_unused]] const T* x,
+                           [[maybe_unused]] T* y, [[maybe_unused]] LineWriter*& lines) {
+  if constexpr (after != AfterRow::nothing) copy_outside<stores>(plan, x, y);
+  if constexpr (after == AfterRow::writes_lines) {
+    const auto row_bytes = static_cast<std::size_t>(plan.row_length) * sizeof(T);
+    lines->row_written(row_bytes);
+    if (block.lines_step == 0) ask_for_row_ahead(x, block.inner.x, row_bytes);
+    lines += block.lines_step;
+  }
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
