@@ -49,6 +49,8 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape);
 /// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape& shape);
+/// table_gradient, rate_gradients, jvp, memcpy_of_three; float, whole rows, from 512 tokens on.
+void add_learning(Contenders<float>& list, const CaseShape& shape);
 /// hand, hand_inplace, hand_bnsd, hand_bnsd_inplace, hand_to_bnsd, hand_offset,
 /// hand_dx_dangle.
 template <class T>

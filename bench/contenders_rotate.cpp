@@ -12,7 +12,10 @@
 //   to_bnsd      x [D, H, S] into y [D, S, H], through eigen_rope::rotate_to on strided views
 //   offset       as expr, x and y 3 and 1 elements behind a page
 //   offset_16    the same with 16 bytes, where Eigen's own arrays begin
-//   bnsd_offset  as bnsd, x and y 3 and 1 elements behind a page
+//   offset_0     the same arrays on a page: the memcpy before each call leaves a case's own x in
+//   the
+//                last-level cache, but not these
+//   bnsd_offset  as bnsd, x and y 3 and 1 elements behind a page; bnsd_offset_0 likewise
 //   full_width   as expr, with one table entry per element
 #include <cstring>
 #include <memory>
@@ -137,9 +140,9 @@ Prepared displaced(Case<T>& c, Index x_offset, Index y_offset) {
 }
 
 template <class T>
-Prepared heads_outermost_displaced(Case<T>& c) {
+Prepared heads_outermost_displaced(Case<T>& c, Index x_offset, Index y_offset) {
   using Map = typename Case<T>::Map;
-  const auto shifted = std::make_shared<Shifted<T>>(c, 3, 1);
+  const auto shifted = std::make_shared<Shifted<T>>(c, x_offset, y_offset);
   const eigen_rope::TableView<typename Case<T>::TableScalar> table{
       c.cache.cos(), c.cache.sin(), c.cache.pairs(), {c.S(), 1}};
   const Map x(shifted->x.data(), c.D(), c.S(), heads);
@@ -171,6 +174,7 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
                   }});
   list.push_back({"view_inplace", &view_in_place<T>});
   list.push_back({"offset", [](Case<T>& c) { return displaced(c, 3, 1); }});
+  list.push_back({"offset_0", [](Case<T>& c) { return displaced(c, 0, 0); }});
   list.push_back({"offset_16", [](Case<T>& c) {
                     constexpr Index elements = 16 / static_cast<Index>(sizeof(T));
                     return displaced(c, elements, elements);
@@ -178,7 +182,9 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   if (shape.whole_rows() && shape.tokens > 1) {
     list.push_back({"bnsd", &heads_outermost<T>});
     list.push_back({"bnsd_inplace", &heads_outermost_in_place<T>});
-    list.push_back({"bnsd_offset", &heads_outermost_displaced<T>});
+    list.push_back({"bnsd_offset", [](Case<T>& c) { return heads_outermost_displaced(c, 3, 1); }});
+    list.push_back(
+        {"bnsd_offset_0", [](Case<T>& c) { return heads_outermost_displaced(c, 0, 0); }});
     list.push_back({"sbnd", &sequence_outermost<T>});
     list.push_back({"to_bnsd", &to_heads_outermost<T>});
   }

@@ -84,11 +84,13 @@ std::vector<double> angles(const Case<T>& c, const T* y, const T* g) {
   return sums;
 }
 
-/// Within the error of 32 heads of two products below 1, each within an ulp of float.
+/// The error of 32 heads of two products below 1, each within an ulp of float.
+inline constexpr double angle_tolerance = 64 * 0x1p-23;
+
 template <class Values>
 bool agrees_with_angles(const Values& values, const std::vector<double>& expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (!(std::abs(values[i] - expected[i]) <= 64 * 0x1p-23)) return false;
+    if (!(std::abs(values[i] - expected[i]) <= angle_tolerance)) return false;
   }
   return true;
 }

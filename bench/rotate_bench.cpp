@@ -20,6 +20,7 @@ void run_scalar(bench::Session& session, eigen_rope::Pairing pairing) {
     bench::add_hand(contenders, shape, pairing);
     bench::add_stock(contenders, shape, pairing);
     if constexpr (std::is_same_v<T, float>) {
+      bench::add_learning(contenders, shape);
       bench::add_nested(contenders, shape);
       bench::add_views(contenders, shape, pairing);
     }

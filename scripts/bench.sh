@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 usage="usage: scripts/bench.sh [--check] [--quick] [--filter REGEX]
+       scripts/bench.sh --growth [--write]
   Installs what is missing, builds the preset release, measures, prints the ratios to memcpy, and
   writes out/bench: Google Benchmark's JSON, table.txt and plots. It takes about 25 minutes and
   wants a machine that is otherwise idle.
@@ -14,12 +15,18 @@ usage="usage: scripts/bench.sh [--check] [--quick] [--filter REGEX]
                   measured. The exit code is 1 if one is missed. About 20 minutes.
   --quick         Few repetitions and no large tensors: a look, not a measurement.
   --filter REGEX  Measure only what matches, and no compile times. Names are
-                  rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>."
-check=() filter=() pace=()
+                  rotate/<impl>/<scalar>/<pairing>/<shape>/threads:<n>.
+  --growth        Measure only how the time grows with tokens, head size and heads, and draw
+                  out/bench/growth.svg and .png. The exit code is 1 if the time has a cliff or is
+                  not flat beyond the caches. Half a minute.
+  --write         Copy these pictures to docs/images."
+check=() filter=() pace=() growth=no write=no
 while [ $# -gt 0 ]; do
   case "$1" in
     --check) check=(--check) ;;
     --quick) pace=(--quick) ;;
+    --growth) growth=yes ;;
+    --write) write=yes ;;
     --filter)
       [ $# -ge 2 ] || die "--filter needs a regular expression"
       filter=(--filter "$2")
@@ -33,17 +40,40 @@ if [ ${#check[@]} -gt 0 ] && [ $((${#filter[@]} + ${#pace[@]})) -gt 0 ]; then
   die "--check measures what the targets need: it takes no --filter and no --quick"
 fi
 
+if [ "$growth" = yes ] && [ $((${#check[@]} + ${#filter[@]} + ${#pace[@]})) -gt 0 ]; then
+  die "--growth takes no --check, no --filter and no --quick"
+fi
+[ "$write" = no ] || [ "$growth" = yes ] || die "--write is an option of --growth"
+
 require_packages "${build_packages[@]}" libbenchmark-dev libcli11-dev nlohmann-json3-dev \
   gnuplot-nox pkg-config
 say "configuring build/release"
 configure release -DEIGEN_ROPE_BUILD_BENCH=ON
+out=out/bench
+mkdir -p "$out"
+if [ "$growth" = yes ]; then
+  say "building"
+  cmake --build --preset release --target growth_bench || die \
+    "the build failed; the compiler's messages are above"
+  say "measuring: growth_bench"
+  code=0
+  build/release/bin/growth_bench --out "$out" || code=$?
+  case "$code" in
+    0 | 3) ;;
+    1) die "growth_bench: a result differs from the reference" ;;
+    *) die "growth_bench ended with code $code" ;;
+  esac
+  gnuplot -e "folder='$out'" bench/growth.gnuplot || die "gnuplot could not draw"
+  [ "$write" = no ] || cp "$out/growth.svg" "$out/growth.png" docs/images/
+  say "results: $out/growth.json, $out/growth.svg, $out/growth.png"
+  [ "$code" -eq 0 ] || exit 1
+  exit 0
+fi
 say "building"
 cmake --build --preset release --target rotate_bench rotate_bench_native parents_bench \
   parents_bench_avx2 parents_bench_native rotate_report ||
   die "the build failed; the compiler's messages are above"
 
-out=out/bench
-mkdir -p "$out"
 rm -f "$out"/*.json "$out"/*.dat "$out"/*.svg "$out"/*.png "$out"/table.txt
 needed=()
 [ ${#check[@]} -eq 0 ] || needed=(--targets bench/targets.json)
