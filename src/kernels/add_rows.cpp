@@ -19,7 +19,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
+#endif
 
 template <class T>
 void add_through_cache(const T* a, const T* b, T* y, Index count) {
