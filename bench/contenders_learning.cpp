@@ -6,8 +6,9 @@
 //   table_gradient    d cos and d sin from b and x: table_gradient()
 //   rate_gradients    d angle from b and x, and the gradient of each rate from it: gradients()
 //                     without dx, then rate_gradients()
-//   jvp               y = the derivative of rotate(b) along x and a direction of the angles:
-//   jvp_to() memcpy_of_three   copies one and a half tensors
+//   jvp               y = the derivative of rotate(b) along x and a direction of the angles, by
+//                     jvp_to()
+//   memcpy_of_three   copies one and a half tensors
 //
 // Bytes are counted as reads plus writes of tensors of x's size. The first two read two tensors, as
 // many bytes as memcpy reads and writes, so they are compared with memcpy. jvp reads two and writes

@@ -3,8 +3,8 @@
 // The library where it is assigned directly, in one thread.
 //
 //   inplace      y = eigen_rope::rotate(y)
-//   backward     y = eigen_rope::rotate_backward(x)          inverse
-//                       y = eigen_rope::rotate_inverse(x)
+//   backward     y = eigen_rope::rotate_backward(x)
+//   inverse      y = eigen_rope::rotate_inverse(x)
 //   bnsd         as expr, the same bytes seen as [D, S, H]
 //   bnsd_inplace the same in place
 //   view_inplace as inplace, through eigen_rope::rotate_inplace on a strided view
@@ -12,9 +12,8 @@
 //   to_bnsd      x [D, H, S] into y [D, S, H], through eigen_rope::rotate_to on strided views
 //   offset       as expr, x and y 3 and 1 elements behind a page
 //   offset_16    the same with 16 bytes, where Eigen's own arrays begin
-//   offset_0     the same arrays on a page: the memcpy before each call leaves a case's own x in
-//   the
-//                last-level cache, but not these
+//   offset_0     the same arrays on a page. The memcpy before each call leaves a case's own x in
+//                the last-level cache, but not these.
 //   bnsd_offset  as bnsd, x and y 3 and 1 elements behind a page; bnsd_offset_0 likewise
 //   full_width   as expr, with one table entry per element
 #include <cstring>

@@ -14,7 +14,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -25,11 +24,11 @@
 
 #include "case.hpp"
 #include "growth.hpp"
+#include "timing.hpp"
 
 namespace bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Table = eigen_rope::TableView<float>;
 using Tensor = Eigen::TensorMap<Eigen::Tensor<float, 3>>;
 
@@ -173,15 +172,10 @@ class Growth {
     y = eigen_rope::rotate(x, table_of(point), eigen_rope::split_half);
   }
 
-  /// What fits in a cache has been there before; as many calls as the clock needs.
+  /// What fits in a cache has been there before.
   double seconds_of(const GrowthPoint& point) {
     if (point.bytes < beyond_caches) rotate(point);
-    for (int calls = 1;; calls *= 4) {
-      const Clock::time_point start = Clock::now();
-      for (int i = 0; i < calls; ++i) rotate(point);
-      const std::chrono::duration<double> elapsed = Clock::now() - start;
-      if (elapsed.count() >= 0.0005) return elapsed.count() / calls;
-    }
+    return seconds_of_calls([&] { rotate(point); });
   }
 
   PlacedArray<float> x_, y_;

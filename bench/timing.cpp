@@ -45,6 +45,10 @@ double seconds_of_call(std::size_t bytes, const Action& action) {
     return sum / calls;
   }
   if (!is_large(bytes)) action();
+  return seconds_of_calls(action);
+}
+
+double seconds_of_calls(const Action& action) {
   for (int calls = 1;; calls *= 4) {
     const Clock::time_point start = Clock::now();
     for (int i = 0; i < calls; ++i) {

@@ -23,8 +23,11 @@ bool is_displaced(std::size_t bytes);
 /// Of a call right after another tensor has passed through the cache.
 double seconds_of_displaced(std::size_t bytes, const Action& action);
 
-/// Of one call among as many as the clock needs: the clock itself takes part of a small copy's
-/// time.
+/// Of one call among as many as the clock needs, one after the other: the clock itself takes part
+/// of a small copy's time.
+double seconds_of_calls(const Action& action);
+
+/// Of one call, by the rule above.
 double seconds_of_call(std::size_t bytes, const Action& action);
 
 }  // namespace bench

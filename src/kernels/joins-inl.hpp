@@ -16,11 +16,9 @@
 #define EIGEN_ROPE_KERNEL_JOINS_INL_HPP
 #endif
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <type_traits>
 
 #include "kernels/passes-inl.hpp"
@@ -198,40 +196,32 @@ template <class Kernel, class D, class T>
 HWY_NOINLINE void join_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
   const D d;
   const Lanes<Kernel, D> dl;
-  using Column = typename Kernel::template Column<D>;
-  constexpr Index width = pairs_of_column<Kernel, D>;
   const Turn<Swap::nothing> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
-  const Index count = run.count / width;
+  const Index count = run.count / pairs_of_column<Kernel, D>;
   const RowPointers<Kernel> first = first_row<Kernel>(run, 0, block, Direction::forward);
   const auto joint =
       Joint<Lanes<Kernel, D>>::of(dl, block.stretches->shift() / sizeof(Lane<Lanes<Kernel, D>>));
   const bool asks = Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > 512;
   RowPlace place;
-  alignas(Column) std::byte memory[most_pairs_in_memory / width][sizeof(Column)];
-  auto* const columns = reinterpret_cast<Column*>(memory);
+  PreparedColumns<Kernel, D> prepared;
   for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
-    for (Index c = 0; c < count; ++c) {
-      if (turn.direction == Direction::inverse) {
-        new (columns + c) Column(
-            inverse_columns<Kernel>(d, table, run, c * width, std::index_sequence<0>()).column[0]);
-      } else {
-        new (columns + c) Column(column_of<Kernel>(d, table, run, c * width, turn));
-      }
-    }
+    prepared.prepare(d, table, run, 0, run.count, turn);
     RowPointers<Kernel> row = first.at(place);
     Stretch* stretch = block.stretches;
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
-      if (asks) ask_for_row<Kernel, T>(row, run.count);
+      if (asks) ask_for_row(row, run.count);
       auto* const kept = reinterpret_cast<Lane<Lanes<Kernel, D>>*>(stretch->before());
       const auto before = hn::Load(dl, kept);
       if constexpr (Kernel::two_stores) {
-        hn::Store(join_separate<Kernel>(d, row, count, columns, joint, *stretch, before), dl, kept);
+        hn::Store(join_separate<Kernel>(d, row, count, prepared.columns(), joint, *stretch, before),
+                  dl, kept);
       } else {
-        hn::Store(join_adjacent<Kernel>(d, row, count, columns, joint, *stretch, before), dl, kept);
+        hn::Store(join_adjacent<Kernel>(d, row, count, prepared.columns(), joint, *stretch, before),
+                  dl, kept);
       }
       stretch->joined_until(row.y_a + plan.row_length);
       stretch += block.stretches_step;

@@ -9,8 +9,6 @@
 #define HWY_TARGET_INCLUDE "kernels/jvp_rows.cpp"
 #include <hwy/foreach_target.h>
 //
-#include <hwy/cache_control.h>
-
 #include "eigen_rope/kernels/detail/jvp_rows.hpp"
 #include "kernels/passes-inl.hpp"
 #include "machine/dispatch.hpp"
@@ -59,10 +57,8 @@ HWY_INLINE void add_columns(const Run& run, Index k, const JvpRows& rows, Index 
   const float* dx = rows.dx;
   float* dy = rows.dy;
   for (Index row = 0; row < rows.count; ++row) {
-    for (Index at = 0; at < fetched; at += line) {
-      hwy::Prefetch(dx + at);
-      hwy::Prefetch(x + at);
-    }
+    ask_for(dx, fetched);
+    ask_for(x, fetched);
     (add_column(x + static_cast<Index>(i) * width, dx + static_cast<Index>(i) * width,
                 dy + static_cast<Index>(i) * width, columns[i], tangents[i]),
      ...);

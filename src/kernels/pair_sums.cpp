@@ -150,13 +150,6 @@ HWY_INLINE void for_each_row(const Run& run, Index k, const PairRows<T, T>& rows
   }
 }
 
-/// Asks for `count` elements.
-template <class T>
-HWY_INLINE void fetch(const T* from, Index count) {
-  constexpr auto line = static_cast<Index>(64 / sizeof(T));
-  for (Index at = 0; at < count; at += line) hwy::Prefetch(from + at);
-}
-
 /// Of each row, `fetched` elements from its window's begin on are asked for.
 template <Products products, Members in, Members out, class T, class Sums, std::size_t... i>
 HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Index fetched,
@@ -190,8 +183,8 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
                        };
   const Index to_window_of_u = run.in_a + k * in_step;
   for_each_row<in, out>(run, k, rows, [&](const PairPointers<in, out, T>& row) HWY_ATTR {
-    fetch(row.u_a - to_window_of_u, fetched);
-    fetch(row.g_a - A, fetched);
+    ask_for(row.u_a - to_window_of_u, fetched);
+    ask_for(row.g_a - A, fetched);
     const auto add_column = [&](std::size_t column, Pair& across, Pair& along) HWY_ATTR {
       const Index u = static_cast<Index>(column) * u_width;
       const Index g = static_cast<Index>(column) * g_width;

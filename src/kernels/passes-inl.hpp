@@ -71,6 +71,7 @@ constexpr Index most_columns = rounds_by_arithmetic<typename Kernel::T>
 template <class Kernel, Stores stores, AfterRow after, class D, class Block, std::size_t... i>
 HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, const Block& block,
                              std::index_sequence<i...> columns_of_pass) {
+  static_assert(after != AfterRow::writes_lines);
   using T = typename Kernel::T;
   constexpr Index pairs = pairs_of_column<Kernel, D>;
   constexpr Index row_pairs = static_cast<Index>(sizeof...(i)) * pairs;
@@ -92,13 +93,12 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
       ((columns[i] = inverses.column[i]), ...);
     }
     RowPointers<Kernel> row = first.at(place);
-    LineWriter* lines = block.lines;
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
-      if constexpr (stores == Stores::streaming && is_long) ask_for_row<Kernel, T>(row, row_pairs);
+      if constexpr (stores == Stores::streaming && is_long) ask_for_row(row, row_pairs);
       rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
-      finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window,
-                                        lines);
+      if constexpr (after == AfterRow::copies)
+        copy_outside<stores>(plan, row.x_a - in_window, row.y_a - out_window);
       row.advance(inner);
     }
     place.x += outer.x;
@@ -109,6 +109,40 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
 
 /// Pairs whose coefficients one pass holds in memory at most.
 constexpr Index most_pairs_in_memory = 512;
+
+/// The coefficients of some pairs in memory. Not an array of columns: GCC compiles the constructors
+/// that it writes itself for the plain processor, where those of NEON's vectors cannot be inlined.
+template <class Kernel, class D>
+class PreparedColumns {
+ public:
+  using Column = typename Kernel::template Column<D>;
+
+  const Column* columns() const { return reinterpret_cast<const Column*>(memory_); }
+
+  /// Those of `pairs` pairs from pair `k` on, a column or more; the last column ends where the
+  /// pairs do.
+  template <class How>
+  HWY_INLINE void prepare(D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k,
+                          Index pairs, How turn) {
+    const Index last_pair = pairs - width;
+    const Index before_last = (pairs - 1) / width;
+    for (Index c = 0; c <= before_last; ++c) {
+      const Index pair = k + std::min(c * width, last_pair);
+      if (turn.direction == Direction::inverse) {
+        new (memory_[c]) Column(
+            inverse_columns<Kernel>(d, table, run, pair, std::index_sequence<0>()).column[0]);
+      } else {
+        new (memory_[c]) Column(column_of<Kernel>(d, table, run, pair, turn));
+      }
+    }
+  }
+
+ private:
+  static constexpr Index width = pairs_of_column<Kernel, D>;
+  static_assert(alignof(Column) <= LineWriter::line);
+  // GCC 12 forgets an alignment that depends on a type here.
+  alignas(LineWriter::line) std::byte memory_[most_pairs_in_memory / width][sizeof(Column)];
+};
 
 /// The first `count` columns of one row.
 template <class Kernel, Stores stores, class D, class Column>
@@ -142,28 +176,18 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   const Index in_window = first.x_a - block.x;
   const Index out_window = first.y_a - block.y;
   const Index last_pair = pairs - width;
-  const Index before_last = (last_pair + width - 1) / width;
+  const Index before_last = (pairs - 1) / width;
   RowPlace place;
-  // Not an array of columns: GCC compiles the constructors that it writes itself for the plain
-  // processor, where those of NEON's vectors cannot be inlined.
-  alignas(Column) std::byte memory[most_pairs_in_memory / width][sizeof(Column)];
-  auto* const columns = reinterpret_cast<Column*>(memory);
+  PreparedColumns<Kernel, D> prepared;
+  const Column* const columns = prepared.columns();
   for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
-    for (Index c = 0; c <= before_last; ++c) {
-      const Index pair = k + std::min(c * width, last_pair);
-      if (turn.direction == Direction::inverse) {
-        new (columns + c) Column(
-            inverse_columns<Kernel>(d, table, run, pair, std::index_sequence<0>()).column[0]);
-      } else {
-        new (columns + c) Column(column_of<Kernel>(d, table, run, pair, turn));
-      }
-    }
+    prepared.prepare(d, table, run, k, pairs, turn);
     RowPointers<Kernel> row = first.at(place);
     LineWriter* lines = block.lines;
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
-      if constexpr (stores == Stores::streaming) ask_for_row<Kernel, T>(row, pairs);
+      if constexpr (stores == Stores::streaming) ask_for_row(row, pairs);
       if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
         const auto last =
             Kernel::rotate(d, row.x_a + last_pair * Kernel::in_step,
@@ -246,6 +270,16 @@ inline Index pairs_of_pass(Index left, Index width) {
   return left < most_pairs_in_memory + width ? most_pairs_in_memory - width : most_pairs_in_memory;
 }
 
+/// A run of a column or more.
+template <class Kernel, Stores stores, AfterRow after, class D, class Block>
+HWY_INLINE void pass_in_parts(D d, const RowPlan& plan, const Run& run, const Block& block) {
+  for (Index k = 0; k < run.count;) {
+    const Index pairs = pairs_of_pass(run.count - k, pairs_of_column<Kernel, D>);
+    pass_many_columns<Kernel, stores, after>(d, plan, run, k, pairs, block);
+    k += pairs;
+  }
+}
+
 /// All pairs of a run in all rows.
 template <class Kernel, Stores stores, AfterRow after, class T>
 void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
@@ -257,14 +291,11 @@ void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
       pass_if_exactly<Kernel, stores, after, 1>(d, plan, run, block))
     return;
   if (run.count >= width) {
-    for (Index k = 0; k < run.count;) {
-      const Index pairs = pairs_of_pass(run.count - k, width);
-      pass_many_columns<Kernel, stores, after>(d, plan, run, k, pairs, block);
-      k += pairs;
-    }
+    pass_in_parts<Kernel, stores, after>(d, plan, run, block);
   } else if constexpr (after == AfterRow::nothing) {
     pass_short_run<Kernel>(d, plan, run, block);
-  } else if constexpr (stores == Stores::cached && half_columns_copy<Kernel>) {
+  } else if constexpr (after == AfterRow::copies && stores == Stores::cached &&
+                       half_columns_copy<Kernel>) {
     const hn::Half<decltype(d)> shorter;
     pass_columns<Kernel, stores, after>(shorter, plan, run, 0, block, std::index_sequence<0>());
   }
@@ -273,10 +304,7 @@ void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
 /// All pairs of a run in all rows, which are whole columns of D, past the cache.
 template <class Kernel, class D, class T>
 void stream_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
-  for (Index k = 0; k < run.count; k += most_pairs_in_memory) {
-    pass_many_columns<Kernel, Stores::streaming, AfterRow::nothing>(
-        D(), plan, run, k, std::min(most_pairs_in_memory, run.count - k), block);
-  }
+  pass_in_parts<Kernel, Stores::streaming, AfterRow::nothing>(D(), plan, run, block);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -19,7 +19,6 @@
 #include <hwy/cache_control.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "kernels/columns-inl.hpp"
@@ -109,24 +108,29 @@ HWY_INLINE RowPointers<Kernel> first_row(const Run& run, Index k, const Block& b
   return row;
 }
 
+/// Asks for the lines of `count` elements.
+template <class T>
+HWY_INLINE void ask_for(const T* from, Index count) {
+  constexpr auto line = static_cast<Index>(LineWriter::line / sizeof(T));
+  for (Index at = 0; at < count; at += line) hwy::Prefetch(from + at);
+}
+
 /// Asks for the lines of a row of x that follows about a kibibyte later: rows that go to a writer
 /// leave the processor too little room to look ahead by itself.
 template <class T>
-HWY_INLINE void ask_for_row_ahead(const T* x, Index step, std::size_t row_bytes) {
-  constexpr std::size_t ahead = 1024;
-  const Index rows = static_cast<Index>((ahead + row_bytes - 1) / row_bytes);
-  const auto* const from = reinterpret_cast<const std::uint8_t*>(x + rows * step);
-  for (std::size_t at = 0; at < row_bytes; at += LineWriter::line) hwy::Prefetch(from + at);
+HWY_INLINE void ask_for_row_ahead(const T* x, Index step, Index length) {
+  constexpr auto ahead = static_cast<Index>(1024 / sizeof(T));
+  const Index rows = (ahead + length - 1) / length;
+  ask_for(x + rows * step, length);
 }
 
 /// Asks for the lines of a row of x that are rotated in another order than they lie in memory.
-template <class Kernel, class T>
+template <class Kernel>
 HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
-  constexpr auto line = static_cast<Index>(LineWriter::line / sizeof(T));
   const Index length = pairs * Kernel::in_step;
-  for (Index at = 0; at < length; at += line) hwy::Prefetch(row.x_a + at);
+  ask_for(row.x_a, length);
   if constexpr (Kernel::in_step == 1) {
-    for (Index at = 0; at < length; at += line) hwy::Prefetch(row.x_b + at);
+    ask_for(row.x_b, length);
     hwy::Prefetch(row.x_b + length - 1);
   }
 }
@@ -155,9 +159,8 @@ HWY_INLINE void finish_row([[maybe_unused]] const RowPlan& plan,
                            [[maybe_unused]] T* y, [[maybe_unused]] LineWriter*& lines) {
   if constexpr (after != AfterRow::nothing) copy_outside<stores>(plan, x, y);
   if constexpr (after == AfterRow::writes_lines) {
-    const auto row_bytes = static_cast<std::size_t>(plan.row_length) * sizeof(T);
-    lines->row_written(row_bytes);
-    if (block.lines_step == 0) ask_for_row_ahead(x, block.inner.x, row_bytes);
+    lines->row_written(static_cast<std::size_t>(plan.row_length) * sizeof(T));
+    if (block.lines_step == 0) ask_for_row_ahead(x, block.inner.x, plan.row_length);
     lines += block.lines_step;
   }
 }

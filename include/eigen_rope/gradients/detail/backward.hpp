@@ -106,18 +106,6 @@ struct BackwardWalks {
   Walk sharing;
 };
 
-inline const RowSteps& first_level(const Walk& walk) {
-  static constexpr RowSteps single{1, 0, 0, 0};
-  if (walk.count > 0) return walk.levels[0];
-  return single;
-}
-
-/// How many rows from `row` on advance evenly.
-inline Index even_rows(const Walk& walk, Index row) {
-  const Index count = first_level(walk).count;
-  return count - row % count;
-}
-
 /// Sums over the rows of table row `row`.
 template <class U, class G, class C>
 void add_table_row(const BackwardPass<U, G>& pass, const BackwardWalks& walks, const Runs& runs,

@@ -44,33 +44,20 @@ struct CheckedJvp {
 /// the first-level cache.
 inline constexpr Index jvp_chunk_bytes = Index{4} * 1024;
 
-inline RowSteps first_steps(const Walk& walk) {
-  return walk.count > 0 ? walk.levels[0] : RowSteps{1, 0, 0, 0};
-}
-
 /// Rotates `count` rows of the walk from `row` on to dense rows at `to`.
 template <class X, class TableScalar, class Y>
 void rotate_densely(const RowPlan& plan, const Walk& walk, const X* x,
                     const TableView<TableScalar>& table, Index row, Index count, Y* to) {
-  RowSteps steps = first_steps(walk);
-  const Index evenly = steps.count;
+  RowSteps steps = first_level(walk);
   steps.y = plan.row_length;
   for (Index done = 0; done < count; done += steps.count) {
     const RowPlace at = place_of_row(walk, row + done);
-    steps.count = std::min(count - done, evenly - (row + done) % evenly);
+    steps.count = std::min(count - done, even_rows(walk, row + done));
     constexpr RowSteps single{1, 0, 0, 0};
     rotate_rows(plan, RowBlock<X, TableScalar, Y>{x + at.x, to + done * plan.row_length,
                                                   table.cos + at.table, table.sin + at.table, steps,
                                                   single});
   }
-}
-
-/// What lies outside the window of one row.
-template <class X, class Y>
-void copy_outside_window(const RowPlan& plan, const X* from, Y* to) {
-  const Index end = plan.offset + plan.rotary_dims;
-  std::copy(from, from + plan.offset, to);
-  std::copy(from + end, from + plan.row_length, to + end);
 }
 
 /// Two rotations one after the other, and their sum.
@@ -114,8 +101,7 @@ class SeparateRotations {
 
 /// How many rows from `row` on share a row of the table and advance evenly.
 inline Index rows_of_one_table_row(const Walk& walk, Index row) {
-  const RowSteps steps = first_steps(walk);
-  return steps.table != 0 ? 1 : steps.count - row % steps.count;
+  return first_level(walk).table != 0 ? 1 : even_rows(walk, row);
 }
 
 /// Both rotations in one loop. Returns how many rows from `row` on it has made, or 0 where there is
@@ -131,13 +117,13 @@ Index add_rotations_at([[maybe_unused]] const CheckedJvp<X, DX, Y, TableScalar, 
     const RowPlan& plan = jvp.plan_of_dx;
     const RowPlace x = place_of_row(jvp.of_x, row);
     const RowPlace dx = place_of_row(jvp.of_dx, row);
-    const RowSteps steps = first_steps(jvp.of_dx);
+    const RowSteps steps = first_level(jvp.of_dx);
     JvpRows rows{};
     rows.x = jvp.x + x.x + plan.offset;
     rows.dx = jvp.dx + dx.x + plan.offset;
     rows.dy = jvp.dy + dx.y + plan.offset;
     rows.count = count;
-    rows.x_step = first_steps(jvp.of_x).x;
+    rows.x_step = first_level(jvp.of_x).x;
     rows.dx_step = steps.x;
     rows.dy_step = steps.y;
     rows.cos = jvp.table.cos + dx.table;

@@ -114,6 +114,14 @@ void copy_elements(const XScalar* begin, const XScalar* end, YScalar* to) {
   }
 }
 
+/// What lies outside the window of one row.
+template <class XScalar, class YScalar>
+void copy_outside_window(const RowPlan& plan, const XScalar* x, YScalar* y) {
+  const Index end = plan.offset + plan.rotary_dims;
+  copy_elements(x, x + plan.offset, y);
+  copy_elements(x + end, x + plan.row_length, y + end);
+}
+
 template <Direction direction, class XScalar, class TableScalar, class YScalar>
 void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
   const Runs runs = runs_of(plan);
@@ -126,9 +134,7 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
       const XScalar* window = x + plan.offset;
       const bool in_place = static_cast<const void*>(x) == static_cast<const void*>(y);
       if (!in_place) {
-        copy_elements(x, x + plan.offset, y);
-        copy_elements(window + plan.rotary_dims, x + plan.row_length,
-                      y + plan.offset + plan.rotary_dims);
+        copy_outside_window(plan, x, y);
       } else if (plan.permutes()) {
         row_copy.assign(window, window + plan.rotary_dims);
         window = row_copy.data();

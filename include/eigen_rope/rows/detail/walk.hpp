@@ -92,13 +92,25 @@ inline RowPlace place_of_row(const Walk& walk, Index row) {
   return place;
 }
 
+inline const RowSteps& first_level(const Walk& walk) {
+  static constexpr RowSteps single{1, 0, 0, 0};
+  if (walk.count > 0) return walk.levels[0];
+  return single;
+}
+
+/// How many rows from `row` on advance evenly.
+inline Index even_rows(const Walk& walk, Index row) {
+  const Index count = first_level(walk).count;
+  return count - row % count;
+}
+
 /// Rotates rows first..last-1 of the walk in blocks as large as it allows.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y,
                  const TableScalar* cos, const TableScalar* sin, Index first, Index last) {
   if (first >= last) return;
   constexpr RowSteps single{1, 0, 0, 0};
-  const RowSteps& inner = walk.count > 0 ? walk.levels[0] : single;
+  const RowSteps& inner = first_level(walk);
   const RowSteps& outer = walk.count > 1 ? walk.levels[1] : single;
   if (first == 0 && last == walk.rows && walk.count <= 2) {
     rotate_rows(plan,
