@@ -114,7 +114,7 @@ cpp_check() {
 }
 
 # timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took,
-# in $said/times
+# in $said/times; the end of what it said if it failed, in $said/failed
 timed() {
   local begin=$SECONDS code=0 output
   output=$(mktemp "$said/output.XXXXXX")
@@ -126,6 +126,12 @@ timed() {
     say "$* ($((SECONDS - begin)) s)"
     cat "$output"
     printf '%6d s  %s\n' $((SECONDS - begin)) "$*" >>"$said/times"
+    if [ $code -ne 0 ]; then
+      {
+        printf '== failed with exit code %d: %s\n' $code "$*"
+        tail -n 60 "$output"
+      } >>"$said/failed"
+    fi
   } 9>"$said/lock"
   return $code
 }
@@ -171,4 +177,7 @@ failed=0
 for chain in "${running[@]}"; do wait "$chain" || failed=1; done
 say "what each took"
 cat "$said/times"
-[ $failed -eq 0 ] || die "a part failed; its messages are above"
+if [ $failed -ne 0 ]; then
+  cat "$said/failed" 2>/dev/null || true # once more, where whoever reads the end of a log finds it
+  die "a part failed; its last messages are above, and all of them where it ended"
+fi
