@@ -3,12 +3,15 @@
 // Whole rows past the cache into memory that begins anywhere: what is stored are whole aligned
 // vectors, each the end of one result and the beginning of the next one in memory.
 //
-//   Joint     how the lanes of two neighbouring results make an aligned vector
-//   Stretch   rows of y that lie one behind the other: what the row before left, and both ends
-//   join_run  rotates and joins the rows of a block
+//   Joint      how the lanes of two neighbouring results make an aligned vector
+//   Stretch    rows of y that lie one behind the other: what the row before left, and both ends
+//   JoinedRow  where the vectors of a row go
+//   join_run   rotates and joins the rows of a block
 //
 // A result's lanes, which are elements, are turned once; a vector then takes its first lanes from
-// the result before and the others from the next. Compiled once per target.
+// the result before and the others from the next. Coefficients stay in registers where they can:
+// loading them for each row takes 1.6 times as long for rows of a kibibyte that lie apart. Compiled
+// once per target.
 #if defined(EIGEN_ROPE_KERNEL_JOINS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_JOINS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_JOINS_INL_HPP
@@ -20,6 +23,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/passes-inl.hpp"
 
@@ -32,32 +36,75 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Lane = hn::TFromD<D>;
 
+/// For each lane the one `shift` lanes before it, from the other end at the beginning.
+template <class D>
+HWY_INLINE hn::Vec<D> lanes_before(D d, std::size_t shift) {
+  const auto lanes = hn::Lanes(d);
+  const auto from = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<Lane<D>>(lanes - shift)));
+  return hn::And(from, hn::Set(d, static_cast<Lane<D>>(lanes - 1)));
+}
+
+/// A vector's lanes, `shift` lanes further.
+template <class D, std::size_t size = sizeof(Lane<D>)>
+struct LaneTurn {
+  using V = hn::Vec<D>;
+  decltype(hn::IndicesFromVec(D(), hn::Vec<D>())) indices;
+
+  static HWY_INLINE LaneTurn by(D d, std::size_t shift) {
+    return {hn::IndicesFromVec(d, lanes_before(d, shift))};
+  }
+  HWY_INLINE V operator()(V v) const { return hn::TableLookupLanes(v, indices); }
+};
+
+#if HWY_TARGET == HWY_AVX3
+/// Highway 1.0 turns lanes of 32 bits and more.
+template <class D>
+struct LaneTurn<D, 2> {
+  using V = hn::Vec<D>;
+  V indices;
+
+  static HWY_INLINE LaneTurn by(D d, std::size_t shift) { return {lanes_before(d, shift)}; }
+  HWY_INLINE V operator()(V v) const {
+    if constexpr (sizeof(V) == 64) {
+      return V{_mm512_permutexvar_epi16(indices.raw, v.raw)};
+    } else if constexpr (sizeof(V) == 32) {
+      return V{_mm256_permutexvar_epi16(indices.raw, v.raw)};
+    } else {
+      return V{_mm_permutexvar_epi16(indices.raw, v.raw)};
+    }
+  }
+};
+constexpr bool turns_16_bits = true;
+#else
+constexpr bool turns_16_bits = false;
+#endif
+
 template <class D>
 struct Joint {
   using V = hn::Vec<D>;
-  /// Instructions turn lanes of 32 bits or more.
-  using Wide = std::conditional_t<sizeof(Lane<D>) == 2, hn::Repartition<std::uint32_t, D>, D>;
-  using Turn = decltype(hn::IndicesFromVec(Wide(), hn::Vec<Wide>()));
-  Turn turn;
-  Turn turn_further;
+  static constexpr bool turns_twice = sizeof(Lane<D>) == 2 && !turns_16_bits;
+  using Wide = std::conditional_t<turns_twice, hn::Repartition<std::uint32_t, D>, D>;
+  LaneTurn<Wide> turn;
+  LaneTurn<Wide> turn_further;
   bool is_between;
   hn::Mask<D> from_before;
 
   /// For y that begins `shift` lanes behind an aligned vector.
   static HWY_INLINE Joint of(D d, std::size_t shift) {
     constexpr std::size_t lanes_of_wide = sizeof(Lane<Wide>) / sizeof(Lane<D>);
+    const Wide wide;
     const std::size_t wide_shift = shift / lanes_of_wide;
-    return {turn_by(wide_shift), turn_by(wide_shift + 1), shift % lanes_of_wide != 0,
-            hn::FirstN(d, shift)};
+    return {LaneTurn<Wide>::by(wide, wide_shift), LaneTurn<Wide>::by(wide, wide_shift + 1),
+            shift % lanes_of_wide != 0, hn::FirstN(d, shift)};
   }
 
   HWY_INLINE V turned(V v) const {
     const D d;
     const Wide wide;
-    const auto turned = hn::TableLookupLanes(hn::BitCast(wide, v), turn);
-    if constexpr (sizeof(Lane<D>) == 2) {
+    const auto turned = turn(hn::BitCast(wide, v));
+    if constexpr (turns_twice) {
       if (is_between) {
-        const auto further = hn::TableLookupLanes(hn::BitCast(wide, v), turn_further);
+        const auto further = turn_further(hn::BitCast(wide, v));
         return hn::BitCast(d, hn::Or(hn::ShiftLeft<16>(turned), hn::ShiftRight<16>(further)));
       }
     }
@@ -65,16 +112,6 @@ struct Joint {
   }
 
   HWY_INLINE V join(V before, V next) const { return hn::IfThenElse(from_before, before, next); }
-
- private:
-  static HWY_INLINE Turn turn_by(std::size_t shift) {
-    const Wide wide;
-    const auto lanes = hn::Lanes(wide);
-    const auto from =
-        hn::Add(hn::Iota(wide, 0), hn::Set(wide, static_cast<Lane<Wide>>(lanes - shift)));
-    return hn::IndicesFromVec(wide,
-                              hn::And(from, hn::Set(wide, static_cast<Lane<Wide>>(lanes - 1))));
-  }
 };
 
 /// Lanes in which the results of a kernel are turned: elements of y.
@@ -97,140 +134,206 @@ class Stretch {
     y_ = static_cast<unsigned char*>(y);
     bytes_ = bytes;
     shift_ = reinterpret_cast<std::uintptr_t>(y) % bytes;
-    next_ = begin_;
+    to_first_ =
+        reinterpret_cast<std::uintptr_t>(begin_) - reinterpret_cast<std::uintptr_t>(y) + shift_;
     std::memset(before_, 0, sizeof(before_));
   }
 
+  /// In bytes.
   std::size_t shift() const { return shift_; }
 
-  /// Where the vector goes that joins `before` with the next row.
-  unsigned char* next() const { return next_; }
+  /// Where the first vector of the next row goes, which would lie at `y`.
+  unsigned char* first_of_row(void* y) {
+    const auto address = reinterpret_cast<std::uintptr_t>(y) + to_first_;
+    to_first_ = 0;
+    return reinterpret_cast<unsigned char*>(address);
+  }
   /// The last result of the row before, turned.
   unsigned char* before() { return before_; }
 
-  /// Rows were joined up to `end`.
-  void joined_until(const void* end) {
-    next_ = static_cast<unsigned char*>(const_cast<void*>(end)) - shift_;
-  }
-
-  void end() const {
+  /// All rows were joined, of so many bytes.
+  void end(std::size_t bytes_of_rows) const {
     std::memcpy(y_, begin_ + shift_, bytes_ - shift_);
-    std::memcpy(next_, before_, shift_);
+    std::memcpy(y_ + bytes_of_rows - shift_, before_, shift_);
   }
 
  private:
   alignas(64) unsigned char begin_[64];
   alignas(64) unsigned char before_[64];
   unsigned char* y_;
-  unsigned char* next_;
   std::size_t bytes_;
   std::size_t shift_;
+  std::uintptr_t to_first_;
 };
 
 template <class D>
-HWY_INLINE void stream_lanes(D d, hn::Vec<D> v, unsigned char* to) {
-  hn::Stream(v, d, reinterpret_cast<Lane<D>*>(to));
+HWY_INLINE void stream_lanes(D d, hn::Vec<D> v, void* to) {
+  hn::Stream(v, d, static_cast<Lane<D>*>(to));
 }
 
-/// One row of members in different vectors. Their results are two sequences of vectors; the second
-/// begins where the first ends.
+/// The results of one column, turned.
 template <class Kernel, class D, class Column, class J>
-HWY_INLINE hn::Vec<Lanes<Kernel, D>> join_separate(D d, const RowPointers<Kernel>& row, Index count,
-                                                   const Column* columns, const J& joint,
-                                                   const Stretch& stretch,
-                                                   hn::Vec<Lanes<Kernel, D>> before) {
-  using V = hn::Vec<Lanes<Kernel, D>>;
+HWY_INLINE Two<hn::Vec<Lanes<Kernel, D>>> turned_column(D d, const RowPointers<Kernel>& row,
+                                                        Index c, const Column& column,
+                                                        const J& joint) {
   const Lanes<Kernel, D> dl;
-  constexpr Index width = pairs_of_column<Kernel, D>;
-  auto* const y_a = reinterpret_cast<unsigned char*>(row.y_a) - stretch.shift();
-  auto* const y_b = reinterpret_cast<unsigned char*>(row.y_b) - stretch.shift();
-  const Two<V> results = Kernel::lanes(dl, d, Kernel::rotate(d, row.x_a, row.x_b, columns[0]));
-  V a = joint.turned(results.first);
-  V b = joint.turned(results.second);
-  const V first_b = b;
-  stream_lanes(dl, joint.join(before, a), stretch.next());
-  for (Index c = 1; c < count; ++c) {
-    const Two<V> more = Kernel::lanes(
-        dl, d, Kernel::rotate(d, row.x_a + c * width, row.x_b + c * width, columns[c]));
-    const V next_a = joint.turned(more.first);
-    const V next_b = joint.turned(more.second);
-    const auto at = c * width * static_cast<Index>(sizeof(typename Kernel::T));
-    stream_lanes(dl, joint.join(a, next_a), y_a + at);
-    stream_lanes(dl, joint.join(b, next_b), y_b + at);
-    a = next_a;
-    b = next_b;
+  const Index at = c * pairs_of_column<Kernel, D>;
+  const auto results = Kernel::lanes(
+      dl, d,
+      Kernel::rotate(d, row.x_a + at * Kernel::in_step, row.x_b + at * Kernel::in_step, column));
+  if constexpr (Kernel::vectors_of_column == 2) {
+    return {joint.turned(results.first), joint.turned(results.second)};
+  } else {
+    const auto turned = joint.turned(results.first);
+    return {turned, turned};
   }
-  stream_lanes(dl, joint.join(a, first_b), y_b);
-  return b;
 }
 
-/// One row of members next to each other.
-template <class Kernel, class D, class Column, class J>
-HWY_INLINE hn::Vec<Lanes<Kernel, D>> join_adjacent(D d, const RowPointers<Kernel>& row, Index count,
-                                                   const Column* columns, const J& joint,
-                                                   const Stretch& stretch,
-                                                   hn::Vec<Lanes<Kernel, D>> before) {
+/// What is stored of one row, whose pointers to y are a vector's shift before its elements. Members
+/// in different vectors are two sequences, and the second begins where the first ends.
+template <class Kernel, class D>
+struct JoinedRow {
+  using T = typename Kernel::T;
   using V = hn::Vec<Lanes<Kernel, D>>;
-  const Lanes<Kernel, D> dl;
-  constexpr Index step = 2 * pairs_of_column<Kernel, D>;
-  constexpr auto vector = static_cast<Index>(hn::MaxLanes(dl) * sizeof(Lane<Lanes<Kernel, D>>));
-  auto* const y = reinterpret_cast<unsigned char*>(row.y_a) - stretch.shift();
-  for (Index c = 0; c < count; ++c) {
-    const Two<V> results =
-        Kernel::lanes(dl, d, Kernel::rotate(d, row.x_a + c * step, row.x_b, columns[c]));
-    const V first = joint.turned(results.first);
-    auto* const to = y + c * step * static_cast<Index>(sizeof(typename Kernel::T));
-    stream_lanes(dl, joint.join(before, first), c == 0 ? stretch.next() : to);
-    before = first;
-    if constexpr (Kernel::vectors_of_column == 2) {
-      const V second = joint.turned(results.second);
-      stream_lanes(dl, joint.join(first, second), to + vector);
-      before = second;
+  static constexpr Index width = pairs_of_column<Kernel, D> * Kernel::out_step;
+  static constexpr bool has_second = !Kernel::two_stores && Kernel::vectors_of_column == 2;
+  T* y_a;
+  T* y_b;
+
+  /// The first column, after the last result of the row before.
+  template <class J>
+  HWY_INLINE void begin(const J& joint, V before, const Two<V>& now, unsigned char* first) const {
+    const Lanes<Kernel, D> dl;
+    stream_lanes(dl, joint.join(before, now.first), first);
+    if constexpr (has_second) stream_lanes(dl, joint.join(now.first, now.second), y_a + width / 2);
+  }
+
+  /// Column `c`, after the one before it.
+  template <class J>
+  HWY_INLINE Two<V> next(const J& joint, const Two<V>& last, const Two<V>& now, Index c) const {
+    const Lanes<Kernel, D> dl;
+    if constexpr (Kernel::two_stores) {
+      stream_lanes(dl, joint.join(last.first, now.first), y_a + c * width);
+      stream_lanes(dl, joint.join(last.second, now.second), y_b + c * width);
+    } else {
+      stream_lanes(dl, joint.join(last.second, now.first), y_a + c * width);
+      if constexpr (has_second)
+        stream_lanes(dl, joint.join(now.first, now.second), y_a + c * width + width / 2);
     }
+    return now;
   }
-  return before;
+
+  template <class J>
+  HWY_INLINE void end(const J& joint, const Two<V>& begin, const Two<V>& last) const {
+    if constexpr (Kernel::two_stores)
+      stream_lanes(Lanes<Kernel, D>(), joint.join(last.first, begin.second), y_b);
+  }
+};
+
+/// One row: columns 0, 1 + i..., and those behind them up to `count`.
+template <class Kernel, class D, class Count, class Column, class J, std::size_t... i>
+HWY_INLINE void join_row(D d, const RowPointers<Kernel>& row, Count count, const Column* columns,
+                         const J& joint, Stretch& stretch, std::index_sequence<i...>) {
+  using V = hn::Vec<Lanes<Kernel, D>>;
+  const Lanes<Kernel, D> dl;
+  const JoinedRow<Kernel, D> joined{row.y_a, row.y_b};
+  auto* const before = reinterpret_cast<Lane<Lanes<Kernel, D>>*>(stretch.before());
+  const Two<V> begin = turned_column(d, row, 0, columns[0], joint);
+  joined.begin(joint, hn::Load(dl, before), begin, stretch.first_of_row(row.y_a));
+  Two<V> last = begin;
+  ((last = joined.next(joint, last,
+                       turned_column(d, row, static_cast<Index>(i) + 1, columns[i + 1], joint),
+                       static_cast<Index>(i) + 1)),
+   ...);
+  for (Index c = static_cast<Index>(sizeof...(i)) + 1; c < count; ++c)
+    last = joined.next(joint, last, turned_column(d, row, c, columns[c], joint), c);
+  joined.end(joint, begin, last);
+  hn::Store(last.second, dl, before);
+}
+
+/// The rows of the inner level, from `row` on, which share their coefficients.
+template <class Kernel, class D, class T, class Count, class Column, class J, std::size_t... i>
+HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPointers<Kernel> row,
+                           Count count, const Column* columns, const J& joint,
+                           std::index_sequence<i...> more_columns) {
+  const RowSteps inner = block.inner;
+  const bool asks = Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > 512;
+  Stretch* stretch = block.stretches;
+  for (Index left = inner.count; left > 0; --left) {
+    row.hide();
+    if (asks) ask_for_row(row, count * pairs_of_column<Kernel, D>);
+    join_row<Kernel>(d, row, count, columns, joint, *stretch, more_columns);
+    stretch += block.stretches_step;
+    row.advance(inner);
+  }
+}
+
+/// All rows of a block. Coefficients of the columns `i` stay in registers, or else they are
+/// prepared in memory.
+template <class Kernel, class D, class T, std::size_t... i>
+HWY_INLINE void join_rows(const RowPlan& plan, const Run& run, const Tile<T>& block,
+                          std::index_sequence<i...> in_registers) {
+  const D d;
+  constexpr Index width = pairs_of_column<Kernel, D>;
+  const Turn<Swap::nothing> turn{plan.direction};
+  const RowSteps outer = block.outer;
+  const std::size_t shift = block.stretches->shift() / sizeof(T);
+  const auto joint = Joint<Lanes<Kernel, D>>::of(Lanes<Kernel, D>(), shift);
+  RowPointers<Kernel> first = first_row<Kernel>(run, 0, block, Direction::forward);
+  first.y_a -= shift;
+  first.y_b -= shift;
+  RowPlace place;
+  for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
+    const TableRow<T> table{block.cos + place.table, block.sin + place.table};
+    if constexpr (sizeof...(i) > 0) {
+      typename Kernel::template Column<D> columns[] = {
+          column_of<Kernel>(d, table, run, static_cast<Index>(i) * width, turn)...};
+      if (turn.direction == Direction::inverse) {
+        const Columns<Kernel, D, sizeof...(i)> inverses =
+            inverse_columns<Kernel>(d, table, run, 0, in_registers);
+        ((columns[i] = inverses.column[i]), ...);
+      }
+      join_inner<Kernel>(d, plan, block, first.at(place),
+                         std::integral_constant<Index, static_cast<Index>(sizeof...(i))>(), columns,
+                         joint, std::make_index_sequence<sizeof...(i) - 1>());
+    } else {
+      PreparedColumns<Kernel, D> prepared;
+      prepared.prepare(d, table, run, 0, run.count, turn);
+      join_inner<Kernel>(d, plan, block, first.at(place), run.count / width, prepared.columns(),
+                         joint, std::index_sequence<>());
+    }
+    place.x += outer.x;
+    place.y += outer.y;
+    place.table += outer.table;
+  }
+}
+
+/// Columns whose coefficients stay in registers at most, beside what joining needs.
+template <class Kernel, class D>
+constexpr Index most_joined =
+    HWY_TARGET != HWY_AVX3&& is_16_bit<typename Kernel::T> ? most_columns<Kernel, D> / 2
+                                                           : most_columns<Kernel, D>;
+
+/// If the columns are exactly `count`, and registers hold so many.
+template <class Kernel, std::size_t count, class D, class T>
+HWY_INLINE bool join_if_exactly(D, const RowPlan& plan, const Run& run, const Tile<T>& block) {
+  constexpr auto columns = static_cast<Index>(count);
+  if constexpr (columns <= most_joined<Kernel, D>) {
+    if (run.count != columns * pairs_of_column<Kernel, D>) return false;
+    join_rows<Kernel, D>(plan, run, block, std::make_index_sequence<count>());
+    return true;
+  }
+  return false;
 }
 
 /// All rows of a block, whose windows are the rows and whole columns.
 template <class Kernel, class D, class T>
 HWY_NOINLINE void join_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
   const D d;
-  const Lanes<Kernel, D> dl;
-  const Turn<Swap::nothing> turn{plan.direction};
-  const RowSteps inner = block.inner;
-  const RowSteps outer = block.outer;
-  const Index count = run.count / pairs_of_column<Kernel, D>;
-  const RowPointers<Kernel> first = first_row<Kernel>(run, 0, block, Direction::forward);
-  const auto joint =
-      Joint<Lanes<Kernel, D>>::of(dl, block.stretches->shift() / sizeof(Lane<Lanes<Kernel, D>>));
-  const bool asks = Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > 512;
-  RowPlace place;
-  PreparedColumns<Kernel, D> prepared;
-  for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
-    const TableRow<T> table{block.cos + place.table, block.sin + place.table};
-    prepared.prepare(d, table, run, 0, run.count, turn);
-    RowPointers<Kernel> row = first.at(place);
-    Stretch* stretch = block.stretches;
-    for (Index left = inner.count; left > 0; --left) {
-      row.hide();
-      if (asks) ask_for_row(row, run.count);
-      auto* const kept = reinterpret_cast<Lane<Lanes<Kernel, D>>*>(stretch->before());
-      const auto before = hn::Load(dl, kept);
-      if constexpr (Kernel::two_stores) {
-        hn::Store(join_separate<Kernel>(d, row, count, prepared.columns(), joint, *stretch, before),
-                  dl, kept);
-      } else {
-        hn::Store(join_adjacent<Kernel>(d, row, count, prepared.columns(), joint, *stretch, before),
-                  dl, kept);
-      }
-      stretch->joined_until(row.y_a + plan.row_length);
-      stretch += block.stretches_step;
-      row.advance(inner);
-    }
-    place.x += outer.x;
-    place.y += outer.y;
-    place.table += outer.table;
-  }
+  if (!join_if_exactly<Kernel, 8>(d, plan, run, block) &&
+      !join_if_exactly<Kernel, 4>(d, plan, run, block) &&
+      !join_if_exactly<Kernel, 2>(d, plan, run, block))
+    join_rows<Kernel, D>(plan, run, block, std::index_sequence<>());
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -196,15 +196,16 @@ void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
 }
 
 /// Heads outside tokens that go together at most: more would not fit the ways of the first-level
-/// cache.
+/// cache, of which rows in place need half as many.
 constexpr Index most_streams = 4;
+constexpr Index most_streams_in_place = 8;
 
-/// How many outer steps go together. Where they share the table rows of the inner level (heads
-/// outside tokens), each table row is loaded once for all of them, and memory delivers several
-/// streams faster than one.
-inline Index streams_of(const RowSteps& inner, const RowSteps& outer) {
+/// How many outer steps go together, `most` at most. Where they share the table rows of the inner
+/// level (heads outside tokens), each table row is loaded once for all of them, and memory delivers
+/// several streams faster than one.
+inline Index streams_of(const RowSteps& inner, const RowSteps& outer, Index most) {
   const bool shares_table = inner.table != 0 && outer.table == 0;
-  return shares_table ? std::min(most_streams, outer.count) : 1;
+  return shares_table ? std::min(most, outer.count) : 1;
 }
 
 /// Makes the rows of the inner level share their table row, as everything behind this expects.

@@ -75,7 +75,9 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   using T = typename Kernel::T;
   constexpr Index pairs = pairs_of_column<Kernel, D>;
   constexpr Index row_pairs = static_cast<Index>(sizeof...(i)) * pairs;
-  constexpr bool is_long = row_pairs * static_cast<Index>(2 * sizeof(T)) > 512;
+  constexpr Index row_bytes = row_pairs * static_cast<Index>(2 * sizeof(T));
+  constexpr bool is_long = row_bytes > 512;
+  const bool asks = stores == Stores::streaming || asks_for_rows(block, row_bytes);
   const Turn<Kernel::swap> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
@@ -95,7 +97,9 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
     RowPointers<Kernel> row = first.at(place);
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
-      if constexpr (stores == Stores::streaming && is_long) ask_for_row(row, row_pairs);
+      if constexpr (is_long) {
+        if (asks) ask_for_row(row, row_pairs);
+      }
       rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
       if constexpr (after == AfterRow::copies)
         copy_outside<stores>(plan, row.x_a - in_window, row.y_a - out_window);
@@ -177,6 +181,8 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   const Index out_window = first.y_a - block.y;
   const Index last_pair = pairs - width;
   const Index before_last = (pairs - 1) / width;
+  const bool asks = stores == Stores::streaming ||
+                    asks_for_rows(block, pairs * static_cast<Index>(2 * sizeof(T)));
   RowPlace place;
   PreparedColumns<Kernel, D> prepared;
   const Column* const columns = prepared.columns();
@@ -187,7 +193,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
     LineWriter* lines = block.lines;
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
-      if constexpr (stores == Stores::streaming) ask_for_row(row, pairs);
+      if (asks) ask_for_row(row, pairs);
       if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
         const auto last =
             Kernel::rotate(d, row.x_a + last_pair * Kernel::in_step,

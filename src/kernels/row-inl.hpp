@@ -135,6 +135,15 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
   }
 }
 
+/// Whether a pass through the cache asks for each row before it rotates it: members further apart
+/// than the processor looks ahead by itself, in more memory than the caches near it hold.
+template <class Block>
+HWY_INLINE bool asks_for_rows(const Block& block, Index row_bytes) {
+  constexpr Index shortest = 512, longest = 2048, near_caches = 1024 * 1024;
+  return row_bytes > shortest && row_bytes <= longest &&
+         block.inner.count * block.outer.count * row_bytes > near_caches;
+}
+
 /// Some columns of one row, from `at` pairs on.
 template <class Kernel, Stores stores, class D, class Column, std::size_t... i>
 HWY_INLINE void rotate_columns(D d, const RowPointers<Kernel>& row, Index at, const Column* columns,

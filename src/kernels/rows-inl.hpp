@@ -72,7 +72,8 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   }
   tile.x += plan.offset;
   tile.y += plan.offset;
-  tile.streams = streams_of(tile.inner, tile.outer);
+  tile.streams =
+      streams_of(tile.inner, tile.outer, tile.x == tile.y ? most_streams_in_place : most_streams);
   choose_order(*chosen, plan, runs, tile);
   if (tile.stores == Stores::streaming) hwy::FlushStream();
 }

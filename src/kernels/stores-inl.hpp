@@ -186,10 +186,12 @@ void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& 
     tile.sin = all.sin + o * all.outer.table;
     tile.outer.count = std::min(together, count - o);
     const Index used = tile.stretches_step == 1 ? tile.outer.count : 1;
+    const Index rows = tile.inner.count * tile.outer.count / used;
     for (Index s = 0; s < used; ++s)
       stretches[s].begin(tile.y + s * all.outer.y, static_cast<std::size_t>(kernel.store_bytes));
     choose_order(kernel, plan, runs, tile);
-    for (Index s = 0; s < used; ++s) stretches[s].end();
+    for (Index s = 0; s < used; ++s)
+      stretches[s].end(static_cast<std::size_t>(rows * plan.row_length) * sizeof(T));
   }
 }
 
@@ -218,7 +220,7 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
   all.stores = Stores::cached;
   if (all.inner.count > 1 && all.inner.y != length && all.outer.y == length)
     std::swap(all.inner, all.outer);
-  all.streams = streams_of(all.inner, all.outer);
+  all.streams = streams_of(all.inner, all.outer, most_streams);
   if (all.inner.count > 1 && all.inner.y != length) return false;
   const bool joined = all.outer.count == 1 || all.outer.y == all.inner.count * length;
   const bool one_stretch = joined && all.streams == 1;

@@ -207,7 +207,11 @@ HWY_INLINE hn::Vec<Bits16<D>> half_of_float(D, hn::Vec<D> v) {
 template <class D>
 HWY_INLINE void load_apart(D d, const Eigen::bfloat16* p, hn::Vec<D>& even, hn::Vec<D>& odd) {
   const Bits32<D> du;
-  const auto both = hn::BitCast(du, hn::LoadU(hn::Repartition<std::uint16_t, D>(), bits(p)));
+  auto both = hn::BitCast(du, hn::LoadU(hn::Repartition<std::uint16_t, D>(), bits(p)));
+#if HWY_ARCH_X86 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
+  // Compilers would load twice, which costs where p is not aligned.
+  asm("" : "+v"(both.raw));
+#endif
   even = hn::BitCast(d, hn::ShiftLeft<16>(both));
   odd = hn::BitCast(d, hn::And(both, hn::Set(du, 0xffff0000U)));
 }
