@@ -30,9 +30,8 @@ namespace detail {
 template <class X, class Y>
 void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, const StridedView<Y>& y,
                          const Strides& y_strides) {
-  const Stretch x_stretch = stretch_of(x, x_strides);
-  const Stretch y_stretch = stretch_of(y, y_strides);
-  if (!same_rows(x, y) && overlap(x_stretch, y_stretch)) {
+  if (same_rows(x, y)) return;
+  if (overlap(stretch_of(x, x_strides), stretch_of(y, y_strides))) {
     fail("x and the destination must be the same rows or not overlap at all (distance in bytes)",
          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) -
                                    reinterpret_cast<std::uintptr_t>(x.data)));
@@ -42,8 +41,10 @@ void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, cons
 template <class TableScalar, class Y>
 void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView<Y>& y,
                           const Strides& y_strides) {
+  const Index table_size = checked_table_size(table);
+  const Stretch y_stretch = stretch_of(y, y_strides);
   for (const TableScalar* part : {table.cos, table.sin}) {
-    if (overlap(stretch_of(part, checked_table_size(table)), stretch_of(y, y_strides))) {
+    if (overlap(stretch_of(part, table_size), y_stretch)) {
       fail("the destination must not overlap the table");
     }
   }
