@@ -114,7 +114,7 @@ AclnnResult aclnn_as_core(const RowMajorTensor& x, const RowMajorTensor& cos,
                      er::rotate_backward(dy, table, er::interleaved_to_split_half),
                      RowMajorTensor(cos.dimensions()), RowMajorTensor(cos.dimensions())};
   const er::Shape shape{D, N, S, B};  // from the fastest axis outwards
-  const std::vector<er::Index> strides{D, N * D, S * N * D};
+  const er::Strides strides{D, N * D, S * N * D};
   er::table_gradient(er::TableGradient<float>{result.dcos.data(), result.dsin.data(), D, {1, S, 1}},
                      er::StridedView<const float>{x.data(), shape, strides},
                      er::StridedView<const float>{dy.data(), shape, strides},

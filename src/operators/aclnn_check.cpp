@@ -101,9 +101,10 @@ void under_name(const char* name, const Call& call) {
   }
 }
 
-std::vector<Index> outer_strides(const char* name, const Dims& strides, const Shape& shape) {
+Strides outer_strides(const char* name, const Dims& strides, const Shape& shape) {
   const int outer = shape.rank() - 1;
-  std::vector<Index> result(static_cast<std::size_t>(outer), 0);
+  Strides result;
+  for (int axis = 0; axis < outer; ++axis) result.push_back(0);
   if (!strides.empty()) {
     if (strides.size() != static_cast<std::size_t>(outer) + 1) {
       fail(fmt::format("{} must have one stride for each of its {} axes, or none", name, outer + 1),
@@ -145,9 +146,7 @@ Target written(const char* name, const Tensor& tensor) {
 }
 
 eigen_rope::detail::Span span_of(const Operand& operand) {
-  eigen_rope::detail::Strides strides{};
-  std::copy(operand.strides.begin(), operand.strides.end(), strides.begin());
-  return eigen_rope::detail::span_of(operand.shape, strides);
+  return eigen_rope::detail::span_of(operand.shape, operand.strides);
 }
 
 /// Bytes from a's data to b's.

@@ -30,8 +30,8 @@ struct Operand {
   ScalarType type = ScalarType::f32;
   const void* data = nullptr;
   Shape shape{};
-  std::vector<Index> strides{};  ///< of the outer axes; 0 where the extent is 1, so that equal rows
-                                 ///< have equal strides
+  Strides strides{};  ///< of the outer axes; 0 where the extent is 1, so that equal rows
+                      ///< have equal strides
 
   eigen_rope::detail::AnyView<const void> view() const { return {type, data, shape, strides}; }
 };

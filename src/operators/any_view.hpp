@@ -24,7 +24,7 @@ struct AnyView {
   ScalarType type = ScalarType::f32;
   Memory* data = nullptr;
   Shape shape{};
-  std::vector<Index> strides{};
+  Strides strides{};
 };
 
 /// A TableView that has forgotten its scalar: that of x, or float (double for f64).

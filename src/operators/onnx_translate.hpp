@@ -36,7 +36,7 @@ struct Call {
   Dims cache_shape{};
   /// X as the core sees it.
   Shape shape{};
-  std::vector<Index> strides{};
+  Strides strides{};
   Pairing pairing = split_half;
   /// The table: `pairs` columns, one row per token, where tokens are those of one batch if all
   /// batches share their positions.

@@ -12,18 +12,14 @@
 
 namespace eigen_rope::detail {
 
-Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
-                        SharedElements shared) {
+void check_strides(const Shape& shape, const Strides& strides, SharedElements shared) {
   const int outer_axes = std::max(shape.rank() - 1, 0);
   if (static_cast<int>(strides.size()) != outer_axes) {
     fail(fmt::format("a strided view must have one stride for each of its {} outer axes",
                      outer_axes),
          static_cast<std::int64_t>(strides.size()));
   }
-  Strides result{};
-  if (shape.rank() == 0 || shape.size() == 0)
-    return result;  // they lead nowhere, and may be anything
-  std::copy(strides.begin(), strides.end(), result.begin());
+  if (shape.rank() == 0 || shape.size() == 0) return;
 
   // From the smallest stride up, each must step over all that lies inside it. Rows laid out
   // otherwise but still apart are refused too.
@@ -57,7 +53,6 @@ Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
     }
     inside += reach;
   }
-  return result;
 }
 
 Span span_of(const Shape& shape, const Strides& strides) {

@@ -12,10 +12,10 @@
 namespace eigen_rope::detail {
 
 Strides dense_strides(Index row_length, const Shape& outer) {
-  Strides strides{};
+  Strides strides;
   Index stride = row_length;
   for (int axis = 0; axis < outer.rank(); ++axis) {
-    strides[static_cast<std::size_t>(axis)] = stride;
+    strides.push_back(stride);
     stride *= outer[axis];
   }
   return strides;
@@ -41,10 +41,10 @@ Strides table_strides(Index width, const Shape& table_outer) {
 }
 
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
-  Strides extents;
+  std::array<Index, max_rank> extents;
   for (int axis = 0; axis < outer.rank(); ++axis)
     extents[static_cast<std::size_t>(axis)] = outer[axis];
-  return make_walk(outer.rank(), extents.data(), x.data(), y.data(), table.data());
+  return make_walk(outer.rank(), extents.data(), x.begin(), y.begin(), table.begin());
 }
 
 Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table) {

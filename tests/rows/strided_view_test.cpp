@@ -16,9 +16,8 @@
 namespace eigen_rope {
 namespace {
 
-using detail::checked_strides;
+using detail::check_strides;
 using detail::span_of;
-using detail::Strides;
 
 /// Every element of every row, relative to the view's data; nothing if two rows share one.
 std::set<Index> elements(const Shape& shape, const std::vector<Index>& strides) {
@@ -39,7 +38,7 @@ std::set<Index> elements(const Shape& shape, const std::vector<Index>& strides) 
 
 bool accepted(const Shape& shape, const std::vector<Index>& strides) {
   try {
-    (void)checked_strides(shape, strides);
+    check_strides(shape, strides);
     return true;
   } catch (const Error&) {
     return false;
@@ -63,7 +62,8 @@ TEST(StridedView, AcceptedRowsAreApartAndTheSpanIsWhatTheyTouch) {
     ++accepted_views;
     ASSERT_FALSE(touched.empty()) << "rows share elements: " << shape.text() << " by "
                                   << testing::PrintToString(strides);
-    const detail::Span span = span_of(shape, checked_strides(shape, strides));
+    check_strides(shape, strides);
+    const detail::Span span = span_of(shape, strides);
     EXPECT_EQ(span.first, *touched.begin());
     EXPECT_EQ(span.last, *touched.rbegin());
   }
@@ -88,9 +88,7 @@ TEST(StridedView, KeepsTheStridesOfRealLayouts) {
       {{64, 1, 3}, {-5, 64}},
   };
   for (const View& view : views) {
-    const Strides strides = checked_strides(view.shape, view.strides);
-    for (std::size_t axis = 0; axis < view.strides.size(); ++axis)
-      EXPECT_EQ(strides[axis], view.strides[axis]) << view.shape.text();
+    EXPECT_TRUE(accepted(view.shape, view.strides)) << view.shape.text();
   }
 }
 
@@ -101,7 +99,8 @@ TEST(StridedView, EmptyViewsMayHaveAnyStrides) {
 
 TEST(StridedView, SpansOfNegativeStridesBeginBeforeTheData) {
   const Shape shape{4, 3, 2};
-  const detail::Span span = span_of(shape, checked_strides(shape, {-4, 100}));
+  EXPECT_TRUE(accepted(shape, {-4, 100}));
+  const detail::Span span = span_of(shape, {-4, 100});
   EXPECT_EQ(span.first, -8);
   EXPECT_EQ(span.last, 103);
 }

@@ -1,82 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step of the training allocates no memory after the first, on any of its threads. Every
-// allocation of the program is counted: malloc and its relatives are those below, which Eigen's
-// aligned memory and operator new both end in. Under a sanitizer, which has its own, its hook
-// counts.
+// A step of the training allocates no memory after the first, on any of its threads.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdlib>
 #include <ostream>
 #include <string>
 
 #include "profile.hpp"
+#include "support/allocations.hpp"
 #include "trainer.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TRAIN_LM_SANITIZED
-#endif
-#endif
-
-namespace {
-
-std::atomic<int> allocations{0};
-
-}  // namespace
-
-#ifdef TRAIN_LM_SANITIZED
-
-// As in sanitizer/allocator_interface.h, which not every Clang brings along.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
-                                                                             std::size_t),
-                                                         void (*free_hook)(const volatile void*));
-
-namespace {
-
-void count_allocation(const volatile void*, std::size_t) { ++allocations; }
-void ignore_release(const volatile void*) {}
-const int hooks = __sanitizer_install_malloc_and_free_hooks(count_allocation, ignore_release);
-
-}  // namespace
-
-#else
-
-// NOLINTBEGIN: names of the C library
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* old, std::size_t size);
-void* __libc_memalign(std::size_t alignment, std::size_t size);
-
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* old, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(old, size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  ++allocations;
-  return __libc_memalign(alignment, size);
-}
-int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
-  ++allocations;
-  *memory = __libc_memalign(alignment, size);
-  return *memory == nullptr ? ENOMEM : 0;
-}
-}
-// NOLINTEND
-
-#endif
 
 namespace train_lm {
 namespace {
@@ -114,9 +46,9 @@ TEST_P(AllocationTest, NoStepAfterTheFirstAllocates) {
   RunState state(config);
   Trainer trainer(config, corpus, device, GetParam().profiling);
   const auto allocations_of_step = [&] {
-    const int before = allocations;
+    const int before = eigen_rope::test::allocations();
     trainer.step(state);
-    return allocations - before;
+    return eigen_rope::test::allocations() - before;
   };
   EXPECT_GT(allocations_of_step(), 0) << "nothing counts allocations";
   for (int step = 2; step <= config.steps; ++step)

@@ -206,7 +206,7 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
   }
   checked_product("the number of bytes of the gradients", checked_table_size(table), sizeof(Sum));
   if (from_output && wants(wanted, Wanted::table)) require_invertible(pass.plan, table);
-  if (pass.dx != nullptr) refuse_table_overlap(table, *dx, pass.dx_strides);
+  if (pass.dx != nullptr) refuse_table_overlap(table, *dx);
   result.pairs = pass.plan.rotary_dims / 2;
   result.outer = table.outer;
   result.width = table.width;

@@ -172,15 +172,15 @@ void rotate_tangent(const StridedView<Y>& y, const StridedView<X>& x,
   if (x.shape != y.shape)
     fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
   // Of whole rows: what is outside the windows is written too.
-  const Strides strides = checked_strides(y.shape, y.strides);
-  const Strides x_strides = checked_strides(x.shape, x.strides, SharedElements::allowed);
+  check_strides(y.shape, y.strides);
+  check_strides(x.shape, x.strides, SharedElements::allowed);
   if (x.shape.size() > 0 && x.data != nullptr && y.data != nullptr) {
-    refuse_view_overlap(x, x_strides, y, strides);
-    refuse_table_overlap(tangent.view(), y, strides);
+    refuse_view_overlap(x, y);
+    refuse_table_overlap(tangent.view(), y);
   }
   rotate_to(window_of(y, plan), window_of(x, plan), tangent, Pairing(pairing.kind()), direction,
             device);
-  const Walk walk = make_walk(y.shape.outer(), strides, strides, Strides{});
+  const Walk walk = make_walk(y.shape.outer(), y.strides, y.strides, Strides{});
   for (Index row = 0; row < walk.rows; ++row) {
     Y* begin = y.data + place_of_row(walk, row).y;
     std::fill(begin, begin + plan.offset, converted<Y>(0.0));
@@ -196,16 +196,16 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
   const auto& entries = tangent.view();
   const RowPlan plan = window_plan(x, entries, pairing);
   if (x.shape != dx.shape) fail("dx must have x's shape " + x.shape.text(), dx.shape.text());
-  const Strides x_strides = checked_strides(x.shape, x.strides, SharedElements::allowed);
+  check_strides(x.shape, x.strides, SharedElements::allowed);
   check_table_broadcasts(x.shape.outer(), entries.outer);
   if (x.shape.size() > 0) {
     if (x.data == nullptr) fail("a strided view must have data, got a null pointer");
-    const Stretch read = stretch_of(x, x_strides);
+    const Stretch read = stretch_of(x);
     if (dy.shape == x.shape && dy.data != nullptr) {
-      const Strides dy_strides = checked_strides(dy.shape, dy.strides);
-      if (overlap(read, stretch_of(dy, dy_strides)))
+      check_strides(dy.shape, dy.strides);
+      if (overlap(read, stretch_of(dy)))
         fail("dy must not overlap x, which is read after dy is written");
-      refuse_table_overlap(entries, dy, dy_strides);
+      refuse_table_overlap(entries, dy);
     }
   }
   using DXScalar = std::remove_const_t<DX>;
@@ -217,13 +217,12 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
   if (x.shape.size() == 0) return;
 
   const Shape outer = x.shape.outer();
-  const Strides dy_strides = checked_strides(dy.shape, dy.strides);
   const Walk of_x =
-      make_walk(outer, x_strides, dy_strides, table_strides(entries.width, entries.outer));
+      make_walk(outer, x.strides, dy.strides, table_strides(entries.width, entries.outer));
   run_jvp(
       CheckedJvp<XScalar, DXScalar, Y, TableScalar, Scalar>{
           x.data, dx.data, dy.data, plan, of_dx.plan, of_x, of_dx.walk, turning, entries,
-          dy_strides == dense_strides(plan.row_length, outer)},
+          dy.strides == dense_strides(plan.row_length, outer)},
       device);
 }
 

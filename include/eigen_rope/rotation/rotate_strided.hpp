@@ -28,10 +28,9 @@ namespace detail {
 
 /// Throws eigen_rope::Error unless both views are of the same rows or do not overlap.
 template <class X, class Y>
-void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, const StridedView<Y>& y,
-                         const Strides& y_strides) {
+void refuse_view_overlap(const StridedView<X>& x, const StridedView<Y>& y) {
   if (same_rows(x, y)) return;
-  if (overlap(stretch_of(x, x_strides), stretch_of(y, y_strides))) {
+  if (overlap(stretch_of(x), stretch_of(y))) {
     fail("x and the destination must be the same rows or not overlap at all (distance in bytes)",
          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) -
                                    reinterpret_cast<std::uintptr_t>(x.data)));
@@ -39,10 +38,9 @@ void refuse_view_overlap(const StridedView<X>& x, const Strides& x_strides, cons
 }
 
 template <class TableScalar, class Y>
-void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView<Y>& y,
-                          const Strides& y_strides) {
+void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView<Y>& y) {
   const Index table_size = checked_table_size(table);
-  const Stretch y_stretch = stretch_of(y, y_strides);
+  const Stretch y_stretch = stretch_of(y);
   for (const TableScalar* part : {table.cos, table.sin}) {
     if (overlap(stretch_of(part, table_size), y_stretch)) {
       fail("the destination must not overlap the table");
@@ -65,10 +63,8 @@ CheckedRotation checked_rotation(const StridedView<Y>& y, const StridedView<X>& 
   if (x.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
   if (x.shape != y.shape)
     fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
-  const Strides y_strides = checked_strides(y.shape, y.strides, SharedElements::refused);
-  const Strides x_strides = x.strides == y.strides
-                                ? y_strides
-                                : checked_strides(x.shape, x.strides, SharedElements::allowed);
+  check_strides(y.shape, y.strides, SharedElements::refused);
+  if (x.strides != y.strides) check_strides(x.shape, x.strides, SharedElements::allowed);
   const Shape outer = x.shape.outer();
   CheckedRotation rotation{make_row_plan(x.shape[0], table.width, pairing, direction), Walk{}};
   check_table_broadcasts(outer, table.outer);
@@ -77,9 +73,9 @@ CheckedRotation checked_rotation(const StridedView<Y>& y, const StridedView<X>& 
   if (x.shape.size() == 0) return rotation;
   if (x.data == nullptr || y.data == nullptr)
     fail("a strided view must have data, got a null pointer");
-  refuse_view_overlap(x, x_strides, y, y_strides);
-  refuse_table_overlap(table, y, y_strides);
-  rotation.walk = make_walk(outer, x_strides, y_strides, table_strides(table.width, table.outer));
+  refuse_view_overlap(x, y);
+  refuse_table_overlap(table, y);
+  rotation.walk = make_walk(outer, x.strides, y.strides, table_strides(table.width, table.outer));
   return rotation;
 }
 

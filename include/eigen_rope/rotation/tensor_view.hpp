@@ -24,8 +24,7 @@ namespace detail {
 template <int layout, class Scalar, class Dimensions>
 StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
   StridedView<Scalar> view{data, shape_of<layout>(dimensions), {}};
-  const Strides strides = dense_strides(view.shape[0], view.shape.outer());
-  view.strides.assign(strides.begin(), strides.begin() + view.shape.rank() - 1);
+  view.strides = dense_strides(view.shape[0], view.shape.outer());
   return view;
 }
 

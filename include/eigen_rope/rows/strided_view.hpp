@@ -9,10 +9,9 @@
 // of rotate_strided.hpp take this view. It does not own its memory.
 #pragma once
 
-#include <vector>
-
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
 namespace eigen_rope {
@@ -39,7 +38,7 @@ struct StridedView {
   Scalar* data = nullptr;  ///< The address of element (0, 0, ...).
   Shape shape{};           ///< The extents, the feature axis first.
   /// The distance of neighbours along each axis outside the feature axis, in elements; of any sign.
-  std::vector<Index> strides{};
+  Strides strides{};
 };
 
 namespace detail {
@@ -48,11 +47,12 @@ namespace detail {
 /// may not.
 enum class SharedElements { refused, allowed };
 
-/// The strides of a view, checked: one for each outer axis, the whole span within 60 bits.
+/// Checks that there is one stride for each outer axis, and that the whole span is within 60 bits.
+/// Those of an empty view lead nowhere, and may be anything.
 ///
 /// - Errors:   eigen_rope::Error.
-EIGEN_ROPE_API Strides checked_strides(const Shape& shape, const std::vector<Index>& strides,
-                                       SharedElements shared = SharedElements::refused);
+EIGEN_ROPE_API void check_strides(const Shape& shape, const Strides& strides,
+                                  SharedElements shared = SharedElements::refused);
 
 /// First and last element a view touches, relative to its data. The shape must not be empty.
 struct Span {

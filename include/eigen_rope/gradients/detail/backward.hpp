@@ -46,9 +46,9 @@ inline std::string name_of_u(GradientsFrom from) {
 }
 
 template <class G, class U>
-void refuse_overlap_of_dx(const StridedView<G>& dx, const Strides& strides, const std::string& name,
-                          const StridedView<U>& other, const Strides& other_strides) {
-  if (!same_rows(dx, other) && overlap(stretch_of(dx, strides), stretch_of(other, other_strides))) {
+void refuse_overlap_of_dx(const StridedView<G>& dx, const std::string& name,
+                          const StridedView<U>& other) {
+  if (!same_rows(dx, other) && overlap(stretch_of(dx), stretch_of(other))) {
     fail("dx must be the same rows as " + name + " or not overlap them");
   }
 }
@@ -64,8 +64,10 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   if (u.shape != g.shape)
     fail("g must have " + name_of_u(from) + "'s shape " + u.shape.text(), g.shape.text());
   pass.from = from;
-  pass.u_strides = checked_strides(u.shape, u.strides, SharedElements::allowed);
-  pass.g_strides = checked_strides(g.shape, g.strides, SharedElements::allowed);
+  check_strides(u.shape, u.strides, SharedElements::allowed);
+  check_strides(g.shape, g.strides, SharedElements::allowed);
+  pass.u_strides = u.strides;
+  pass.g_strides = g.strides;
   pass.outer = u.shape.outer();
   pass.plan = make_row_plan(u.shape[0], table_width, pairing, Direction::forward);
   check_table_broadcasts(pass.outer, table_outer);
@@ -75,17 +77,18 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   const bool empty = u.shape.size() == 0;
   if (!empty && (u.data == nullptr || g.data == nullptr))
     fail("a strided view must have data, got a null pointer");
-  (void)stretch_of(u, pass.u_strides);
-  (void)stretch_of(g, pass.g_strides);
+  (void)stretch_of(u);
+  (void)stretch_of(g);
   if (dx == nullptr) return pass;
   if (dx->shape != u.shape)
     fail("dx must have " + name_of_u(from) + "'s shape " + u.shape.text(), dx->shape.text());
-  pass.dx_strides = checked_strides(dx->shape, dx->strides, SharedElements::refused);
+  check_strides(dx->shape, dx->strides, SharedElements::refused);
+  pass.dx_strides = dx->strides;
   if (empty) return pass;
   if (dx->data == nullptr) fail("a strided view must have data, got a null pointer");
-  (void)stretch_of(*dx, pass.dx_strides);
-  refuse_overlap_of_dx(*dx, pass.dx_strides, name_of_u(from), u, pass.u_strides);
-  refuse_overlap_of_dx(*dx, pass.dx_strides, "g", g, pass.g_strides);
+  (void)stretch_of(*dx);
+  refuse_overlap_of_dx(*dx, name_of_u(from), u);
+  refuse_overlap_of_dx(*dx, "g", g);
   pass.dx = dx->data;
   return pass;
 }

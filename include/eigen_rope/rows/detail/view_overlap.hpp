@@ -4,7 +4,7 @@
 //
 // A view's rows may lie apart: memory between them counts as touched. Stretches are addresses, not
 // pointers: a view whose strides lead out of the address space is refused here, and must not have
-// been formed as a pointer before. Views must have checked strides (checked_strides).
+// been formed as a pointer before. Views must have checked strides (check_strides).
 #pragma once
 
 #include <cstddef>
@@ -38,9 +38,9 @@ inline Stretch stretch_of(const void* data, std::size_t size, const Span& span) 
 
 /// Nothing for an empty view.
 template <class Scalar>
-Stretch stretch_of(const StridedView<Scalar>& view, const Strides& strides) {
+Stretch stretch_of(const StridedView<Scalar>& view) {
   if (view.shape.size() == 0) return {};
-  return stretch_of(view.data, sizeof(Scalar), span_of(view.shape, strides));
+  return stretch_of(view.data, sizeof(Scalar), span_of(view.shape, view.strides));
 }
 
 template <class Scalar>

@@ -14,12 +14,10 @@
 #include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
 
 namespace eigen_rope::detail {
-
-/// Element strides of the outer axes, fastest axis first.
-using Strides = std::array<Index, max_rank>;
 
 struct Walk {
   std::array<RowSteps, max_rank - 1> levels;  // the first `count` of them
