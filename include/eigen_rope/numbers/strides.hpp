@@ -40,10 +40,8 @@ class EIGEN_ROPE_API Strides {
   /// Makes the strides that a vector holds, the fastest axis first.
   ///
   /// - Errors:   eigen_rope::Error for more than max_rank strides.
-  Strides(
-      const std::vector<Index>& strides) {  // NOLINT(google-explicit-constructor): the same numbers
-    append(strides.data(), strides.size());
-  }
+  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
+  Strides(const std::vector<Index>& strides) { append(strides.data(), strides.size()); }
 
   std::size_t size() const { return size_; }  ///< Returns how many there are.
   /// Returns the stride of axis `i` + 1, and 0 from size() on.
