@@ -77,7 +77,8 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   constexpr Index row_pairs = static_cast<Index>(sizeof...(i)) * pairs;
   constexpr Index row_bytes = row_pairs * static_cast<Index>(2 * sizeof(T));
   constexpr bool is_long = row_bytes > 512;
-  const bool asks = stores == Stores::streaming || asks_for_rows(block, row_bytes);
+  const bool asks =
+      stores == Stores::streaming || asks_for_rows<Kernel>(block, plan.row_length, row_bytes);
   const Turn<Kernel::swap> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
@@ -181,8 +182,9 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   const Index out_window = first.y_a - block.y;
   const Index last_pair = pairs - width;
   const Index before_last = (pairs - 1) / width;
-  const bool asks = stores == Stores::streaming ||
-                    asks_for_rows(block, pairs * static_cast<Index>(2 * sizeof(T)));
+  const bool asks =
+      stores == Stores::streaming ||
+      asks_for_rows<Kernel>(block, plan.row_length, pairs * static_cast<Index>(2 * sizeof(T)));
   RowPlace place;
   PreparedColumns<Kernel, D> prepared;
   const Column* const columns = prepared.columns();
