@@ -257,7 +257,8 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
                            Count count, const Column* columns, const J& joint,
                            std::index_sequence<i...> more_columns) {
   const RowSteps inner = block.inner;
-  const bool asks = Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > 512;
+  const bool asks =
+      Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > longest_unasked;
   Stretch* stretch = block.stretches;
   for (Index left = inner.count; left > 0; --left) {
     row.hide();

@@ -76,7 +76,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   constexpr Index pairs = pairs_of_column<Kernel, D>;
   constexpr Index row_pairs = static_cast<Index>(sizeof...(i)) * pairs;
   constexpr Index row_bytes = row_pairs * static_cast<Index>(2 * sizeof(T));
-  constexpr bool is_long = row_bytes > 512;
+  constexpr bool is_long = row_bytes > longest_unasked;
   const bool asks =
       stores == Stores::streaming || asks_for_rows<Kernel>(block, plan.row_length, row_bytes);
   const Turn<Kernel::swap> turn{plan.direction};

@@ -135,13 +135,16 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
   }
 }
 
+/// Rows up to so many bytes are read well enough without being asked for.
+constexpr Index longest_unasked = 512;
+
 /// Whether a pass through the cache asks for each row before it rotates it: members further apart
 /// than the processor looks ahead by itself, of rows one behind the other, in more memory than the
 /// caches near it hold.
 template <class Kernel, class Block>
 HWY_INLINE bool asks_for_rows(const Block& block, Index row_length, Index row_bytes) {
-  constexpr Index shortest = 512, longest = 2048, near_caches = 1024 * 1024;
-  return Kernel::in_step == 1 && row_bytes > shortest && row_bytes <= longest &&
+  constexpr Index longest = 2048, near_caches = 1024 * 1024;
+  return Kernel::in_step == 1 && row_bytes > longest_unasked && row_bytes <= longest &&
          block.inner.x == row_length &&
          block.inner.count * block.outer.count * row_bytes > near_caches;
 }

@@ -7,8 +7,6 @@
 // and nowhere else.
 #pragma once
 
-#include <vector>
-
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/machine/device.hpp"

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -409,6 +410,17 @@ TEST(Gradients, OfNoRowsAreZero) {
   const auto d = gradients(nothing, nothing, table, split_half, {everything, GradientsFrom::input});
   EXPECT_EQ(d.angle, std::vector<double>(6, 0.0));
   EXPECT_EQ(d.cos, std::vector<double>(6, 0.0));
+}
+
+/// The strides of rows without elements lead nowhere, and may be anything.
+TEST(Gradients, OfRowsWithoutFeaturesReadNoStrides) {
+  constexpr Index far = std::numeric_limits<Index>::max() - 1;
+  const Shape shape{0, 5, 3, 2};
+  const StridedView<const float> rows{nullptr, shape, {far, far, far}};
+  const StridedView<float> dx{nullptr, shape, {far, -far, far}};
+  const TableView<float> table{nullptr, nullptr, 0, Shape{1, 3, 2}};
+  const auto d = gradients_to(dx, rows, rows, table, split_half, {everything});
+  EXPECT_TRUE(d.angle.empty() && d.log_magnitude.empty() && d.cos.empty() && d.sin.empty());
 }
 
 TEST(Gradients, RefuseWhatCannotWork) {

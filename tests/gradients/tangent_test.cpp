@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <limits>
+#include <vector>
 
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/rotation/tensor_view.hpp"
@@ -213,6 +215,18 @@ TEST(Tangent, TakesTensors) {
   rotate_tangent_to(rows(dy), rows(x), tangent, split_half);
   rotate_tangent_to(again, x, tangent, split_half);
   EXPECT_TRUE(same_bits(dy.data(), again.data(), dy.size()));
+}
+
+/// The strides of rows without elements lead nowhere, and may be anything.
+TEST(Tangent, OfRowsWithoutFeaturesReadsNoStrides) {
+  constexpr Index far = std::numeric_limits<Index>::max() - 1;
+  const Shape shape{0, 5, 3};
+  const StridedView<const float> x{nullptr, shape, {far, far}};
+  const StridedView<float> y{nullptr, shape, {far, -far}};
+  const TableView<float> table{nullptr, nullptr, 0, Shape{1, 3}};
+  const auto tangent = tangent_of(table, std::vector<double>());
+  EXPECT_NO_THROW(rotate_tangent_to(y, x, tangent, split_half));
+  EXPECT_NO_THROW(jvp_to(y, x, x, table, tangent, split_half));
 }
 
 TEST(Tangent, RefusesWhatDoesNotFit) {

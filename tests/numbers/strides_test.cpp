@@ -6,10 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
-#include "eigen_rope/numbers/error.hpp"
+#include "support/error_of.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -49,17 +48,9 @@ TEST(Strides, AreZeroBehindTheLast) { EXPECT_EQ((Strides{5})[max_rank - 1], 0); 
 TEST(Strides, AreAtMostMaxRank) {
   Strides strides{1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(strides.size(), static_cast<std::size_t>(max_rank));
-  const auto message = [](const auto& make) -> std::string {
-    try {
-      make();
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
-  EXPECT_EQ(message([&] { strides.push_back(9); }),
+  EXPECT_EQ(test::error_of([&] { strides.push_back(9); }),
             "[rope] there must be at most 8 strides, got 9");
-  EXPECT_EQ(message([] { (void)Strides(std::vector<Index>(12)); }),
+  EXPECT_EQ(test::error_of([] { (void)Strides(std::vector<Index>(12)); }),
             "[rope] there must be at most 8 strides, got 12");
   EXPECT_EQ(strides.size(), static_cast<std::size_t>(max_rank));
 }

@@ -62,7 +62,6 @@ TEST(StridedView, AcceptedRowsAreApartAndTheSpanIsWhatTheyTouch) {
     ++accepted_views;
     ASSERT_FALSE(touched.empty()) << "rows share elements: " << shape.text() << " by "
                                   << testing::PrintToString(strides);
-    check_strides(shape, strides);
     const detail::Span span = span_of(shape, strides);
     EXPECT_EQ(span.first, *touched.begin());
     EXPECT_EQ(span.last, *touched.rbegin());
@@ -72,7 +71,7 @@ TEST(StridedView, AcceptedRowsAreApartAndTheSpanIsWhatTheyTouch) {
   EXPECT_GT(refused_overlaps, 100);
 }
 
-TEST(StridedView, KeepsTheStridesOfRealLayouts) {
+TEST(StridedView, AcceptsTheStridesOfRealLayouts) {
   struct View {
     Shape shape;
     std::vector<Index> strides;

@@ -180,6 +180,7 @@ void rotate_tangent(const StridedView<Y>& y, const StridedView<X>& x,
   }
   rotate_to(window_of(y, plan), window_of(x, plan), tangent, Pairing(pairing.kind()), direction,
             device);
+  if (y.shape.size() == 0) return;
   const Walk walk = make_walk(y.shape.outer(), y.strides, y.strides, Strides{});
   for (Index row = 0; row < walk.rows; ++row) {
     Y* begin = y.data + place_of_row(walk, row).y;

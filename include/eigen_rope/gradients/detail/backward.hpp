@@ -66,8 +66,6 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   pass.from = from;
   check_strides(u.shape, u.strides, SharedElements::allowed);
   check_strides(g.shape, g.strides, SharedElements::allowed);
-  pass.u_strides = u.strides;
-  pass.g_strides = g.strides;
   pass.outer = u.shape.outer();
   pass.plan = make_row_plan(u.shape[0], table_width, pairing, Direction::forward);
   check_table_broadcasts(pass.outer, table_outer);
@@ -77,14 +75,18 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   const bool empty = u.shape.size() == 0;
   if (!empty && (u.data == nullptr || g.data == nullptr))
     fail("a strided view must have data, got a null pointer");
+  if (!empty) {
+    pass.u_strides = u.strides;
+    pass.g_strides = g.strides;
+  }
   (void)stretch_of(u);
   (void)stretch_of(g);
   if (dx == nullptr) return pass;
   if (dx->shape != u.shape)
     fail("dx must have " + name_of_u(from) + "'s shape " + u.shape.text(), dx->shape.text());
   check_strides(dx->shape, dx->strides, SharedElements::refused);
-  pass.dx_strides = dx->strides;
   if (empty) return pass;
+  pass.dx_strides = dx->strides;
   if (dx->data == nullptr) fail("a strided view must have data, got a null pointer");
   (void)stretch_of(*dx);
   refuse_overlap_of_dx(*dx, name_of_u(from), u);
