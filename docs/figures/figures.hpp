@@ -23,5 +23,7 @@ std::vector<Figure> idea();
 std::vector<Figure> scalings();
 /// The error of tables by position.
 std::vector<Figure> accuracy();
+/// The memory of tensors and matrices in either order of indices.
+std::vector<Figure> index_order();
 
 }  // namespace figures

@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   }
   const std::string folder = argv[argc - 1];
   int stale = 0;
-  for (const auto& group : {figures::idea(), figures::scalings(), figures::accuracy()}) {
+  for (const auto& group :
+       {figures::idea(), figures::scalings(), figures::accuracy(), figures::index_order()}) {
     for (const figures::Figure& figure : group) {
       const std::string path = folder + "/" + figure.file;
       const std::string text = figure.draw();

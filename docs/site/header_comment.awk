@@ -31,6 +31,7 @@ dropped { dropped = !/;$/; print ""; next }
   opening = 0
   sub(/- Error: /, "- %Error: ")
   # What is not public is shown by a word.
+  gsub(/detail::MatrixElement<[^>]*>/, "Scalar")
   gsub(/detail::SumOf<[^>]*>/, "Sum")
   gsub(/detail::RealArgument<S>/, "S")
   gsub(/detail::Count/, "Index")

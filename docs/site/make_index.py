@@ -15,6 +15,7 @@ import sys
 
 HEADINGS = ('h1', 'h2', 'h3', 'h4')
 SILENT = ('script', 'style', 'nav', 'header', 'title')
+SILENT_CLASSES = {'permalink', 'toc', 'ingroups'}
 BREAKS = ('p', 'li', 'td', 'th', 'tr', 'div', 'dd', 'dt', 'pre', 'br', 'table', 'ul')
 
 
@@ -36,7 +37,7 @@ class Sections(html.parser.HTMLParser):
         if self.silent:
             if tag == self.silent[0]:
                 self.silent.append(tag)
-        elif tag in SILENT or 'permalink' in classes or 'toc' in classes:
+        elif tag in SILENT or set(classes) & SILENT_CLASSES:
             self.silent.append(tag)
         elif tag in HEADINGS and values.get('id'):
             self.sections.append([values['id'], '', 'memtitle' in classes, ''])

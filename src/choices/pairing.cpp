@@ -18,9 +18,15 @@ const char* name_of(PairKind kind) {
 }
 
 std::string Pairing::text() const {
-  if (whole_row_)
-    return offset_ == 0 ? name_of(kind_) : fmt::format("{}, from {}", name_of(kind_), offset_);
-  return fmt::format("{}, {} dims from {}", name_of(kind_), rotary_dims_, offset_);
+  std::string text = name_of(kind_);
+  if (!whole_row_) {
+    text += fmt::format(", {} dims from {}", rotary_dims_, offset_);
+  } else if (offset_ != 0) {
+    text += fmt::format(", from {}", offset_);
+  }
+  const bool has_window = !whole_row_ || offset_ != 0;
+  if (!fastest_axis_) text += fmt::format("{} along axis {}", has_window ? "," : "", axis_);
+  return text;
 }
 
 std::ostream& operator<<(std::ostream& stream, const Pairing& pairing) {

@@ -38,6 +38,10 @@ void detail::require_table_of(const Gradients<double>& d, const Positions& posit
   if (d.width < 0)
     fail("the gradients' table width must not be negative", static_cast<std::int64_t>(d.width));
   checked_product("the number of bytes of the gradients", d.pairs, sizeof(Sum));
+  if (d.feature_axis < 0 || d.feature_axis > d.outer.rank()) {
+    fail("the gradients' feature axis must be one of their table's",
+         static_cast<std::int64_t>(d.feature_axis));
+  }
   const Shape expected =
       table_outer(Frequencies::explicit_rates(std::vector<double>{0.0}), positions, layout);
   // Missing outermost axes count as 1.
@@ -59,6 +63,7 @@ std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& 
   detail::require_table_of(d, positions, layout);
   if (d.outer.size() == 0) return std::vector<double>(static_cast<std::size_t>(d.pairs), 0.0);
   require_angle(d);
+  const detail::EntryPlaces entries(d.pairs, d.outer, d.feature_axis);
   std::vector<Sum> sums(static_cast<std::size_t>(d.pairs));
   detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
     int axis = -1;
@@ -69,7 +74,7 @@ std::vector<double> rate_gradients(const Gradients<double>& d, const Positions& 
         position = static_cast<double>(positions.at(axis, batch, token));
       }
       sums[static_cast<std::size_t>(k)].add(position *
-                                            d.angle[static_cast<std::size_t>(row * d.pairs + k)]);
+                                            d.angle[static_cast<std::size_t>(entries.at(row, k))]);
     }
   });
   std::vector<double> result;
@@ -89,12 +94,13 @@ std::vector<double> position_gradients(const Gradients<double>& d, const Frequen
   const Index places = positions.batches() * positions.tokens();
   std::vector<Sum> sums(static_cast<std::size_t>(positions.axes() * places));
   if (!sums.empty()) require_angle(d);
+  const detail::EntryPlaces entries(d.pairs, d.outer, d.feature_axis);
   detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
     for (Index k = 0; k < d.pairs; ++k) {
       const Index place = positions.axis(k) * places + batch * positions.tokens() + token;
       const double rate = static_cast<double>(frequencies.rates()[static_cast<std::size_t>(k)]);
       sums[static_cast<std::size_t>(place)].add(
-          rate * d.angle[static_cast<std::size_t>(row * d.pairs + k)]);
+          rate * d.angle[static_cast<std::size_t>(entries.at(row, k))]);
     }
   });
   std::vector<double> result;
@@ -123,9 +129,14 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
         "it");
   }
   const Cache<double> unit(Frequencies::explicit_rates(frequencies.rates(), 1), positions, layout);
-  for (std::size_t i = 0; i < d.cos.size(); ++i) {
-    sum.add(unit.cos()[i] * d.cos[i]);
-    sum.add(unit.sin()[i] * d.sin[i]);
+  const detail::EntryPlaces entries(d.width, d.outer, d.feature_axis);
+  const detail::EntryPlaces of_unit(unit.view());
+  for (Index row = 0; row < d.outer.size(); ++row) {
+    for (Index k = 0; k < d.width; ++k) {
+      const auto i = static_cast<std::size_t>(entries.at(row, k));
+      sum.add(unit.cos()[of_unit.at(row, k)] * d.cos[i]);
+      sum.add(unit.sin()[of_unit.at(row, k)] * d.sin[i]);
+    }
   }
   return sum.value();
 }

@@ -17,11 +17,12 @@ XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positi
   const Index places = positions.batches() * positions.tokens();
   using Sum = detail::CompensatedSum;
   Sum scale_base, gamma, center;
+  const detail::EntryPlaces entries(d.pairs, d.outer, d.feature_axis);
   std::vector<Sum> of_positions(static_cast<std::size_t>(positions.axes() * places));
   detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
     for (Index k = 0; k < d.pairs; ++k) {
       const int axis = positions.axis(k);
-      const double magnitude = d.log_magnitude[static_cast<std::size_t>(row * d.pairs + k)];
+      const double magnitude = d.log_magnitude[static_cast<std::size_t>(entries.at(row, k))];
       const auto distance =
           static_cast<double>(positions.at(axis, batch, token) - DoubleDouble(xpos.center));
       const double power = distance / xpos.scale_base;

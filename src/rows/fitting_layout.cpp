@@ -25,6 +25,11 @@ constexpr std::array<NamedLayout, 6> named_layouts{{{"bsnd", Layout::bsnd},
                                                     {"tnd", Layout::tnd},
                                                     {"bsd", Layout::bsd},
                                                     {"sd", Layout::sd}}};
+constexpr std::array<NamedLayout, 5> layouts_of_slowest_features{{{"dnsb", Layout::dnsb},
+                                                                  {"dsnb", Layout::dsnb},
+                                                                  {"dns", Layout::dns},
+                                                                  {"dsb", Layout::dsb},
+                                                                  {"ds", Layout::ds}}};
 
 struct Counts {
   Index tokens = 1;
@@ -78,10 +83,12 @@ std::vector<Index> essence(const Shape& shape) {
 
 /// Names of the layouts, one for each way of counting, that a table of these counts would fit x
 /// with.
-std::vector<std::string> fitting(const Shape& x_outer, const Counts& counts) {
+template <class NamedLayouts>
+std::vector<std::string> fitting(const NamedLayouts& layouts, const Shape& x_outer,
+                                 const Counts& counts) {
   std::vector<std::string> names;
   std::vector<std::vector<Index>> seen;
-  for (const NamedLayout& named : named_layouts) {
+  for (const NamedLayout& named : layouts) {
     const Layout& layout = named.layout();
     // A matrix has one outer axis, which is the tokens'.
     if (x_outer.rank() == 1 && layout.axes() > 1) continue;
@@ -96,18 +103,53 @@ std::vector<std::string> fitting(const Shape& x_outer, const Counts& counts) {
   return names;
 }
 
+/// The names of layouts that a cache of as many tokens and sequences fits x with, whichever layout
+/// it was made for.
+template <class NamedLayouts>
+std::string fitting_names(const NamedLayouts& layouts, const Shape& x_outer,
+                          const Shape& table_outer) {
+  std::vector<std::string> names;
+  const auto add_from = [&](const auto& made_for) {
+    for (const NamedLayout& named : made_for) {
+      const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
+      if (!counts) continue;
+      for (const std::string& name : fitting(layouts, x_outer, *counts)) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      }
+    }
+  };
+  add_from(named_layouts);
+  add_from(layouts_of_slowest_features);
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
 }  // namespace
 
-std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer) {
+std::string layouts_with_fastest_features(const Shape& x_outer, const Shape& table_outer) {
+  return fitting_names(named_layouts, x_outer, table_outer);
+}
+
+std::string layouts_with_slowest_features(const Shape& x_outer, const Shape& table_outer) {
+  return fitting_names(layouts_of_slowest_features, x_outer, table_outer);
+}
+
+std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
+                            FeaturesOn of_table) {
   std::vector<std::string> changes;
-  for (const NamedLayout& named : named_layouts) {
-    const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
-    if (!counts) continue;
-    const std::vector<std::string> names = fitting(x_outer, *counts);
-    if (!names.empty())
-      changes.push_back(
-          fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), named.name));
-  }
+  const auto add_changes_from = [&](const auto& made_for) {
+    for (const NamedLayout& named : made_for) {
+      const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
+      if (!counts) continue;
+      const std::vector<std::string> names =
+          of_x == FeaturesOn::fastest_axis ? fitting(named_layouts, x_outer, *counts)
+                                           : fitting(layouts_of_slowest_features, x_outer, *counts);
+      if (!names.empty())
+        changes.push_back(
+            fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), named.name));
+    }
+  };
+  of_table == FeaturesOn::fastest_axis ? add_changes_from(named_layouts)
+                                       : add_changes_from(layouts_of_slowest_features);
   if (changes.empty()) return "";
   return fmt::format(" (a cache made for {} fits this x)", fmt::join(changes, ", or for "));
 }

@@ -10,12 +10,22 @@
 #include <string>
 
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
 
 namespace eigen_rope::detail {
 
 /// " (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)", or nothing if no
 /// named Layout fits. Extents of several sequences may be those of two layouts, with tokens and
 /// sequences exchanged; then the change from either is named.
-std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer);
+/// Layouts are those with the features where x and the table have them.
+std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer,
+                            FeaturesOn of_x = FeaturesOn::fastest_axis,
+                            FeaturesOn of_table = FeaturesOn::fastest_axis);
+
+/// "Layout::bsnd()", the layouts with features on the fastest axis whose cache of as many tokens
+/// and sequences fits x, or nothing.
+std::string layouts_with_fastest_features(const Shape& x_outer, const Shape& table_outer);
+/// Likewise with features on the slowest axis.
+std::string layouts_with_slowest_features(const Shape& x_outer, const Shape& table_outer);
 
 }  // namespace eigen_rope::detail

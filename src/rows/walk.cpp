@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
 #include "rows/fitting_layout.hpp"
@@ -21,31 +23,55 @@ Strides dense_strides(Index row_length, const Shape& outer) {
   return strides;
 }
 
-void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer) {
+void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
+                            FeaturesOn of_table) {
   for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
     if (table_outer[axis] == 1 || table_outer[axis] == x_outer[axis]) continue;
     const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
     fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x "
                      "with outer extents {}",
                      allowed, axis + 1, x_outer.text()),
-         std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer));
+         std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer, of_x, of_table));
   }
 }
 
-Strides table_strides(Index width, const Shape& table_outer) {
-  Strides strides = dense_strides(width, table_outer);
-  for (int axis = 0; axis < table_outer.rank(); ++axis) {
-    if (table_outer[axis] == 1) strides[static_cast<std::size_t>(axis)] = 0;
+TableSteps table_steps(Index width, const Shape& table_outer, int feature_axis) {
+  TableSteps places{1, {}};
+  Index stride = 1;
+  for (int axis = 0; axis <= table_outer.rank(); ++axis) {
+    if (axis == feature_axis) {
+      places.entry = stride;
+      stride *= width;
+    }
+    if (axis == table_outer.rank()) break;
+    places.outer.push_back(table_outer[axis] == 1 ? 0 : stride);
+    stride *= table_outer[axis];
   }
-  return strides;
+  return places;
 }
 
-Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
-  std::array<Index, max_rank> extents;
-  for (int axis = 0; axis < outer.rank(); ++axis)
-    extents[static_cast<std::size_t>(axis)] = outer[axis];
-  return make_walk(outer.rank(), extents.data(), x.begin(), y.begin(), table.begin());
+void require_entries_in_rows(const Shape& x_outer, const Shape& table_outer, int feature_axis) {
+  Index inside = 1;
+  for (int axis = 0; axis < feature_axis; ++axis) inside *= table_outer[axis];
+  if (inside == 1) return;
+  const std::string named = layouts_with_fastest_features(x_outer, table_outer);
+  fail(
+      "the table must have the entries of a row next to each other, as x has its features on the "
+      "fastest axis" +
+          (named.empty() ? named : " (make the cache for " + named + ")"),
+      fmt::format("entries {} apart", inside));
 }
+
+namespace {
+
+std::array<Index, max_rank> extents_of(const Shape& shape) {
+  std::array<Index, max_rank> extents{};
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    extents[static_cast<std::size_t>(axis)] = shape[axis];
+  return extents;
+}
+
+}  // namespace
 
 Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table) {
   Walk walk;
@@ -68,6 +94,36 @@ Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, c
     walk.levels[static_cast<std::size_t>(walk.count++)] = level;
   }
   return walk;
+}
+
+Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index* y,
+                    const Index* table) {
+  std::array<int, max_rank> order{};
+  for (int axis = 0; axis < axes; ++axis) order[static_cast<std::size_t>(axis)] = axis;
+  // In how many of x and y neighbours lie apart, and how far in y.
+  const auto distance = [&](int axis) {
+    const int apart = extents[axis] == 1 ? 2 : (x[axis] != 1 ? 1 : 0) + (y[axis] != 1 ? 1 : 0);
+    return std::pair<int, Index>(apart, std::abs(y[axis]));
+  };
+  std::stable_sort(order.begin(), order.begin() + axes,
+                   [&](int a, int b) { return distance(a) < distance(b); });
+  const auto ordered = [&](const Index* values) {
+    std::array<Index, max_rank> result{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(axes); ++i) result[i] = values[order[i]];
+    return result;
+  };
+  return make_walk(axes, ordered(extents).data(), ordered(x).data(), ordered(y).data(),
+                   ordered(table).data());
+}
+
+Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
+  const std::array<Index, max_rank> extents = extents_of(outer);
+  return make_walk(outer.rank(), extents.data(), x.begin(), y.begin(), table.begin());
+}
+
+Walk make_lane_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
+  const std::array<Index, max_rank> extents = extents_of(outer);
+  return make_lane_walk(outer.rank(), extents.data(), x.begin(), y.begin(), table.begin());
 }
 
 }  // namespace eigen_rope::detail

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "eigen_rope/tables/detail/row_filler.hpp"
@@ -49,7 +50,8 @@ Shape table_outer(const Frequencies& frequencies, const Positions& positions,
     switch (layout[axis]) {
       case AxisRole::token: outer.push_back(positions.tokens()); break;
       case AxisRole::batch: outer.push_back(positions.batches()); break;
-      case AxisRole::other: outer.push_back(1); break;
+      case AxisRole::other:
+      case AxisRole::feature: outer.push_back(1); break;
     }
   }
   checked_product(
@@ -120,15 +122,77 @@ class RunFiller {
 
 }  // namespace
 
+namespace {
+
+/// Rows that are made next to each other, some at a time, and then moved to where the entries of a
+/// row lie apart.
+template <class Scalar>
+class RowsToMove {
+ public:
+  RowsToMove(Index pairs, Index inside, Scalar* cos, Scalar* sin)
+      : pairs_(pairs),
+        inside_(inside),
+        cos_(cos),
+        sin_(sin),
+        made_(static_cast<std::size_t>(2 * most * pairs)) {}
+
+  Scalar* cos() { return made_.data(); }
+  Scalar* sin() { return made_.data() + most * pairs_; }
+  /// Whether the row must wait for those before it to be moved.
+  bool must_move_before(Index row) const {
+    return row - first_ == most || row / inside_ != first_ / inside_;
+  }
+  /// Where a row is made.
+  Index place(Index row) const { return row - first_; }
+
+  /// Moves all rows before `row`.
+  void move(Index row) {
+    const Index at = first_ / inside_ * inside_ * pairs_ + first_ % inside_;
+    const Index count = row - first_;
+    move_rows(static_cast<const Scalar*>(cos()), {pairs_, 1}, cos_ + at, {1, inside_}, count,
+              pairs_);
+    move_rows(static_cast<const Scalar*>(sin()), {pairs_, 1}, sin_ + at, {1, inside_}, count,
+              pairs_);
+    first_ = row;
+  }
+
+ private:
+  static constexpr Index most = 128;
+
+  Index pairs_;
+  Index inside_;
+  Scalar* cos_;
+  Scalar* sin_;
+  Index first_ = 0;
+  UninitialisedVector<Scalar> made_;
+};
+
+}  // namespace
+
 template <class Scalar>
 void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
                 Scalar* cos, Scalar* sin) {
   const Index pairs = frequencies.pairs();
   const RowFiller rows(frequencies);
+  const Shape outer = table_outer(frequencies, positions, layout);
+  const Index inside = rows_inside(outer, layout.feature_axis());
+  std::optional<RowsToMove<Scalar>> apart;
+  if (inside > 1) apart.emplace(pairs, inside, cos, sin);
+  if (apart) {
+    cos = apart->cos();
+    sin = apart->sin();
+  }
   RunFiller<Scalar> runs(rows, cos, sin);
   std::vector<int> axes;
   std::vector<DoubleDouble> mixed;
   for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+    if (apart) {
+      if (apart->must_move_before(row)) {
+        runs.flush();
+        apart->move(row);
+      }
+      row = apart->place(row);
+    }
     if (has_one_position(positions, batch, token)) {
       runs.add(row, positions.at(0, batch, token));
       return;
@@ -142,6 +206,7 @@ void fill_table(const Frequencies& frequencies, const Positions& positions, cons
     rows.fill_mixed(mixed.data(), cos + row * pairs, sin + row * pairs);
   });
   runs.flush();
+  if (apart) apart->move(outer.size());
 }
 
 template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*,

@@ -2,6 +2,7 @@
 //
 // Bad input: rotations of strided views, and their derivatives along tangents.
 #include <algorithm>
+#include <limits>
 
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/gradients/tangent.hpp"
@@ -167,6 +168,28 @@ const Cell<Views> views[] = {
      },
      "a strided view must lie within the address space (first and last element from its data), got "
      "0 and 144115188075855872"},
+    {"view, no feature stride", Fault::zero,
+     [](Views& v) {
+       v.from.feature_stride = v.to.feature_stride = 0;
+       v.rotate();
+     },
+     "the feature stride of a strided view must not be 0"},
+    {"view, feature stride that leads into the next row", Fault::overlapping,
+     [](Views& v) {
+       v.from.feature_stride = v.to.feature_stride = 2;
+       v.rotate();
+     },
+     "strides must step over the 15 elements inside them, or rows share elements, got 8"},
+    {"view, feature stride", Fault::huge,
+     [](Views& v) {
+       v.from.feature_stride = v.to.feature_stride = std::numeric_limits<Index>::min();
+       v.rotate();
+     },
+     "strides must fit 63 bits, got -9223372036854775808"},
+    {"view, axis", Fault::negative, [](Views& v) { v.rotate(split_half.along(-1)); },
+     "the axis that a pairing goes along must be one of the 2 axes of x, counted from 0, got -1"},
+    {"view, axis beyond the rank", Fault::huge, [](Views& v) { v.rotate(split_half.along(2)); },
+     "the axis that a pairing goes along must be one of the 2 axes of x, counted from 0, got 2"},
     {"view, head size", Fault::huge,
      [](Views& v) {
        v.table.width = two_to_62 / 2;

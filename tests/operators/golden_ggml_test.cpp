@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "eigen_rope/operators/ggml.hpp"
+#include "eigen_rope/rotation/rotate_strided.hpp"
 #include "support/golden_ggml.hpp"
 #include "support/golden_ggml_formula.hpp"
 
@@ -141,7 +142,29 @@ ggml::RopeParams params_of(const GoldenCase& c) {
   return params;
 }
 
-/// The case as the operator computes it, widened to float again. In place must give the same bits.
+/// The rotation of x in a tensor whose features are on the slowest axis, in x's order again.
+template <class Scalar>
+std::vector<Scalar> rotated_with_slowest_features(const GoldenCase& c, const std::vector<Scalar>& x,
+                                                  ggml::Precision precision) {
+  const Shape& shape = c.shape;
+  const Index rows = shape[1] * shape[2] * shape[3];
+  const auto apart = [&](Index i) {
+    return static_cast<std::size_t>(i % shape[0] * rows + i / shape[0]);
+  };
+  std::vector<Scalar> y(x.size());
+  for (Index i = 0; i < shape.size(); ++i) y[apart(i)] = x[static_cast<std::size_t>(i)];
+  const ggml::RopeParams params = params_of(c);
+  const StridedView<Scalar> view{y.data(), shape, {1, shape[1], shape[1] * shape[2]}, rows};
+  rotate_inplace(
+      view, ggml::cos_sin_cache<float>(params, c.positions, shape[0], shape[2], precision),
+      ggml::pairing(params, shape[0]), c.backward ? Direction::backward : Direction::forward);
+  std::vector<Scalar> result(x.size());
+  for (Index i = 0; i < shape.size(); ++i) result[static_cast<std::size_t>(i)] = y[apart(i)];
+  return result;
+}
+
+/// The case as the operator computes it, widened to float again. In place must give the same bits,
+/// and so must features on the slowest axis.
 template <class Scalar>
 std::vector<float> rotated(const GoldenCase& c, ggml::Precision precision) {
   std::vector<Scalar> x;
@@ -159,6 +182,9 @@ std::vector<float> rotated(const GoldenCase& c, ggml::Precision precision) {
                              : (c.backward ? ggml::rope_multi_back : ggml::rope_multi);
   call(ggml::dense(y.data(), ne), ggml::dense(std::as_const(x).data(), ne), c.positions, params,
        options);
+  const std::vector<Scalar> apart = rotated_with_slowest_features(c, x, precision);
+  EXPECT_EQ(std::memcmp(apart.data(), y.data(), x.size() * sizeof(Scalar)), 0)
+      << "slowest features";
   if (!c.backward) {
     const auto inplace = one_axis ? ggml::rope_ext_inplace : ggml::rope_multi_inplace;
     inplace(ggml::dense(x.data(), ne), c.positions, params, options);

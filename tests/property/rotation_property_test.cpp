@@ -12,6 +12,7 @@
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/axis_cases.hpp"
 #include "support/only_target.hpp"
 #include "support/rotation_cases.hpp"
 #include "support/rotation_problem.hpp"
@@ -23,10 +24,16 @@ namespace {
 template <class Scalar>
 class Field {
  public:
-  Field(const RotationProblem& p, const std::vector<Index>& gaps, Index shift) : shape_(p.shape()) {
-    Index extent = p.row_length();
+  Field(const RotationProblem& p, const std::vector<Index>& gaps, int features, Index shift)
+      : shape_(p.shape()) {
+    Index extent = 1;
     Index first = shift;
-    for (std::size_t axis = 0; axis < p.outer.size(); ++axis) {
+    for (std::size_t axis = 0; axis <= p.outer.size(); ++axis) {
+      if (axis == static_cast<std::size_t>(p.features_behind(features))) {
+        feature_stride_ = extent;
+        extent *= p.row_length();
+      }
+      if (axis == p.outer.size()) break;
       const Index stride = extent + (axis < gaps.size() ? gaps[axis] : 0);
       const bool back = (p.backwards >> axis & 1U) != 0;
       strides_.push_back(back ? -stride : stride);
@@ -37,7 +44,10 @@ class Field {
     first_ = first;
   }
 
-  StridedView<Scalar> view() { return {memory_.data() + first_, shape_, strides_}; }
+  StridedView<Scalar> view() {
+    return {memory_.data() + first_, shape_, strides_, feature_stride_};
+  }
+  Index feature_stride() const { return feature_stride_; }
 
   /// The address of each row, in the order of a dense array.
   template <class Visit>
@@ -55,8 +65,18 @@ class Field {
   }
 
   void put(const std::vector<Scalar>& dense) {
-    rows(
-        [&](Index row, Scalar* to) { std::copy_n(dense.data() + row * shape_[0], shape_[0], to); });
+    rows([&](Index row, Scalar* to) {
+      for (Index d = 0; d < shape_[0]; ++d)
+        to[d * feature_stride_] = dense[static_cast<std::size_t>(row * shape_[0] + d)];
+    });
+  }
+  std::vector<Scalar> get() {
+    std::vector<Scalar> dense(static_cast<std::size_t>(shape_.size()));
+    rows([&](Index row, const Scalar* from) {
+      for (Index d = 0; d < shape_[0]; ++d)
+        dense[static_cast<std::size_t>(row * shape_[0] + d)] = from[d * feature_stride_];
+    });
+    return dense;
   }
 
   const std::vector<Scalar>& memory() const { return memory_; }
@@ -64,6 +84,7 @@ class Field {
  private:
   Shape shape_;
   std::vector<Index> strides_{};
+  Index feature_stride_ = 1;
   std::vector<Scalar> memory_{};
   Index first_ = 0;
 };
@@ -92,15 +113,19 @@ template <class Scalar, class TableScalar>
 void equals_the_definition(const RotationProblem& p) {
   const Settings settings(p);
   const Shape shape = p.shape();
-  const auto table = random_table<TableScalar>(
+  PlacedTable<TableScalar> table;
+  static_cast<Table<TableScalar>&>(table) = random_table<TableScalar>(
       p.table_width(), broadcast_outer(p.outer_shape(), p.table_axes), p.seed);
   const std::vector<Scalar> values = random_values<Scalar>(shape.size(), p.seed + 2);
   std::vector<Scalar> expected(values.size());
   reference::rotate(values.data(), expected.data(), shape, table.view(), p.pairing(), p.direction);
 
-  Field<Scalar> x(p, p.x_gaps, p.x_shift);
+  Field<Scalar> x(p, p.x_gaps, p.x_features, p.x_shift);
   x.put(values);
-  Field<Scalar> y = p.place == Place::in_place ? x : Field<Scalar>(p, p.y_gaps, p.y_shift);
+  Field<Scalar> y =
+      p.place == Place::in_place ? x : Field<Scalar>(p, p.y_gaps, p.y_features, p.y_shift);
+  if (x.feature_stride() != 1 || y.feature_stride() != 1)
+    table = table.with_features_behind(p.features_behind(p.table_features));
   Field<Scalar> wanted = y;
   wanted.put(expected);
   const std::vector<Scalar> x_before = x.memory();
@@ -108,15 +133,13 @@ void equals_the_definition(const RotationProblem& p) {
     rotate_inplace(y.view(), table.view(), p.pairing(), p.direction, device_for(p.threads));
   } else {
     const StridedView<Scalar> from = x.view();
-    rotate_to(y.view(), StridedView<const Scalar>{from.data, from.shape, from.strides},
+    rotate_to(y.view(),
+              StridedView<const Scalar>{from.data, from.shape, from.strides, from.feature_stride},
               table.view(), p.pairing(), p.direction, device_for(p.threads));
   }
   const Case c{
       {p.row_length(), p.offset, p.dims()}, p.pairing(), p.width == Width::full, p.direction};
-  std::vector<Scalar> got(values.size());
-  y.rows([&](Index row, const Scalar* from) {
-    std::copy_n(from, shape[0], got.data() + row * shape[0]);
-  });
+  const std::vector<Scalar> got = y.get();
   const auto same = same_rotation(expected.data(), got.data(), values.data(), shape, c);
   if (!same) RC_FAIL(same.message());
   // Between the rows nothing has changed: with the rows' values put in, the whole memory is what

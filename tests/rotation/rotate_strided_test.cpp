@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "eigen_rope/forms/reference.hpp"
@@ -92,6 +93,48 @@ TEST(RotateStrided, GapsOnEitherSideAlone) {
   rotate_to(StridedView<float>{y.data(), shape, {D, D * H}},
             StridedView<const float>{spread_x.data(), shape, {D, token}}, one_row, window);
   EXPECT_EQ(y, dense);
+}
+
+// Features on each axis of a view, with gaps along all of them.
+TEST(RotateStrided, AlongAnAxisOfAView) {
+  const Cache<float> table = cache();
+  const std::vector<float> dense = expected(Direction::forward);
+  // [heads, tokens, features] of heads 2 apart, then [heads, features, tokens].
+  for (const int axis : {2, 1}) {
+    const bool last = axis == 2;
+    const Index head = 2;
+    const Index second = head * H + 1;
+    const Index third = second * (last ? S : D) + 3;
+    const Index token = last ? second : third;
+    const Index feature = last ? third : second;
+    std::vector<float> memory(static_cast<std::size_t>(third * (last ? D : S)), untouched);
+    const auto at = [&](Index d, Index h, Index s) -> float& {
+      return memory[static_cast<std::size_t>(h * head + s * token + d * feature)];
+    };
+    for (Index s = 0; s < S; ++s)
+      for (Index h = 0; h < H; ++h)
+        for (Index d = 0; d < D; ++d) at(d, h, s) = value(d, h, s);
+    StridedView<float> view{memory.data(), {H, last ? S : D, last ? D : S}, {second, third}};
+    view.feature_stride = head;
+    rotate_inplace(view, table, window.along(axis));
+    std::size_t changed = 0;
+    for (Index s = 0; s < S; ++s) {
+      for (Index h = 0; h < H; ++h) {
+        for (Index d = 0; d < D; ++d, ++changed)
+          EXPECT_EQ(at(d, h, s), dense[static_cast<std::size_t>((s * H + h) * D + d)]);
+      }
+    }
+    EXPECT_EQ(static_cast<std::size_t>(std::count(memory.begin(), memory.end(), untouched)),
+              memory.size() - changed);
+  }
+}
+
+TEST(RotateStrided, AFeatureStrideOfZeroIsRefused) {
+  std::vector<float> memory(D);
+  StridedView<float> view{memory.data(), {D}, {}};
+  view.feature_stride = 0;
+  EXPECT_EQ(test::error_of([&] { rotate_inplace(view, cache(), window); }),
+            "[rope] the feature stride of a strided view must not be 0");
 }
 
 TEST(RotateStrided, NegativeStridesReadBackwards) {

@@ -41,6 +41,9 @@ struct RotationProblem {
   std::vector<Index> x_gaps{}, y_gaps{};
   /// Bit i: outer axis i runs backwards in memory.
   unsigned backwards = 0;
+  /// Behind how many outer axes the features of x, of y and of the table lie in memory, counted
+  /// round; the table's are in front where those of x and y are.
+  int x_features = 0, y_features = 0, table_features = 0;
   /// Elements by which x and y miss an alignment.
   Index x_shift = 0, y_shift = 0;
   Place place = Place::apart;
@@ -62,6 +65,8 @@ struct RotationProblem {
     for (const Index extent : outer) shape.push_back(extent);
     return shape;
   }
+  /// Of numbers counted round.
+  int features_behind(int axes) const { return axes % (static_cast<int>(outer.size()) + 1); }
   Pairing pairing() const { return Pairing(kind).with_offset(offset).with_rotary_dims(dims()); }
   Index table_width() const { return width == Width::full ? dims() : dims() / 2; }
 };
@@ -88,8 +93,10 @@ inline void showValue(const RotationProblem& p, std::ostream& out) {
   write_list(out, p.x_gaps);
   out << ";\np.y_gaps = ";
   write_list(out, p.y_gaps);
-  out << ";\np.backwards = " << p.backwards << ";\np.x_shift = " << p.x_shift
-      << ";\np.y_shift = " << p.y_shift << ";\np.place = eigen_rope::test::Place::"
+  out << ";\np.backwards = " << p.backwards << ";\np.x_features = " << p.x_features
+      << ";\np.y_features = " << p.y_features << ";\np.table_features = " << p.table_features
+      << ";\np.x_shift = " << p.x_shift << ";\np.y_shift = " << p.y_shift
+      << ";\np.place = eigen_rope::test::Place::"
       << (p.place == Place::in_place ? "in_place" : "apart") << ";\np.target = " << p.target
       << ";\np.stores = eigen_rope::test::Stores::"
       << (p.stores == Stores::past_the_cache ? "past_the_cache" : "through_the_cache")
@@ -147,6 +154,9 @@ struct Arbitrary<eigen_rope::test::RotationProblem> {
         gen::set(&RotationProblem::target, gen::inRange<unsigned>(0, 6)),
         gen::set(&RotationProblem::stores, gen::element(eigen_rope::test::Stores::through_the_cache,
                                                         eigen_rope::test::Stores::past_the_cache)),
+        gen::set(&RotationProblem::x_features, gen::oneOf(gen::just(0), gen::inRange(0, 5))),
+        gen::set(&RotationProblem::y_features, gen::oneOf(gen::just(0), gen::inRange(0, 5))),
+        gen::set(&RotationProblem::table_features, gen::inRange(0, 5)),
         gen::set(&RotationProblem::threads, gen::inRange(1, 3)),
         gen::set(&RotationProblem::seed, gen::inRange<std::uint64_t>(1, 1000000)));
   }

@@ -14,11 +14,13 @@
 //   interleaved_to_split_half  (2k, 2k+1)  -> (k, k+P)      DeepSeek's latent attention; aclnn mode
 //                                                           3
 //
-// A rotation copies what lies outside the window bit for bit. The angles by which pairs turn are in
-// the table (tables/cache.hpp).
+// A rotation copies what lies outside the window bit for bit. A row lies along one axis of x, the
+// feature axis: the fastest one, unless along() names another. The angles by which pairs turn are
+// in the table (tables/cache.hpp).
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "eigen_rope/numbers/export.hpp"
@@ -46,11 +48,12 @@ enum class PairKind {
 /// \endcode
 EIGEN_ROPE_API const char* name_of(PairKind kind);
 
-/// A way of forming pairs, together with the window of each row that is rotated.
+/// A way of forming pairs, together with the axis that rows lie along and the window of each row
+/// that is rotated.
 ///
 /// It is a small value that is chosen when the program runs. Start from one of the constants
-/// split_half, interleaved, quarter and interleaved_to_split_half, whose window is the whole row,
-/// and narrow it. Nothing in a tensor shows the pairing that its model was trained for.
+/// split_half, interleaved, quarter and interleaved_to_split_half, whose window is the whole row
+/// along the fastest axis. Nothing in a tensor shows the pairing that its model was trained for.
 ///
 /// \code{.cpp}
 /// const er::Pairing pairing = er::split_half.with_rotary_dims(32).with_offset(8);
@@ -92,25 +95,51 @@ class Pairing {
     return p;
   }
 
+  /// Returns this pairing of rows that lie along axis `axis` of x: its feature axis.
+  ///
+  /// Axes are counted in the order of x's own indices, so that `q(batch, token, head, d)` has its
+  /// features on axis 3 whether q is ColMajor or RowMajor. Without it the feature axis is the
+  /// fastest one: the first in ColMajor, the last in RowMajor, axis 0 of a StridedView.
+  ///
+  /// \code{.cpp}
+  /// Eigen::Tensor<float, 3> z(tokens, heads, D);  // ColMajor: the features are the slowest axis
+  /// z.setRandom();
+  /// z = er::rotate(z, cache, er::split_half.along(2));
+  /// \endcode
+  ///
+  /// \param axis  0 or more, and less than the rank of every x that is rotated with it
+  ///
+  /// \see \ref index_order "Features on any axis"
+  constexpr Pairing along(int axis) const {
+    Pairing p = *this;
+    p.axis_ = axis;
+    p.fastest_axis_ = false;
+    return p;
+  }
+
   constexpr PairKind kind() const { return kind_; }   ///< Which elements form a pair.
   constexpr Index offset() const { return offset_; }  ///< The first element of the window.
   /// Returns the width of the window in a row of `head_size` elements.
   constexpr Index rotary_dims(Index head_size) const {
     return whole_row_ ? head_size - offset_ : rotary_dims_;
   }
+  /// Returns the feature axis, or nothing where it is the fastest one.
+  constexpr std::optional<int> axis() const {
+    return fastest_axis_ ? std::nullopt : std::optional<int>(axis_);
+  }
   /// Returns the pairing as text: `split_half`, or `interleaved, 32 dims from 8` for a window, or
-  /// `interleaved, from 8` for a window that ends with the row.
+  /// `interleaved, from 8` for a window that ends with the row, or `split_half along axis 2`.
   EIGEN_ROPE_API std::string text() const;
 
-  /// Returns whether both form the same pairs in the same window.
+  /// Returns whether both form the same pairs in the same window along the same axis.
   ///
   /// A window that ends with the row differs from one with a given width, even where a row makes
-  /// them equally wide.
+  /// them equally wide. A fastest axis that along() names differs from one that it does not.
   friend constexpr bool operator==(const Pairing& a, const Pairing& b) {
     return a.kind_ == b.kind_ && a.offset_ == b.offset_ && a.whole_row_ == b.whole_row_ &&
-           a.rotary_dims_ == b.rotary_dims_;
+           a.rotary_dims_ == b.rotary_dims_ && a.axis() == b.axis();
   }
-  /// Returns whether the kinds or the windows differ.
+  /// Returns whether the kinds, the windows or the axes differ.
   friend constexpr bool operator!=(const Pairing& a, const Pairing& b) { return !(a == b); }
 
  private:
@@ -118,6 +147,8 @@ class Pairing {
   Index offset_ = 0;
   Index rotary_dims_ = 0;
   bool whole_row_ = true;
+  bool fastest_axis_ = true;
+  int axis_ = 0;
 };
 
 /// The pairs (k, k+P) over whole rows.

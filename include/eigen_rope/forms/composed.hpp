@@ -21,6 +21,7 @@
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
+#include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::composed {
@@ -198,8 +199,9 @@ void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficien
 /// \param direction  forward, backward (the gradient) or inverse
 /// \param device     the Eigen device that evaluates the operations
 ///
-/// - Errors:   eigen_rope::Error if the window does not fit D, if the table does not fit x or has
-///             no data, or if the direction is inverse and the table cannot be inverted.
+/// - Errors:   eigen_rope::Error if the pairing names an axis or the table has its features on
+///             another than the fastest, if the window does not fit D, if the table does not fit x
+///             or has no data, or if the direction is inverse and the table cannot be inverted.
 /// \see eigen_rope::rotate(), \ref idea "The idea in pictures"
 template <class X, class Table, class Device = Eigen::DefaultDevice>
 auto rotate(const X& x, const Table& table, Pairing pairing,
@@ -213,6 +215,7 @@ auto rotate(const X& x, const Table& table, Pairing pairing,
   using Result = eigen_rope::detail::ResultScalar<XScalar, TableScalar>;
   using Sizes = detail::Sizes<rank>;
 
+  eigen_rope::detail::require_fastest_features("composed::rotate", pairing, entries);
   const Shape shape = eigen_rope::detail::shape_of<layout>(x.dimensions());
   const eigen_rope::detail::RowPlan plan =
       eigen_rope::detail::make_row_plan(shape[0], entries.width, pairing, direction);

@@ -5,9 +5,9 @@
 //   for every row, every pair k of the window, with input slots (a, b) and output slots (A, B):
 //       y_A = c_A x_a - s_A x_b        y_B = c_B x_b + s_B x_a        everything else is copied
 //
-// It works on raw arrays whose feature axis is the fastest. x and y are dense, of the same shape,
-// and do not overlap. All rows are treated alike, so one index counts through all outer axes. The
-// loops are written to be read, not to be fast.
+// It works on raw arrays, with the features on any axis. x and y are dense, of the same shape, and
+// do not overlap. All rows are treated alike, so one index counts through all outer axes. The loops
+// are written to be read, not to be fast.
 #pragma once
 
 #include "eigen_rope/choices/direction.hpp"
@@ -16,6 +16,7 @@
 #include "eigen_rope/numbers/detail/scalars.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/rows/detail/determinant.hpp"
+#include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
@@ -52,9 +53,10 @@ namespace eigen_rope::reference {
 /// er::reference::rotate(x.data(), y.data(), shape, cache.view(), er::split_half);
 /// \endcode
 ///
-/// \param x          shape.size() elements, the feature axis fastest
+/// \param x          shape.size() elements, the fastest axis of `shape` fastest
 /// \param y          as many elements, which are written
-/// \param shape      the extents of x and y, from the feature axis outwards
+/// \param shape      the extents of x and y, the fastest axis first; it holds the features unless
+///                   the pairing names another axis
 /// \param table      cosines and sines; each outer axis is x's, or 1 and broadcast
 /// \param pairing    which elements form a pair, and the rotated window
 /// \param direction  forward, backward (the gradient) or inverse
@@ -69,34 +71,39 @@ template <class XScalar, class TableScalar, class YScalar>
 void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<TableScalar>& table,
             Pairing pairing, Direction direction = Direction::forward) {
   using C = detail::ComputeScalar<XScalar, TableScalar>;
-  const Index D = shape[0];
+  const int place = detail::feature_place(pairing, shape.rank(), detail::IndexOrder::fastest_first);
+  const Shape moved = detail::features_first(shape, place);
+  const Index D = moved[0];
   const detail::RowPlan plan = detail::make_row_plan(D, table.width, pairing, direction);
   const Index dims = plan.rotary_dims;
-  detail::check_table_broadcasts(shape.outer(), table.outer);
+  detail::check_table_broadcasts(moved.outer(), table.outer);
   (void)detail::checked_table_size(table);
   if (direction == Direction::inverse) detail::require_invertible(plan, table);
   if (shape.size() != 0 && (x == nullptr || y == nullptr))
     detail::fail("x and y must have data, got a null pointer");
   const bool full_width = table.width == dims;
 
+  // Where an element of a row lies: rows inside the feature axis are neighbours.
+  const detail::EntryPlaces elements(D, moved.outer(), place);
+  const detail::EntryPlaces entries(table);
   const Index rows = shape.size() / (D == 0 ? 1 : D);
   for (Index row = 0; row < rows; ++row) {
-    const XScalar* in = x + row * D;
-    YScalar* out = y + row * D;
-    for (Index d = 0; d < D; ++d) out[d] = detail::converted<YScalar>(in[d]);
+    const auto at = [&](Index d) { return elements.at(row, d); };
+    for (Index d = 0; d < D; ++d) y[at(d)] = detail::converted<YScalar>(x[at(d)]);
 
-    const TableScalar* cos =
-        table.cos + detail::row_of_table(row, shape, table.outer) * table.width;
-    const TableScalar* sin =
-        table.sin + detail::row_of_table(row, shape, table.outer) * table.width;
+    const Index table_row = detail::row_of_table(row, moved, table.outer);
     for (Index k = 0; k < dims / 2; ++k) {
-      const PairSlots slot = pair_slots(pairing.kind(), k, dims);
-      const C cos_A = detail::converted<C>(cos[full_width ? slot.A : k]);
-      const C cos_B = detail::converted<C>(cos[full_width ? slot.B : k]);
-      const C sin_A = detail::converted<C>(sin[full_width ? slot.A : k]);
-      const C sin_B = detail::converted<C>(sin[full_width ? slot.B : k]);
-      const XScalar* window = in + pairing.offset();
-      YScalar* result = out + pairing.offset();
+      PairSlots slot = pair_slots(pairing.kind(), k, dims);
+      const Index entry_A = entries.at(table_row, full_width ? slot.A : k);
+      const Index entry_B = entries.at(table_row, full_width ? slot.B : k);
+      const C cos_A = detail::converted<C>(table.cos[entry_A]);
+      const C cos_B = detail::converted<C>(table.cos[entry_B]);
+      const C sin_A = detail::converted<C>(table.sin[entry_A]);
+      const C sin_B = detail::converted<C>(table.sin[entry_B]);
+      for (Index* member : {&slot.a, &slot.b, &slot.A, &slot.B})
+        *member = at(pairing.offset() + *member);
+      const XScalar* window = x;
+      YScalar* result = y;
       if (direction == Direction::forward) {
         const C a = detail::converted<C>(window[slot.a]);
         const C b = detail::converted<C>(window[slot.b]);

@@ -55,8 +55,9 @@ struct Gradients {
   Index pairs = 0;
   /// The table's extents outside the feature axis, fastest first.
   Shape outer{};
-  /// The gradient per radian of each angle: pairs * outer.size() entries, pairs fastest. With a
-  /// full-width table an entry is for a turn of both members of a pair together.
+  /// The gradient per radian of each angle: pairs * outer.size() entries in the order of the table,
+  /// so pairs are fastest where feature_axis is 0. With a full-width table an entry is for a turn
+  /// of both members of a pair together.
   std::vector<Sum> angle{};
   /// The gradient with respect to the logarithm of each magnitude, in the order of `angle`. With a
   /// full-width table an entry is for both members of a pair growing together.
@@ -68,6 +69,8 @@ struct Gradients {
   std::vector<Sum> cos{};
   /// The gradient with respect to the table's sines, in the order of `cos`.
   std::vector<Sum> sin{};
+  /// How many outer axes are faster than the entries of a row; that of the table.
+  int feature_axis = 0;
 };
 
 namespace detail {
@@ -82,26 +85,35 @@ template <class Sum, class TableScalar>
 class GradientRow {
  public:
   GradientRow(const RowPlan& plan, const TableView<TableScalar>& table, Gradients<Sum>& result)
-      : plan_(plan), runs_(pair_runs(plan)), table_(table), result_(result) {}
+      : plan_(plan),
+        runs_(pair_runs(plan)),
+        table_(table),
+        entries_(table),
+        pairs_(result.pairs, table.outer, table.feature_axis),
+        result_(result) {}
 
   /// From x: dcos and dsin come first, and the others from them.
   template <class C>
   void from_input(Index row, const PairSums<C>& sums) const {
-    const TableScalar* cos = table_.cos + row * table_.width;
-    const TableScalar* sin = table_.sin + row * table_.width;
+    const auto cos = [&](Index entry) {
+      return converted<Sum>(table_.cos[entries_.at(row, entry)]);
+    };
+    const auto sin = [&](Index entry) {
+      return converted<Sum>(table_.sin[entries_.at(row, entry)]);
+    };
     if (!result_.cos.empty()) {
       for_each_table_entry(plan_, sums, [&](Index entry, const Sum& dcos, const Sum& dsin) {
-        result_.cos[place(row * table_.width + entry)] = dcos;
-        result_.sin[place(row * table_.width + entry)] = dsin;
+        result_.cos[place(entries_.at(row, entry))] = dcos;
+        result_.sin[place(entries_.at(row, entry))] = dsin;
       });
     }
     if (result_.angle.empty() && result_.log_magnitude.empty()) return;
     for_each_pair([&](Index k, const PairSlots& slots) {
       if (plan_.full_width) {
-        const Sum cos_a = converted<Sum>(cos[slots.A]);
-        const Sum cos_b = converted<Sum>(cos[slots.B]);
-        const Sum sin_a = converted<Sum>(sin[slots.A]);
-        const Sum sin_b = converted<Sum>(sin[slots.B]);
+        const Sum cos_a = cos(slots.A);
+        const Sum cos_b = cos(slots.B);
+        const Sum sin_a = sin(slots.A);
+        const Sum sin_b = sin(slots.B);
         const Sum turned_a =
             rounded_sum_of_products<Sum>(cos_a, sums.crossed(slots.A), sin_a, sums.direct(slots.A));
         const Sum turned_b = rounded_sum_of_products<Sum>(cos_b, sums.crossed(slots.B), -sin_b,
@@ -112,8 +124,8 @@ class GradientRow {
             rounded_sum_of_products<Sum>(cos_b, sums.direct(slots.B), sin_b, sums.crossed(slots.B));
         put(row, k, turned_b - turned_a, grown_a + grown_b);
       } else {
-        const Sum c = converted<Sum>(cos[k]);
-        const Sum s = converted<Sum>(sin[k]);
+        const Sum c = cos(k);
+        const Sum s = sin(k);
         const Sum dcos = sums.dot(slots);
         const Sum dsin = sums.cross(slots);
         put(row, k, rounded_sum_of_products<Sum>(c, dsin, -s, dcos),
@@ -127,25 +139,24 @@ class GradientRow {
   void from_output(Index row, const PairSums<C>& sums) const {
     if (!result_.angle.empty()) {
       for_each_pair([&](Index k, const PairSlots& slots) {
-        result_.angle[place(row * result_.pairs + k)] = sums.cross(slots);
+        result_.angle[place(pairs_.at(row, k))] = sums.cross(slots);
       });
     }
     if (!result_.log_magnitude.empty()) {
       for_each_pair([&](Index k, const PairSlots& slots) {
-        result_.log_magnitude[place(row * result_.pairs + k)] = sums.dot(slots);
+        result_.log_magnitude[place(pairs_.at(row, k))] = sums.dot(slots);
       });
     }
     if (result_.cos.empty()) return;
     for_each_pair([&](Index k, const PairSlots& slots) {
       const Sum angle = sums.cross(slots);
       const Sum log_magnitude = sums.dot(slots);
-      const Sum c = converted<Sum>(table_.cos[row * table_.width + k]);
-      const Sum s = converted<Sum>(table_.sin[row * table_.width + k]);
+      const Index entry = entries_.at(row, k);
+      const Sum c = converted<Sum>(table_.cos[entry]);
+      const Sum s = converted<Sum>(table_.sin[entry]);
       const Sum m2 = rounded_sum_of_products(c, c, s, s);
-      result_.cos[place(row * table_.width + k)] =
-          rounded_sum_of_products<Sum>(c, log_magnitude, -s, angle) / m2;
-      result_.sin[place(row * table_.width + k)] =
-          rounded_sum_of_products(c, angle, s, log_magnitude) / m2;
+      result_.cos[place(entry)] = rounded_sum_of_products<Sum>(c, log_magnitude, -s, angle) / m2;
+      result_.sin[place(entry)] = rounded_sum_of_products(c, angle, s, log_magnitude) / m2;
     });
   }
 
@@ -165,7 +176,7 @@ class GradientRow {
   }
 
   void put(Index row, Index k, const Sum& angle, const Sum& log_magnitude) const {
-    const std::size_t entry = place(row * result_.pairs + k);
+    const std::size_t entry = place(pairs_.at(row, k));
     if (!result_.angle.empty()) result_.angle[entry] = angle;
     if (!result_.log_magnitude.empty()) result_.log_magnitude[entry] = log_magnitude;
   }
@@ -173,6 +184,8 @@ class GradientRow {
   RowPlan plan_;
   Runs runs_;
   const TableView<TableScalar>& table_;
+  EntryPlaces entries_;
+  EntryPlaces pairs_;
   Gradients<Sum>& result_;
 };
 
@@ -195,7 +208,8 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
   using C = ComputeScalar<std::remove_const_t<U>, std::remove_const_t<G>>;
   const Wanted wanted = options.wanted;
   const bool from_output = options.from == GradientsFrom::output;
-  const auto pass = make_backward_pass(options.from, u, g, dx, table.width, table.outer, pairing);
+  const auto pass = make_backward_pass(options.from, u, g, dx, table.width, table.outer, pairing,
+                                       table.feature_axis);
   const bool sums_wanted = wanted != Wanted::nothing;
   if (from_output && pass.plan.full_width && sums_wanted) {
     fail(
@@ -210,6 +224,7 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
   result.pairs = pass.plan.rotary_dims / 2;
   result.outer = table.outer;
   result.width = table.width;
+  result.feature_axis = table.feature_axis;
   resize_for(result.angle, wants(wanted, Wanted::angle), result.pairs, table.outer);
   resize_for(result.log_magnitude, wants(wanted, Wanted::log_magnitude), result.pairs, table.outer);
   resize_for(result.cos, wants(wanted, Wanted::table), result.width, table.outer);
@@ -270,9 +285,12 @@ Gradients<detail::SumOf<const Y&, const G&>> gradients(
     const Y& y, const G& g, const Table& table, Pairing pairing,
     const GradientOptions& options = {},
     Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
-  const auto u_rows = detail::rows_of(y);
-  const auto g_rows = detail::rows_of(g);
-  detail::backward(memory, nullptr, u_rows, g_rows, detail::view_of(table), pairing, options);
+  const auto& entries = detail::view_of(table);
+  const auto u_rows = detail::rows_of(y, pairing);
+  const auto g_rows = detail::rows_of(g, pairing);
+  detail::along_feature_axis(y, entries.width, entries.outer, pairing, [&] {
+    detail::backward(memory, nullptr, u_rows, g_rows, entries, pairing, options);
+  });
   return std::move(memory);
 }
 
@@ -312,14 +330,18 @@ Gradients<detail::SumOf<const Y&, const G&>> gradients_to(
     Dx&& dx, const Y& y, const G& g, const Table& table, Pairing pairing,
     const GradientOptions& options = {},
     Gradients<detail::SumOf<const Y&, const G&>>&& memory = {}) {
-  const auto u_rows = detail::rows_of(y);
-  const auto g_rows = detail::rows_of(g);
-  const auto dx_rows = detail::written_rows_of(std::forward<Dx>(dx));
+  const auto& entries = detail::view_of(table);
+  const auto u_rows = detail::rows_of(y, pairing);
+  const auto g_rows = detail::rows_of(g, pairing);
+  const auto dx_rows = detail::written_rows_of(std::forward<Dx>(dx), pairing);
   constexpr bool same_scalar = std::is_same_v<detail::RowScalar<Dx>, detail::RowScalar<const G&>>;
   static_assert(same_scalar || !detail::has_rows<Dx> || !detail::has_rows<const G&>,
                 "[rope] dx must have g's scalar");
-  if constexpr (same_scalar)
-    detail::backward(memory, &dx_rows, u_rows, g_rows, detail::view_of(table), pairing, options);
+  if constexpr (same_scalar) {
+    detail::along_feature_axis(y, entries.width, entries.outer, pairing, [&] {
+      detail::backward(memory, &dx_rows, u_rows, g_rows, entries, pairing, options);
+    });
+  }
   return std::move(memory);
 }
 
@@ -348,9 +370,12 @@ template <class Y, class G, class Table>
 Gradients<detail::SumOf<const Y&, G>> gradients_inplace(
     const Y& y, G&& g, const Table& table, Pairing pairing, const GradientOptions& options = {},
     Gradients<detail::SumOf<const Y&, G>>&& memory = {}) {
-  const auto u_rows = detail::rows_of(y);
-  const auto g_rows = detail::written_rows_of(std::forward<G>(g));
-  detail::backward(memory, &g_rows, u_rows, g_rows, detail::view_of(table), pairing, options);
+  const auto& entries = detail::view_of(table);
+  const auto u_rows = detail::rows_of(y, pairing);
+  const auto g_rows = detail::written_rows_of(std::forward<G>(g), pairing);
+  detail::along_feature_axis(y, entries.width, entries.outer, pairing, [&] {
+    detail::backward(memory, &g_rows, u_rows, g_rows, entries, pairing, options);
+  });
   return std::move(memory);
 }
 

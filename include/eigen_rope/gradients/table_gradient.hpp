@@ -38,6 +38,8 @@ struct TableGradient {
   Index width = 0;        ///< The number of entries in a row: pairs, or rotated elements.
   /// The extents outside the feature axis, fastest first; each is x's or 1.
   Shape outer{};
+  /// How many outer axes are faster than the entries of a row, as in TableView.
+  int feature_axis = 0;
 };
 
 namespace detail {
@@ -101,10 +103,13 @@ void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Pu
 template <class Scalar, class X, class G>
 void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& g, Pairing pairing,
                     const Device& device = Device()) {
-  const auto x_rows = detail::rows_of(x);
-  const auto g_rows = detail::rows_of(g);
-  const auto pass = detail::make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr,
-                                               gradient.width, gradient.outer, pairing);
+  const auto x_rows = detail::rows_of(x, pairing);
+  const auto g_rows = detail::rows_of(g, pairing);
+  detail::BackwardPass<detail::RowScalar<const X&>, detail::RowScalar<const G&>> pass;
+  detail::along_feature_axis(x, gradient.width, gradient.outer, pairing, [&] {
+    pass = detail::make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr, gradient.width,
+                                      gradient.outer, pairing, gradient.feature_axis);
+  });
   const Index size = detail::checked_product("the number of entries in the table", gradient.width,
                                              gradient.outer.size());
   if (size == 0) return;
@@ -118,15 +123,16 @@ void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& 
     }
   }
   if (overlap(cos_part, sin_part)) detail::fail("the gradients of cos and sin must not overlap");
-  const TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
+  TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
+  shape.feature_axis = gradient.feature_axis;
+  const detail::EntryPlaces entries(shape);
   detail::run_backward(pass, shape, detail::Products::all, true, device,
                        [&](Index row, const auto& sums) {
-                         Scalar* cos = gradient.cos + row * gradient.width;
-                         Scalar* sin = gradient.sin + row * gradient.width;
                          detail::for_each_table_entry(
                              pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
-                               cos[entry] = detail::rounded_sum<Scalar>(dcos);
-                               sin[entry] = detail::rounded_sum<Scalar>(dsin);
+                               const Index at = entries.at(row, entry);
+                               gradient.cos[at] = detail::rounded_sum<Scalar>(dcos);
+                               gradient.sin[at] = detail::rounded_sum<Scalar>(dsin);
                              });
                        });
 }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "eigen_rope/gradients/detail/jvp.hpp"
+#include "eigen_rope/gradients/detail/jvp_apart.hpp"
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
@@ -78,7 +79,7 @@ class TangentTable {
   template <class Tangent>
   TangentTable(const TableView<Scalar>& table, const std::vector<Tangent>& angle,
                const std::vector<Tangent>& log_magnitude)
-      : width_(table.width), outer_(table.outer) {
+      : width_(table.width), outer_(table.outer), feature_axis_(table.feature_axis) {
     static_assert(sizeof(detail::TangentScalar<Tangent>) != 0);
     const auto size = static_cast<std::size_t>(detail::checked_table_size(table));
     require_size("angle tangents", angle.size(), size);
@@ -101,7 +102,9 @@ class TangentTable {
 
   /// Returns the derivatives of cos and sin as a table that points into this object, which must
   /// outlive it.
-  TableView<Scalar> view() const { return {cos_.data(), sin_.data(), width_, outer_}; }
+  TableView<Scalar> view() const {
+    return {cos_.data(), sin_.data(), width_, outer_, detail::Determinants::unknown, feature_axis_};
+  }
 
  private:
   static void require_size(const std::string& name, std::size_t got, std::size_t size) {
@@ -112,6 +115,7 @@ class TangentTable {
 
   Index width_;
   Shape outer_;
+  int feature_axis_;
   std::vector<Scalar> cos_, sin_;
 };
 
@@ -152,8 +156,9 @@ template <class Scalar>
 StridedView<Scalar> window_of(const StridedView<Scalar>& view, const RowPlan& plan) {
   Shape shape{plan.rotary_dims};
   for (int axis = 1; axis < view.shape.rank(); ++axis) shape.push_back(view.shape[axis]);
-  return {view.data == nullptr || shape.size() == 0 ? view.data : view.data + plan.offset, shape,
-          view.strides};
+  const bool has_elements = view.data != nullptr && shape.size() != 0;
+  return {has_elements ? view.data + plan.offset * view.feature_stride : view.data, shape,
+          view.strides, view.feature_stride};
 }
 
 template <class X, class TableScalar>
@@ -172,8 +177,8 @@ void rotate_tangent(const StridedView<Y>& y, const StridedView<X>& x,
   if (x.shape != y.shape)
     fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
   // Of whole rows: what is outside the windows is written too.
-  check_strides(y.shape, y.strides);
-  check_strides(x.shape, x.strides, SharedElements::allowed);
+  check_strides(y);
+  check_strides(x, SharedElements::allowed);
   if (x.shape.size() > 0 && x.data != nullptr && y.data != nullptr) {
     refuse_view_overlap(x, y);
     refuse_table_overlap(tangent.view(), y);
@@ -184,8 +189,7 @@ void rotate_tangent(const StridedView<Y>& y, const StridedView<X>& x,
   const Walk walk = make_walk(y.shape.outer(), y.strides, y.strides, Strides{});
   for (Index row = 0; row < walk.rows; ++row) {
     Y* begin = y.data + place_of_row(walk, row).y;
-    std::fill(begin, begin + plan.offset, converted<Y>(0.0));
-    std::fill(begin + plan.offset + plan.rotary_dims, begin + plan.row_length, converted<Y>(0.0));
+    for_each_outside(plan, [&](Index d) { begin[d * y.feature_stride] = converted<Y>(0.0); });
   }
 }
 
@@ -197,13 +201,15 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
   const auto& entries = tangent.view();
   const RowPlan plan = window_plan(x, entries, pairing);
   if (x.shape != dx.shape) fail("dx must have x's shape " + x.shape.text(), dx.shape.text());
-  check_strides(x.shape, x.strides, SharedElements::allowed);
-  check_table_broadcasts(x.shape.outer(), entries.outer);
+  check_strides(x, SharedElements::allowed);
+  check_table_broadcasts(x.shape.outer(), entries.outer,
+                         features_behind(x.feature_stride == 1 ? 0 : 1),
+                         features_behind(entries.feature_axis));
   if (x.shape.size() > 0) {
     if (x.data == nullptr) fail("a strided view must have data, got a null pointer");
     const Stretch read = stretch_of(x);
     if (dy.shape == x.shape && dy.data != nullptr) {
-      check_strides(dy.shape, dy.strides);
+      check_strides(dy);
       if (overlap(read, stretch_of(dy)))
         fail("dy must not overlap x, which is read after dy is written");
       refuse_table_overlap(entries, dy);
@@ -214,12 +220,27 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(turning.cos)>>;
   static_assert(std::is_same_v<ResultScalar<DXScalar, TableScalar>, Y>,
                 "[rope] the destination cannot hold the result's scalar");
-  const CheckedRotation of_dx = checked_rotation(dy, dx, turning, pairing, Direction::forward);
+  CheckedRotation of_dx;
+  check_rotation(of_dx, dy, dx, turning, pairing, Direction::forward);
   if (x.shape.size() == 0) return;
 
   const Shape outer = x.shape.outer();
-  const Walk of_x =
-      make_walk(outer, x.strides, dy.strides, table_strides(entries.width, entries.outer));
+  const TableSteps steps = table_steps(entries.width, entries.outer, entries.feature_axis);
+  if (!of_dx.is_of_rows() || x.feature_stride != 1 || of_dx.features.table != 1 ||
+      steps.entry != 1) {
+    return run_jvp_apart(
+        ApartJvp<XScalar, DXScalar, Y, TableScalar, Scalar>{
+            {x.data, x.strides, x.feature_stride},
+            {dx.data, dx.strides, dx.feature_stride},
+            {dy.data, dy.strides, dy.feature_stride},
+            plan,
+            of_dx.plan,
+            outer,
+            turning,
+            entries},
+        device);
+  }
+  const Walk of_x = make_walk(outer, x.strides, dy.strides, steps.outer);
   run_jvp(
       CheckedJvp<XScalar, DXScalar, Y, TableScalar, Scalar>{
           x.data, dx.data, dy.data, plan, of_dx.plan, of_x, of_dx.walk, turning, entries,
@@ -260,8 +281,11 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
 template <class Y, class X, class Scalar>
 void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, Pairing pairing,
                        Direction direction = Direction::forward, const Device& device = Device()) {
-  detail::rotate_tangent(detail::written_rows_of(std::forward<Y>(y)), detail::rows_of(x), tangent,
-                         pairing, direction, device);
+  const TableView<Scalar> entries = tangent.view();
+  detail::along_feature_axis(x, entries.width, entries.outer, pairing, [&] {
+    detail::rotate_tangent(detail::written_rows_of(std::forward<Y>(y), pairing),
+                           detail::rows_of(x, pairing), tangent, pairing, direction, device);
+  });
 }
 
 /// Writes the derivative of rotate(x, table, pairing) along a direction of x and the table to dy,
@@ -290,8 +314,11 @@ void rotate_tangent_to(Y&& y, const X& x, const TangentTable<Scalar>& tangent, P
 template <class Y, class X, class DX, class Table, class Scalar>
 void jvp_to(Y&& dy, const X& x, const DX& dx, const Table& table,
             const TangentTable<Scalar>& tangent, Pairing pairing, const Device& device = Device()) {
-  detail::jvp(detail::written_rows_of(std::forward<Y>(dy)), detail::rows_of(x), detail::rows_of(dx),
-              table, tangent, pairing, device);
+  const TableView<Scalar> entries = tangent.view();
+  detail::along_feature_axis(x, entries.width, entries.outer, pairing, [&] {
+    detail::jvp(detail::written_rows_of(std::forward<Y>(dy), pairing), detail::rows_of(x, pairing),
+                detail::rows_of(dx, pairing), table, tangent, pairing, device);
+  });
 }
 
 }  // namespace eigen_rope

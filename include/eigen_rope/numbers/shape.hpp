@@ -50,6 +50,7 @@ class EIGEN_ROPE_API Shape {
   Index operator[](int axis) const {
     return axis < rank_ ? extents_[static_cast<std::size_t>(axis)] : 1;
   }
+  const Index* begin() const { return extents_.data(); }  ///< Returns where the extents begin.
   /// Appends an axis outside all others.
   ///
   /// - Errors:   eigen_rope::Error under the conditions of the constructor.

@@ -105,7 +105,8 @@ EIGEN_ROPE_API void require_placed(const Shape& k, const Positions& positions,
 /// The pairing of rows that were rotated with `pairing`: where the members of pairs lie now.
 inline Pairing pairing_of_rotated(Pairing pairing, Index head_size) {
   if (pairing.kind() != PairKind::interleaved_to_split_half) return pairing;
-  const Pairing rotated = split_half.with_offset(pairing.offset());
+  Pairing rotated = split_half.with_offset(pairing.offset());
+  if (pairing.axis()) rotated = rotated.along(*pairing.axis());
   if (pairing.offset() < 0 || pairing.offset() > head_size)
     return rotated;  // refused where it is used
   return rotated.with_rotary_dims(pairing.rotary_dims(head_size));
@@ -169,8 +170,9 @@ template <class Scalar>
 void rerotate(const StridedView<Scalar>& k, const Placement& from, const Placement& to,
               Pairing pairing, const Layout& layout = Layout::bsnd(),
               const Device& device = Device()) {
-  rotate_inplace(k, detail::checked_rerotation<Scalar>(k.shape, from, to, layout),
-                 detail::pairing_of_rotated(pairing, k.shape[0]), Direction::forward, device);
+  const Shape shape = detail::features_first(k, pairing).shape;
+  rotate_inplace(k, detail::checked_rerotation<Scalar>(shape, from, to, layout),
+                 detail::pairing_of_rotated(pairing, shape[0]), Direction::forward, device);
 }
 
 /// Moves the keys of a whole Eigen::Tensor or TensorMap from one placement to another, in place.
@@ -186,8 +188,10 @@ template <class K, class Device = Eigen::DefaultDevice>
 void rerotate(Eigen::TensorBase<K, Eigen::WriteAccessors>& k, const Placement& from,
               const Placement& to, Pairing pairing, const Layout& layout = Layout::bsnd(),
               const Device& device = Device()) {
-  const Shape shape =
-      detail::shape_of<Eigen::internal::traits<K>::Layout>(static_cast<const K&>(k).dimensions());
+  constexpr int order = Eigen::internal::traits<K>::Layout;
+  Shape shape = detail::shape_of<order>(static_cast<const K&>(k).dimensions());
+  shape = detail::features_first(
+      shape, detail::feature_place(pairing, shape.rank(), detail::order_of_layout<order>));
   rotate_inplace(k, detail::checked_rerotation<typename K::Scalar>(shape, from, to, layout),
                  detail::pairing_of_rotated(pairing, shape[0]), Direction::forward, device);
 }

@@ -8,9 +8,10 @@
 //
 //   y_A = c_A x_a - s_A x_b     y_B = c_B x_b + s_B x_a
 //
-// x is any Eigen Tensor expression of rank 1 to 8 whose feature axis is the fastest one: the first
-// in ColMajor, the last in RowMajor. The result has x's shape. Elements outside the pairing's
-// window are copied bit for bit. How a table broadcasts is described in rows/table.hpp.
+// x is any Eigen Tensor expression of rank 1 to 8. Its feature axis is the fastest (the first in
+// ColMajor, the last in RowMajor) unless Pairing::along() names another. The result has x's shape.
+// Elements outside the pairing's window are copied bit for bit. How a table broadcasts is described
+// in rows/table.hpp.
 //
 // A direct assignment (`y = rotate(x, ...)`, also to `y.device(pool)`) runs the compiled row kernel
 // straight into y. Inside a larger expression the kernel writes either the rows of each block that
@@ -45,12 +46,14 @@ namespace eigen_rope {
 /// y.device(pool) = er::rotate(q, cache, er::interleaved);  // on the threads of a device
 /// \endcode
 ///
-/// \param x        an expression of shape [D, ...], the feature axis fastest; its scalar is float,
-///                 double, long double, Eigen::half, Eigen::bfloat16 or a differentiable one
+/// \param x        an expression of shape [D, ...], the feature axis fastest unless the pairing
+///                 names it; its scalar is float, double, long double, Eigen::half,
+///                 Eigen::bfloat16 or a differentiable one
 /// \param table    a Cache, a TableView or anything else with a view(); must outlive the
 ///                 evaluation. Its scalar may differ from x's: the arithmetic is done in the wider
 ///                 of the two, at least float, and rounded to x's scalar once
-/// \param pairing  which elements form a pair, and the window of each row that is rotated
+/// \param pairing  which elements form a pair, the window of each row that is rotated, and the axis
+///                 of x that rows lie along
 ///
 /// - Errors:   eigen_rope::Error if the window does not fit D, if the table does not fit x, if a
 ///             table or TensorMap with elements has no data, or if EIGEN_ROPE_KERNEL_TARGET or
@@ -147,10 +150,10 @@ auto rotate_inverse(const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& y, con
 /// Makes a table from two tensors, the cosines and the sines, without copying them.
 ///
 /// The tensors have the same shape and must outlive the view. Their feature axis is the fastest
-/// one, as that of x. It has one entry per pair (half width) or one per rotated element, in the
-/// order of the elements of y (full width). Hugging Face's cos and sin have the form cat(f, f),
-/// which as a full-width table is right for split-half pairs only; Cache::from_halves() turns them
-/// into a table for every pairing.
+/// one, whichever axis of x has its features. It has one entry per pair (half width) or one per
+/// rotated element, in the order of the elements of y (full width). Hugging Face's cos and sin have
+/// the form cat(f, f), which as a full-width table is right for split-half pairs only;
+/// Cache::from_halves() turns them into a table for every pairing.
 ///
 /// \code{.cpp}
 /// Eigen::Tensor<float, 3> cos(D / 2, 1, tokens), sin(D / 2, 1, tokens);

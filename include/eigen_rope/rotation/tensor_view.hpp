@@ -81,7 +81,10 @@ void strided_view(const Eigen::Tensor<Scalar, rank, options, TensorIndex>&&) = d
 namespace detail {
 
 /// Views whole tensors and maps; of a temporary Tensor the view is a constant one.
+template <int layout>
 struct RowsOfEigen {
+  static constexpr IndexOrder order = order_of_layout<layout>;
+  static constexpr bool may_be_ambiguous = true;
   template <class T>
   static auto view(T&& tensor) {
     return strided_view(
@@ -90,10 +93,12 @@ struct RowsOfEigen {
 };
 
 template <class Scalar, int rank, int options, class TensorIndex>
-struct RowsOf<Eigen::Tensor<Scalar, rank, options, TensorIndex>> : RowsOfEigen {};
+struct RowsOf<Eigen::Tensor<Scalar, rank, options, TensorIndex>> : RowsOfEigen<layout_of<options>> {
+};
 
 template <class Plain, int options, template <class> class Pointer>
-struct RowsOf<Eigen::TensorMap<Plain, options, Pointer>> : RowsOfEigen {};
+struct RowsOf<Eigen::TensorMap<Plain, options, Pointer>>
+    : RowsOfEigen<Eigen::TensorMap<Plain, options, Pointer>::Layout> {};
 
 }  // namespace detail
 }  // namespace eigen_rope

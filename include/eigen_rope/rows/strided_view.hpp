@@ -3,10 +3,13 @@
 // Rows that lie anywhere in memory: q inside a fused QKV buffer, a permuted tensor, every other
 // token.
 //
-// Element (d, i_1, i_2, ...) lies at data[d + i_1 * strides[0] + i_2 * strides[1] + ...], with
-// strides in elements. The feature axis is always dense and has no stride of its own. Eigen offers
-// no raw pointer for such a piece of a tensor, since its slice is an expression, so the functions
-// of rotate_strided.hpp take this view. It does not own its memory.
+// Element (d, i_1, i_2, ...) lies at
+//
+//   data[d * feature_stride + i_1 * strides[0] + i_2 * strides[1] + ...]
+//
+// with strides in elements. Eigen offers no raw pointer for such a piece of a tensor, since its
+// slice is an expression, so the functions of rotate_strided.hpp take this view. It does not own
+// its memory.
 #pragma once
 
 #include "eigen_rope/numbers/export.hpp"
@@ -18,7 +21,9 @@ namespace eigen_rope {
 
 /// A view of rows that lie at regular distances in memory, which it does not own.
 ///
-///     element (d, i_1, i_2, ...) = data[d + i_1 * strides[0] + i_2 * strides[1] + ...]
+///     element (d, i_1, ...) = data[d * feature_stride + i_1 * strides[0] + ...]
+///
+/// Axis 0 holds the features, unless Pairing::along() names another axis of the view.
 ///
 /// \code{.cpp}
 /// // The keys of a fused buffer [D, heads of q, k and v, tokens]:
@@ -37,8 +42,10 @@ template <class Scalar>
 struct StridedView {
   Scalar* data = nullptr;  ///< The address of element (0, 0, ...).
   Shape shape{};           ///< The extents, the feature axis first.
-  /// The distance of neighbours along each axis outside the feature axis, in elements; of any sign.
+  /// The distance of neighbours along each axis but axis 0, in elements; of any sign.
   Strides strides{};
+  /// The distance of neighbours along axis 0, in elements; of any sign, but not 0.
+  Index feature_stride = 1;
 };
 
 namespace detail {
@@ -52,14 +59,21 @@ enum class SharedElements { refused, allowed };
 ///
 /// - Errors:   eigen_rope::Error.
 EIGEN_ROPE_API void check_strides(const Shape& shape, const Strides& strides,
-                                  SharedElements shared = SharedElements::refused);
+                                  SharedElements shared = SharedElements::refused,
+                                  Index feature_stride = 1);
+
+template <class Scalar>
+void check_strides(const StridedView<Scalar>& view,
+                   SharedElements shared = SharedElements::refused) {
+  check_strides(view.shape, view.strides, shared, view.feature_stride);
+}
 
 /// First and last element a view touches, relative to its data. The shape must not be empty.
 struct Span {
   Index first;
   Index last;
 };
-EIGEN_ROPE_API Span span_of(const Shape& shape, const Strides& strides);
+EIGEN_ROPE_API Span span_of(const Shape& shape, const Strides& strides, Index feature_stride = 1);
 
 /// Throws eigen_rope::Error for a span that leads out of the address space.
 [[noreturn]] EIGEN_ROPE_API void fail_beyond_memory(const Span& span);

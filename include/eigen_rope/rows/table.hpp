@@ -6,6 +6,8 @@
 // that one table serves [D, H, S] and [D, H, S, B]. Each outer axis has x's extent or 1, which
 // broadcasts. The feature axis has one entry per pair (half width) or one per rotated element (full
 // width, the form of Ascend's operator, in which the members of a pair may have different entries).
+// Entries of a row lie next to each other, or, where x has its features on a slower axis, behind
+// the outer axes that are faster. A table of the first kind serves features on any axis.
 //
 // Hugging Face's full-width form, cat(f, f), is right for split-half pairs only; Cache::from_halves
 // turns it into a table for every pairing. cos and sin already carry the attention factor m. The
@@ -35,9 +37,9 @@ enum class Determinants { unknown, nonzero };
 ///
 ///     cos[k, ...] = m cos(t_k)     sin[k, ...] = m sin(t_k)
 ///
-/// Both arrays are dense, have width * outer.size() entries, the width fastest, and must outlive
-/// every expression made from the view. The rotations take as a table anything with a member
-/// function view() that returns one of these.
+/// Both arrays are dense, have width * outer.size() entries, and must outlive every expression made
+/// from the view. The width is fastest, or slower than the first `feature_axis` outer axes. The
+/// rotations take as a table anything with a member function view() that returns one of these.
 ///
 /// \code{.cpp}
 /// std::vector<float> cosines(D / 2, 0.6f), sines(D / 2, 0.8f);  // one row, for all tokens
@@ -64,6 +66,9 @@ struct TableView {
   /// Whether c_A c_B + s_A s_B is known not to be 0 anywhere. Caches set it; where it is unknown,
   /// rotate_inverse() reads the table first to find out.
   detail::Determinants determinants = detail::Determinants::unknown;
+  /// How many outer axes are faster than the entries of a row; 0 where these lie next to each
+  /// other.
+  int feature_axis = 0;
 
   /// Returns this view itself, as every class that can stand for a table does.
   const TableView& view() const { return *this; }
@@ -100,6 +105,36 @@ inline Determinants determinants_for(double attention_factor) {
   const double size = std::abs(attention_factor);
   return size >= 0x1p-10 && size <= 0x1p+10 ? Determinants::nonzero : Determinants::unknown;
 }
+
+/// How many rows of a table lie between the entries of one: neighbours of a row's entries are so
+/// far apart.
+inline Index rows_inside(const Shape& outer, int feature_axis) {
+  Index rows = 1;
+  for (int axis = 0; axis < feature_axis; ++axis) rows *= outer[axis];
+  return rows;
+}
+
+/// Where the entries of a table's rows lie, in elements from the first.
+class EntryPlaces {
+ public:
+  EntryPlaces(Index width, const Shape& outer, int feature_axis)
+      : width_(width), inside_(rows_inside(outer, feature_axis)) {}
+  template <class Scalar>
+  explicit EntryPlaces(const TableView<Scalar>& table)
+      : EntryPlaces(table.width, table.outer, table.feature_axis) {}
+
+  /// Of rows counted along the outer axes, fastest first.
+  Index at(Index row, Index entry) const {
+    if (inside_ == 1) return row * width_ + entry;
+    return (row / inside_ * width_ + entry) * inside_ + row % inside_;
+  }
+  /// The distance of a row's neighbouring entries.
+  Index step() const { return inside_; }
+
+ private:
+  Index width_;
+  Index inside_;
+};
 
 /// The number of entries of cos, and of sin.
 ///

@@ -25,6 +25,7 @@
 #include "eigen_rope/numbers/detail/uninitialised.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/rows/detail/move_rows.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope {
@@ -109,8 +110,8 @@ class Cache {
   ///
   /// \param frequencies  the rate of each pair, in radians per token, and m
   /// \param positions    where each token stands
-  /// \param layout       what the axes of x outside the feature axis count; with the default x is
-  ///                     [D, heads, tokens, batch], or [D, heads, tokens]
+  /// \param layout       what the axes of x count; with the default x is [D, heads, tokens, batch],
+  ///                     or [D, heads, tokens]. The entries lie in its order
   ///
   /// - Errors:   eigen_rope::Error if the layout lacks a batch axis the positions need, if a rate
   ///             is larger than 2^40 or a position than 2^63 in size, or if the size does not fit.
@@ -118,7 +119,7 @@ class Cache {
   Cache(const Frequencies& frequencies, const Positions& positions,
         const Layout& layout = Layout::bsnd())
       : Cache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout),
-              frequencies.attention_factor()) {
+              frequencies.attention_factor(), layout.feature_axis()) {
     detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
   }
 
@@ -149,14 +150,15 @@ class Cache {
     if (rates.empty()) detail::fail("the number of rates must be positive", std::int64_t{0});
     const auto pairs = static_cast<Index>(rates.size());
     const Frequencies shape = Frequencies::explicit_rates(std::vector<double>(rates.size(), 0.0));
-    Cache cache(pairs, detail::table_outer(shape, positions, layout), 0);
+    Cache cache(pairs, detail::table_outer(shape, positions, layout), 0, layout.feature_axis());
+    const detail::EntryPlaces entries(cache.view());
     detail::for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
       for (Index k = 0; k < pairs; ++k) {
         const auto position = static_cast<double>(positions.at(positions.axis(k), batch, token));
         const Scalar angle = rates[static_cast<std::size_t>(k)] * position;
         const Scalar c = cos(angle);
         const Scalar s = sin(angle);
-        Scalar* entry = cache.values_.data() + row * pairs + k;
+        Scalar* entry = cache.values_.data() + entries.at(row, k);
         entry[0] = attention_factor * c;
         entry[cache.sin_begin_] = attention_factor * s;
       }
@@ -240,35 +242,42 @@ class Cache {
       detail::fail("the width of a table of two halves must be even and positive",
                    static_cast<std::int64_t>(repeated.width));
     }
-    Cache cache(repeated.width / 2, repeated.outer, 0);
-    cache.copy_first_halves("cos", repeated.cos, cache.values_.data());
-    cache.copy_first_halves("sin", repeated.sin, cache.values_.data() + cache.sin_begin_);
+    Cache cache(repeated.width / 2, repeated.outer, 0, repeated.feature_axis);
+    const detail::EntryPlaces places(repeated);
+    cache.copy_first_halves("cos", repeated.cos, places, cache.values_.data());
+    cache.copy_first_halves("sin", repeated.sin, places, cache.values_.data() + cache.sin_begin_);
     return cache;
   }
 
   /// Returns the whole table, for any function that reads one. It points into this object.
-  TableView<Scalar> view() const { return {cos(), sin(), pairs_, outer_, determinants_}; }
+  TableView<Scalar> view() const {
+    return {cos(), sin(), pairs_, outer_, determinants_, feature_axis_};
+  }
 
   /// Returns the number of pairs, which is the number of entries in a row.
   Index pairs() const { return pairs_; }
   /// Returns the table's extents outside the feature axis, fastest first.
   const Shape& outer() const { return outer_; }
-  /// Returns the cosines times m, pairs() * outer().size() of them, pairs fastest.
+  /// Returns the cosines times m, pairs() * outer().size() of them, pairs fastest unless the layout
+  /// has its feature axis elsewhere.
   const Scalar* cos() const { return values_.data(); }
   /// Returns the sines times m, in the order of cos().
   const Scalar* sin() const { return values_.data() + sin_begin_; }
 
  private:
-  void copy_first_halves(const char* part, const Scalar* repeated, Scalar* to) const {
+  void copy_first_halves(const char* part, const Scalar* repeated,
+                         const detail::EntryPlaces& places, Scalar* to) const {
     const Index rows = outer_.size();
+    const detail::EntryPlaces own(view());
     for (Index row = 0; row < rows; ++row) {
-      const Scalar* first = repeated + row * 2 * pairs_;
       for (Index k = 0; k < pairs_; ++k) {
-        if (!(first[k] == first[pairs_ + k])) {
-          detail::fail_unequal_halves(part, row, k, pairs_, static_cast<double>(first[k]),
-                                      static_cast<double>(first[pairs_ + k]));
+        const Scalar& first = repeated[places.at(row, k)];
+        const Scalar& second = repeated[places.at(row, pairs_ + k)];
+        if (!(first == second)) {
+          detail::fail_unequal_halves(part, row, k, pairs_, static_cast<double>(first),
+                                      static_cast<double>(second));
         }
-        to[row * pairs_ + k] = first[k];
+        to[own.at(row, k)] = first;
       }
     }
   }
@@ -277,9 +286,10 @@ class Cache {
   friend Cache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&,
                                      const Fill&);
 
-  Cache(Index pairs, const Shape& outer, DoubleDouble attention_factor)
+  Cache(Index pairs, const Shape& outer, DoubleDouble attention_factor, int feature_axis = 0)
       : pairs_(pairs),
         outer_(outer),
+        feature_axis_(feature_axis),
         determinants_(detail::determinants_for(attention_factor.high)) {
     constexpr auto bytes = static_cast<std::size_t>(detail::cache_line);
     constexpr Index line = sizeof(Scalar) < bytes ? bytes / sizeof(Scalar) : 1;
@@ -291,6 +301,7 @@ class Cache {
 
   Index pairs_ = 0;
   Shape outer_;
+  int feature_axis_;
   detail::Determinants determinants_;
   // cos, then sin from the next cache line on: one block, because glibc returns two freed ones of
   // the same size to the system, and a table made of fresh pages costs several times its
@@ -306,8 +317,23 @@ template <class Scalar, class Fill>
 Cache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions& positions,
                                  const Layout& layout, const Fill& fill) {
   Cache<Scalar> cache(frequencies.pairs(), table_outer(frequencies, positions, layout),
-                      frequencies.attention_factor());
-  fill(cache.values_.data(), cache.values_.data() + cache.sin_begin_);
+                      frequencies.attention_factor(), layout.feature_axis());
+  const Index inside = rows_inside(cache.outer_, cache.feature_axis_);
+  if (inside == 1 || cache.outer_.size() == 0) {
+    fill(cache.values_.data(), cache.values_.data() + cache.sin_begin_);
+    return cache;
+  }
+  // Rows are made one by one, and moved to where their entries lie apart.
+  UninitialisedVector<Scalar> rows(cache.values_.size());
+  fill(rows.data(), rows.data() + cache.sin_begin_);
+  const Index pairs = cache.pairs_;
+  for (const Index part : {Index{0}, cache.sin_begin_}) {
+    for (Index row = 0; row < cache.outer_.size(); row += inside) {
+      const Index at = part + row * pairs;
+      move_rows(static_cast<const Scalar*>(rows.data()) + at, {pairs, 1}, cache.values_.data() + at,
+                {1, inside}, inside, pairs);
+    }
+  }
   return cache;
 }
 

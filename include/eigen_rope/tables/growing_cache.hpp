@@ -76,7 +76,8 @@ class GrowingCache {
   /// Makes a cache that has no rows yet.
   ///
   /// \param frequencies  the rate of each pair, in radians per token, and m
-  /// \param layout       which axis of x outside the feature axis is the token axis
+  /// \param layout       which axis of x outside the feature axis is the token axis. The entries of
+  ///                     a row lie next to each other in every layout
   /// \param growth       how many rows to form at first, and how many at most
   ///
   /// - Errors:   eigen_rope::Error if a rate is larger than 2^40 in size, first_tokens is less than

@@ -9,91 +9,21 @@
 // Both work on pieces that stay in the second-level cache, so memory is read and written once. A
 // table row is summed by one thread in memory order: the bits depend neither on the number of
 // threads nor on where the tensors lie. What becomes of a row's sums is the caller's: finish(row,
-// sums), where `row` counts in the order of the table's memory. The callers know parameters and
-// results.
+// sums), where `row` counts along the table's outer axes, fastest first. The callers know
+// parameters and results. Rows whose elements lie apart have a pass of their own
+// (backward_apart.hpp).
 #pragma once
 
 #include <algorithm>
-#include <string>
 
-#include "eigen_rope/choices/pairing.hpp"
-#include "eigen_rope/gradients/gradient_options.hpp"
+#include "eigen_rope/gradients/detail/backward_apart.hpp"
+#include "eigen_rope/gradients/detail/backward_pass.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
 #include "eigen_rope/machine/device.hpp"
-#include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
-#include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::detail {
-
-/// What a backward pass reads and writes, checked.
-template <class U, class G>
-struct BackwardPass {
-  RowPlan plan;  // forward
-  GradientsFrom from;
-  const U* u;
-  const G* g;
-  /// nullptr if dx is not wanted.
-  G* dx;
-  Strides u_strides, g_strides, dx_strides;
-  Shape outer;
-};
-
-/// What messages call u.
-inline std::string name_of_u(GradientsFrom from) {
-  return from == GradientsFrom::input ? "x" : "y";
-}
-
-template <class G, class U>
-void refuse_overlap_of_dx(const StridedView<G>& dx, const std::string& name,
-                          const StridedView<U>& other) {
-  if (!same_rows(dx, other) && overlap(stretch_of(dx), stretch_of(other))) {
-    fail("dx must be the same rows as " + name + " or not overlap them");
-  }
-}
-
-/// Checks shapes, strides and overlap. dx is a null pointer where it is not wanted.
-template <class U, class G>
-BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
-    GradientsFrom from, const StridedView<U>& u, const StridedView<G>& g,
-    const StridedView<std::remove_const_t<G>>* dx, Index table_width, const Shape& table_outer,
-    const Pairing& pairing) {
-  BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> pass;
-  if (u.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
-  if (u.shape != g.shape)
-    fail("g must have " + name_of_u(from) + "'s shape " + u.shape.text(), g.shape.text());
-  pass.from = from;
-  check_strides(u.shape, u.strides, SharedElements::allowed);
-  check_strides(g.shape, g.strides, SharedElements::allowed);
-  pass.outer = u.shape.outer();
-  pass.plan = make_row_plan(u.shape[0], table_width, pairing, Direction::forward);
-  check_table_broadcasts(pass.outer, table_outer);
-  pass.u = u.data;
-  pass.g = g.data;
-  pass.dx = nullptr;
-  const bool empty = u.shape.size() == 0;
-  if (!empty && (u.data == nullptr || g.data == nullptr))
-    fail("a strided view must have data, got a null pointer");
-  if (!empty) {
-    pass.u_strides = u.strides;
-    pass.g_strides = g.strides;
-  }
-  (void)stretch_of(u);
-  (void)stretch_of(g);
-  if (dx == nullptr) return pass;
-  if (dx->shape != u.shape)
-    fail("dx must have " + name_of_u(from) + "'s shape " + u.shape.text(), dx->shape.text());
-  check_strides(dx->shape, dx->strides, SharedElements::refused);
-  if (empty) return pass;
-  pass.dx_strides = dx->strides;
-  if (dx->data == nullptr) fail("a strided view must have data, got a null pointer");
-  (void)stretch_of(*dx);
-  refuse_overlap_of_dx(*dx, name_of_u(from), u);
-  refuse_overlap_of_dx(*dx, "g", g);
-  pass.dx = dx->data;
-  return pass;
-}
 
 /// Table rows go together whose rows of g have about so many bytes: they are read twice, from the
 /// second-level cache the second time.
@@ -204,15 +134,12 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
       run.in_step = run.out_step;
     }
   }
+  const EntryPlaces entries(table);
+  if (!pass.is_of_rows() || entries.step() != 1)
+    return run_backward_apart<C>(pass, table, runs, products, sums_wanted, device, finish);
   // Two walks: over the table's rows, and over the rows of x that share one.
-  Shape kept;
-  Shape summed;
-  for (int axis = 0; axis < pass.outer.rank(); ++axis) {
-    const bool broadcast = table.outer[axis] == 1;
-    kept.push_back(broadcast ? 1 : pass.outer[axis]);
-    summed.push_back(broadcast ? pass.outer[axis] : 1);
-  }
-  const Strides table_steps = table_strides(table.width, table.outer);
+  const auto [kept, summed] = TableRowShapes(pass.outer, table.outer);
+  const Strides table_steps = detail::table_steps(table.width, table.outer).outer;
   const BackwardWalks read{make_walk(kept, pass.u_strides, pass.g_strides, table_steps),
                            make_walk(summed, pass.u_strides, pass.g_strides, Strides{})};
   BackwardWalks written{};

@@ -21,6 +21,7 @@
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/rotation/detail/nested.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
+#include "eigen_rope/rotation/detail/placed_rotation.hpp"
 #include "eigen_rope/rows/detail/overlap.hpp"
 
 // Of the one branch in Eigen's loops that is taken once. A compiler that thinks it likelier, or
@@ -136,7 +137,7 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
       }
       const DirectRotation rotation = make_direct(destination);
       device_.parallelForAsync(
-          rotation.walk.rows, eigen_rope::detail::row_cost(bytes_per_row()),
+          rotation.block.rows.rows, eigen_rope::detail::row_cost(bytes_per_row()),
           [rotation](Index begin, Index end) { rotation.rows(begin, end); },
           [done] { done(false); });
     });
@@ -193,7 +194,6 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 
  private:
   using Parameters = typename XprType::Parameters;
-  using OuterAxes = eigen_rope::detail::OuterAxes<NumDims>;
 
   using Nested = eigen_rope::detail::NestedRotation<TensorEvaluator>;
 
@@ -260,50 +260,27 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
                                              size);
   }
 
-  OuterAxes outer_extents() const { return eigen_rope::detail::outer_axes_of<Layout>(dimensions_); }
-  OuterAxes dense_strides() const {
-    return eigen_rope::detail::dense_strides<NumDims>(row_length(), outer_extents());
-  }
-  Index row_length() const {
-    return dimensions_[Layout == static_cast<int>(ColMajor) ? 0 : NumDims - 1];
-  }
   double bytes_per_row() const {
-    return static_cast<double>(row_length()) * (sizeof(XScalar) + sizeof(Scalar));
+    return static_cast<double>(parameters_.plan.row_length) * (sizeof(XScalar) + sizeof(Scalar));
   }
 
   /// From the raw data of x to the destination, both dense.
-  struct DirectRotation {
-    eigen_rope::detail::RowPlan plan;
-    const XScalar* x;
-    Scalar* y;
-    const TableScalar* cos;
-    const TableScalar* sin;
-    eigen_rope::detail::Walk walk;
-
-    void rows(Index begin, Index end) const {
-      eigen_rope::detail::rotate_walk(plan, walk, x, y, cos, sin, begin, end);
-    }
-  };
+  using DirectRotation = eigen_rope::detail::PlacedRotation<XScalar, TableScalar, Scalar>;
 
   void rotate_to(Scalar* destination) const {
     const DirectRotation rotation = make_direct(destination);
     eigen_rope::Device(device_).for_range(
-        rotation.walk.rows, bytes_per_row(),
+        rotation.block.rows.rows, bytes_per_row(),
         [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
   }
 
   DirectRotation make_direct(Scalar* destination) const {
-    const OuterAxes extents = outer_extents();
-    const OuterAxes dense = dense_strides();
-    DirectRotation rotation{
-        parameters_.plan,
-        raw_x(),
-        destination,
-        parameters_.cos,
-        parameters_.sin,
-        eigen_rope::detail::make_walk<NumDims>(extents, dense, dense, parameters_.table_strides)};
-    const double bytes = static_cast<double>(rotation.walk.rows) * bytes_per_row();
-    rotation.walk.stores = eigen_rope::detail::stores_for(rotation.x, rotation.y, bytes);
+    DirectRotation rotation = eigen_rope::detail::make_placed_rotation(
+        parameters_, eigen_rope::detail::dense_rows<Layout>(dimensions_, parameters_.place),
+        raw_x(), destination);
+    eigen_rope::detail::Walk& rows = rotation.block.rows;
+    const double bytes = static_cast<double>(rows.rows) * bytes_per_row();
+    rows.stores = eigen_rope::detail::stores_for(raw_x(), destination, bytes);
     return rotation;
   }
 

@@ -20,6 +20,7 @@
 
 #include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
+#include "eigen_rope/rotation/detail/placed_rotation.hpp"
 #include "eigen_rope/rotation/detail/temporary.hpp"
 
 namespace eigen_rope::detail {
@@ -84,7 +85,7 @@ class NestedRotation
   const Scalar* elements() {
     const Index size = dimensions_.TotalSize();
     if constexpr (Evaluator::BlockAccess && bool(Argument::BlockAccess)) {
-      if (raw_x_ == nullptr) {
+      if (raw_x_ == nullptr && features_are_fastest()) {
         using Mapper = Eigen::internal::TensorBlockMapper<rank, layout, Index>;
         const Mapper boxes(dimensions_, block_requirements());
         const OuterAxes<rank> strides = dense();
@@ -97,17 +98,14 @@ class NestedRotation
       }
     }
     constexpr Index bytes_of_part = 1 << 20;  // enough to pay for waking a thread
-    const OuterAxes<rank> strides = dense();
-    Walk walk = make_walk<rank>(outer_extents(), strides, strides, parameters_.table_strides);
-    const Index rows = walk.rows;
+    const DenseRows<rank> dense = dense_rows<layout>(dimensions_, parameters_.place);
+    const Index rows = size == 0 ? 0 : size / dense.length;
     const Index rows_of_part =
         bytes_of_part / (row_length() * static_cast<Index>(sizeof(XScalar) + sizeof(Scalar)) + 1) +
         1;
-    const bool in_place = raw_x_ == nullptr;
-    walk.stores = !in_place && outgrows_caches() ? Stores::streaming : Stores::cached;
     return this->make(size, (rows + rows_of_part - 1) / rows_of_part,
-                      [this, &walk, rows, rows_of_part](Scalar* y, Index part) {
-                        rotate_rows_of(walk, y, part * rows_of_part,
+                      [this, &dense, rows, rows_of_part](Scalar* y, Index part) {
+                        rotate_rows_of(dense, y, part * rows_of_part,
                                        std::min(rows, (part + 1) * rows_of_part));
                       });
   }
@@ -166,29 +164,55 @@ class NestedRotation
 
   /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
   /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
-  /// memory. Blocks are raw memory: only scalars without constructors have any.
+  /// memory. Blocks are raw memory: only scalars without constructors have any. Eigen's blocks cut
+  /// rows that do not lie along the fastest axis.
   bool wants_elements(bool is_whole_right_hand_side) const {
-    return !Evaluator::BlockAccess || !(is_whole_right_hand_side || outgrows_caches());
+    return !Evaluator::BlockAccess || !features_are_fastest() ||
+           !(is_whole_right_hand_side || outgrows_caches());
   }
+  bool features_are_fastest() const { return parameters_.place == 0; }
 
   OuterAxes<rank> outer_extents() const { return outer_axes_of<layout>(dimensions_); }
   OuterAxes<rank> dense() const { return dense_strides<rank>(row_length(), outer_extents()); }
-  Index row_length() const {
-    return dimensions_[layout == static_cast<int>(Eigen::ColMajor) ? 0 : rank - 1];
-  }
+  Index row_length() const { return parameters_.plan.row_length; }
   bool outgrows_caches() const {
     return streams(static_cast<std::size_t>(dimensions_.TotalSize()) * sizeof(Scalar));
   }
 
   /// Rows begin..end-1 of the whole result.
-  void rotate_rows_of(const Walk& walk, Scalar* y, Index begin, Index end) const {
+  void rotate_rows_of(const DenseRows<rank>& dense, Scalar* y, Index begin, Index end) const {
     if (raw_x_ != nullptr) {
-      rotate_walk(parameters_.plan, walk, raw_x_, y, parameters_.cos, parameters_.sin, begin, end);
+      auto rotation = make_placed_rotation(parameters_, dense, raw_x_, y);
+      rotation.block.rows.stores = outgrows_caches() ? Stores::streaming : Stores::cached;
+      rotation.rows(begin, end);
     } else {
-      const Index length = row_length();
-      evaluate_argument(begin * length, (end - begin) * length, y + begin * length);
-      rotate_walk(parameters_.plan, walk, static_cast<const Scalar*>(y), y, parameters_.cos,
-                  parameters_.sin, begin, end);
+      const auto rotation =
+          make_placed_rotation(parameters_, dense, static_cast<const Scalar*>(y), y);
+      evaluate_rows(rotation, begin, end);
+      rotation.rows(begin, end);
+    }
+  }
+
+  /// Evaluates rows begin..end-1 of the argument into y.
+  template <class Rotation>
+  void evaluate_rows(const Rotation& rotation, Index begin, Index end) const {
+    const Index length = row_length();
+    Scalar* y = rotation.block.y;
+    if (features_are_fastest())
+      return evaluate_argument(begin * length, (end - begin) * length, y + begin * length);
+    while (begin < end) {
+      const RowPlace at = place_of_row(rotation.block.rows, begin);
+      const Index lanes = std::min(end - begin, even_rows(rotation.block.rows, begin));
+      const bool next_to_each_other = first_level(rotation.block.rows).y == 1;
+      for (Index d = 0; d < length; ++d) {
+        const Index from = at.y + d * rotation.block.features.y;
+        const Index together = next_to_each_other ? lanes : 1;
+        for (Index lane = 0; lane < lanes; lane += together) {
+          const Index index = from + lane * first_level(rotation.block.rows).y;
+          evaluate_argument(index, together, y + index);
+        }
+      }
+      begin += lanes;
     }
   }
 

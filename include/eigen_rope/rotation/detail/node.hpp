@@ -7,14 +7,17 @@
 // an evaluator twice for every assignment, so evaluators only read what is decided here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 #include <utility>
 
+#include "eigen_rope/choices/default_axis.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/detail/tensor.hpp"
 #include "eigen_rope/rows/detail/determinant.hpp"
+#include "eigen_rope/rows/detail/feature_axis.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
@@ -36,16 +39,25 @@ struct NodeParameters {
   const TableScalar* sin;
   /// Entries of either.
   Index table_size;
+  /// Of the axes outside the feature axis.
   OuterAxes<rank> table_strides;
+  /// The distance of the entries of one row.
+  Index entry_step;
+  /// How many axes are faster than the feature axis.
+  int place;
 };
 
 /// \param x  extents, the feature axis first
+/// x has its features in front.
 template <class TableScalar, std::size_t rank>
-NodeParameters<TableScalar, static_cast<int>(rank)> make_parameters(
-    const std::array<Index, rank>& x, const TableView<TableScalar>& table, const Pairing& pairing,
-    Direction direction) {
-  NodeParameters<TableScalar, static_cast<int>(rank)> parameters{
-      make_row_plan(x[0], table.width, pairing, direction), table.cos, table.sin, 0, {}};
+void fill_parameters(NodeParameters<TableScalar, static_cast<int>(rank)>& parameters,
+                     const std::array<Index, rank>& x, const TableView<TableScalar>& table,
+                     const Pairing& pairing, Direction direction, int place) {
+  parameters.plan = make_row_plan(x[0], table.width, pairing, direction);
+  parameters.cos = table.cos;
+  parameters.sin = table.sin;
+  parameters.entry_step = 1;
+  parameters.place = place;
   auto stride =
       static_cast<std::size_t>(table.width);  // unsigned: the table's size is checked below
   bool broadcasts = table.outer.rank() < static_cast<int>(rank);
@@ -58,10 +70,42 @@ NodeParameters<TableScalar, static_cast<int>(rank)> make_parameters(
   if (!broadcasts) {
     Shape outer;
     for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(x[axis]);
-    check_table_broadcasts(outer, table.outer);
+    check_table_broadcasts(outer, table.outer, features_behind(place),
+                           features_behind(table.feature_axis));
   }
   parameters.table_size = checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(parameters.plan, table);
+}
+
+/// Where an x that has its features on another axis than the fastest, or a table that has, lies.
+template <class TableScalar, int rank>
+void place_features(NodeParameters<TableScalar, rank>& parameters,
+                    const TableView<TableScalar>& table, const Shape& x_outer, int place) {
+  const TableSteps steps = table_steps(table.width, table.outer, table.feature_axis);
+  if (place == 0) require_entries_in_rows(x_outer, table.outer, table.feature_axis);
+  parameters.entry_step = steps.entry;
+  for (std::size_t axis = 0; axis + 1 < static_cast<std::size_t>(rank); ++axis)
+    parameters.table_strides[axis] = steps.outer[axis];
+}
+
+template <class TableScalar, std::size_t rank>
+NodeParameters<TableScalar, static_cast<int>(rank)> parameters_of(
+    const std::array<Index, rank>& x, const TableView<TableScalar>& table, const Pairing& pairing,
+    Direction direction, IndexOrder order) {
+  const int place = feature_place(pairing, static_cast<int>(rank), order);
+  std::array<Index, rank> moved = x;
+  std::rotate(moved.begin(), moved.begin() + place, moved.begin() + place + 1);
+  NodeParameters<TableScalar, static_cast<int>(rank)> parameters;
+  const AxisContext context{x.data(), static_cast<int>(rank), table.width, &table.outer, &pairing,
+                            order};
+  naming_other_axes(context, [&] {
+    fill_parameters(parameters, moved, table, pairing, direction, place);
+    if (place == 0 && table.feature_axis == 0) return;
+    Shape outer;
+    for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(moved[axis]);
+    place_features(parameters, table, outer, place);
+  });
+  if (rank > 1 && default_axis() != DefaultAxis::fastest) refuse_ambiguous_axis(context);
   return parameters;
 }
 
@@ -140,7 +184,9 @@ class RotateOp
 
   RotateOp(const XExpression& x, const TableView<TableScalar>& table, const Pairing& pairing,
            Direction direction)
-      : x_(x), parameters_(detail::make_parameters(extents_of(x), table, pairing, direction)) {
+      : x_(x),
+        parameters_(detail::parameters_of(extents_of(x), table, pairing, direction,
+                                          detail::order_of_layout<Traits::Layout>)) {
     detail::require_data(x);
   }
 

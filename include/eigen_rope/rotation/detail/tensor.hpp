@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/detail/feature_axis.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
 namespace eigen_rope::detail {
@@ -33,7 +34,13 @@ template <int options>
 inline constexpr int layout_of = (options & Eigen::RowMajor) != 0 ? Eigen::RowMajor
                                                                   : Eigen::ColMajor;
 
-/// Extents of an Eigen tensor with the feature axis first, whatever its layout.
+/// In which order the indices of such a tensor count its axes.
+template <int layout>
+inline constexpr IndexOrder order_of_layout = layout == static_cast<int>(Eigen::ColMajor)
+                                                  ? IndexOrder::fastest_first
+                                                  : IndexOrder::slowest_first;
+
+/// Extents of an Eigen tensor with the fastest axis first, whatever its layout.
 template <int layout, class Dimensions,
           int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
 std::array<Index, static_cast<std::size_t>(rank)> extents_of(const Dimensions& dimensions) {
@@ -54,16 +61,25 @@ Shape shape_of(const Dimensions& dimensions) {
   return shape;
 }
 
-/// The outer ones of them, fastest first; of strides likewise.
+/// All of them but the one at `place`, fastest first; of strides likewise.
 template <int layout, class Dimensions,
           int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
-OuterAxes<rank> outer_axes_of(const Dimensions& dimensions) {
+OuterAxes<rank> outer_axes_of(const Dimensions& dimensions, int place = 0) {
   OuterAxes<rank> outer{};
-  for (int axis = 1; axis < rank; ++axis) {
-    outer[static_cast<std::size_t>(axis - 1)] = static_cast<Index>(dimensions[AxisNumber{
-        layout == static_cast<int>(Eigen::ColMajor) ? axis : rank - 1 - axis}]);
+  for (int axis = 0; axis + 1 < rank; ++axis) {
+    const int from = place == 0 || axis >= place ? axis + 1 : axis;
+    outer[static_cast<std::size_t>(axis)] = static_cast<Index>(dimensions[AxisNumber{
+        layout == static_cast<int>(Eigen::ColMajor) ? from : rank - 1 - from}]);
   }
   return outer;
+}
+
+/// The one at `place`.
+template <int layout, class Dimensions,
+          int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
+Index axis_of(const Dimensions& dimensions, int place) {
+  return static_cast<Index>(dimensions[AxisNumber{
+      layout == static_cast<int>(Eigen::ColMajor) ? place : rank - 1 - place}]);
 }
 
 #ifdef EIGEN_USE_THREADS

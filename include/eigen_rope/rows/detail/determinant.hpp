@@ -53,13 +53,14 @@ void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table
   using C = Widened<TableScalar>;
   const Runs runs = runs_of(plan);
   const Index rows = table.outer.size();
+  const EntryPlaces places(table);
   for (Index row = 0; row < rows; ++row) {
-    const TableScalar* cos = table.cos + row * table.width;
-    const TableScalar* sin = table.sin + row * table.width;
+    const TableScalar* cos = table.cos + places.at(row, 0);
+    const TableScalar* sin = table.sin + places.at(row, 0);
     for (const Run& run : runs) {
       for (Index k = 0; k < run.count; ++k) {
-        const Index a = run.table_a + k * run.table_step;
-        const Index b = run.table_b + k * run.table_step;
+        const Index a = (run.table_a + k * run.table_step) * places.step();
+        const Index b = (run.table_b + k * run.table_step) * places.step();
         const C determinant = rounded_sum_of_products(converted<C>(cos[a]), converted<C>(cos[b]),
                                                       converted<C>(sin[a]), converted<C>(sin[b]));
         if (is_zero(determinant))

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "eigen_rope/choices/default_axis.hpp"
+#include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
 namespace eigen_rope::detail {
@@ -19,6 +21,9 @@ struct RowsOf;
 
 template <class Scalar>
 struct RowsOf<StridedView<Scalar>> {
+  static constexpr IndexOrder order = IndexOrder::fastest_first;
+  /// The features of a view are on axis 0 by definition.
+  static constexpr bool may_be_ambiguous = false;
   static StridedView<Scalar> view(const StridedView<Scalar>& rows) { return rows; }
 };
 
@@ -42,6 +47,18 @@ auto rows_of(T&& rows) {
   }
 }
 
+/// Those rows, with the features in front.
+template <class T>
+auto rows_of(T&& rows, const Pairing& pairing) {
+  auto view = rows_of(std::forward<T>(rows));
+  if constexpr (has_rows<T>) {
+    constexpr IndexOrder order = RowsOf<std::decay_t<T>>::order;
+    return features_first(view, feature_place(pairing, view.shape.rank(), order));
+  } else {
+    return view;
+  }
+}
+
 /// The scalar of the rows.
 template <class T>
 using RowScalar =
@@ -58,6 +75,36 @@ StridedView<RowScalar<T>> written_rows_of(T&& rows) {
     return view;
   } else {
     return {};
+  }
+}
+
+/// Those rows, with the features in front.
+template <class T>
+StridedView<RowScalar<T>> written_rows_of(T&& rows, const Pairing& pairing) {
+  const auto view = written_rows_of(std::forward<T>(rows));
+  if constexpr (has_rows<T>) {
+    constexpr IndexOrder order = RowsOf<std::decay_t<T>>::order;
+    return features_first(view, feature_place(pairing, view.shape.rank(), order));
+  } else {
+    return view;
+  }
+}
+
+/// Calls compute() of these rows and a table of these extents. An error of rows that would fit the
+/// table along another axis names that axis, and an axis that must be named is asked for.
+template <class T, class Compute>
+void along_feature_axis([[maybe_unused]] const T& rows, [[maybe_unused]] Index table_width,
+                        [[maybe_unused]] const Shape& table_outer,
+                        [[maybe_unused]] const Pairing& pairing, const Compute& compute) {
+  if constexpr (has_rows<const T&>) {
+    using Rows = RowsOf<std::decay_t<T>>;
+    const Shape shape = rows_of(rows).shape;
+    const AxisContext context = axis_context(shape, table_width, table_outer, pairing, Rows::order);
+    if (Rows::may_be_ambiguous && default_axis() != DefaultAxis::fastest)
+      refuse_ambiguous_axis(context);
+    naming_other_axes(context, compute);
+  } else {
+    compute();
   }
 }
 

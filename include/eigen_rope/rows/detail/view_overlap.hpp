@@ -40,7 +40,8 @@ inline Stretch stretch_of(const void* data, std::size_t size, const Span& span) 
 template <class Scalar>
 Stretch stretch_of(const StridedView<Scalar>& view) {
   if (view.shape.size() == 0) return {};
-  return stretch_of(view.data, sizeof(Scalar), span_of(view.shape, view.strides));
+  return stretch_of(view.data, sizeof(Scalar),
+                    span_of(view.shape, view.strides, view.feature_stride));
 }
 
 template <class Scalar>
@@ -57,7 +58,7 @@ inline bool overlap(const Stretch& a, const Stretch& b) {
 template <class A, class B>
 bool same_rows(const StridedView<A>& a, const StridedView<B>& b) {
   return static_cast<const void*>(a.data) == static_cast<const void*>(b.data) &&
-         sizeof(A) == sizeof(B) && a.strides == b.strides;
+         sizeof(A) == sizeof(B) && a.strides == b.strides && a.feature_stride == b.feature_stride;
 }
 
 }  // namespace eigen_rope::detail

@@ -29,12 +29,30 @@ struct Walk {
 /// The strides of a dense tensor with rows of `row_length`.
 EIGEN_ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
 
-/// Throws eigen_rope::Error unless each outer axis of the table equals x's or is 1.
-EIGEN_ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer);
+/// Where x, or a table, has its features.
+enum class FeaturesOn { fastest_axis, slower_axis };
 
-/// The strides of a dense table with rows of `width`; 0 on the axes it broadcasts along, those
-/// beyond its rank included.
-EIGEN_ROPE_API Strides table_strides(Index width, const Shape& table_outer);
+/// Throws eigen_rope::Error unless each outer axis of the table equals x's or is 1. The message
+/// names layouts with the features where they are.
+EIGEN_ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer,
+                                           FeaturesOn of_x = FeaturesOn::fastest_axis,
+                                           FeaturesOn of_table = FeaturesOn::fastest_axis);
+
+inline FeaturesOn features_behind(int axes) {
+  return axes == 0 ? FeaturesOn::fastest_axis : FeaturesOn::slower_axis;
+}
+
+/// Where the entries of a dense table lie.
+struct TableSteps {
+  Index entry;    ///< The distance of neighbours in a row.
+  Strides outer;  ///< 0 on the axes it broadcasts along, those beyond its rank included.
+};
+EIGEN_ROPE_API TableSteps table_steps(Index width, const Shape& table_outer, int feature_axis = 0);
+
+/// Throws eigen_rope::Error unless the entries of a row lie next to each other, as rows whose
+/// elements do need them.
+EIGEN_ROPE_API void require_entries_in_rows(const Shape& x_outer, const Shape& table_outer,
+                                            int feature_axis);
 
 /// Merged levels for rows with these outer extents and strides.
 EIGEN_ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Strides& y,
@@ -48,6 +66,13 @@ using OuterAxes = std::array<Index, static_cast<std::size_t>(rank >= 2 ? rank - 
 /// The same for `axes` outer axes.
 EIGEN_ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y,
                               const Index* table);
+
+/// Levels for rows whose elements lie apart: first the axis along which neighbours lie next to each
+/// other in x and y, or in one of them, then the others in the order in which y lies in memory.
+EIGEN_ROPE_API Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index* y,
+                                   const Index* table);
+EIGEN_ROPE_API Walk make_lane_walk(const Shape& outer, const Strides& x, const Strides& y,
+                                   const Strides& table);
 
 template <int rank>
 Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y,

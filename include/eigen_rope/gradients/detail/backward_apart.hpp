@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backward pass over rows whose elements lie apart: a few table rows at a time, with all rows
+// that share them, are copied to where elements lie next to each other (rows/detail/row_tiles.hpp).
+//
+// Sums and dx are those of backward.hpp for such rows, bit for bit: each table row is summed by one
+// thread, in the order of the axes.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "eigen_rope/gradients/detail/backward_pass.hpp"
+#include "eigen_rope/kernels/detail/pair_sums.hpp"
+#include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/rows/detail/row_tiles.hpp"
+#include "eigen_rope/rows/table.hpp"
+
+namespace eigen_rope::detail {
+
+template <class U, class G, class TableScalar, class C>
+class ApartBackward {
+ public:
+  ApartBackward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
+                const Runs& runs, Products products, bool sums_wanted)
+      : pass_(pass),
+        runs_(runs),
+        sums_wanted_(sums_wanted),
+        shapes_(pass.outer, table.outer),
+        row_numbers_(table_steps(1, table.outer).outer),
+        table_rows_(shapes_.kept, pass.g_strides),
+        sharing_(shapes_.summed.size()),
+        sharing_at_once_(std::max<Index>(1, std::min(most_bytes / row_bytes(), sharing_))),
+        rows_at_once_(std::clamp<Index>(most_bytes / (row_bytes() * sharing_at_once_), 1, 64)),
+        sums_(static_cast<std::size_t>(rows_at_once_),
+              PairSums<C>(sums_wanted ? pass.plan.rotary_dims : 0, products)),
+        entries_(table, pass.dx != nullptr ? rows_at_once_ : 0) {
+    transpose_ = pass.plan;
+    transpose_.direction = Direction::backward;
+    const auto size = static_cast<std::size_t>(sharing_at_once_ * rows_at_once_ * length());
+    u_.resize(sums_wanted ? size : 0);
+    g_.resize(size);
+    dx_.resize(pass.dx != nullptr ? size : 0);
+  }
+
+  /// Rows first..last-1 of the table, in the order of table_rows.
+  template <class Finish>
+  void run(Index first, Index last, const Finish& finish) {
+    table_rows_.visit(first, last, rows_at_once_, [&](const RowNumber& row, Index count) {
+      if (!dx_.empty()) entries_.take(table_rows_, row, count);
+      for (PairSums<C>& sums : sums_) sums.clear();
+      for (Index shared = 0; shared < sharing_; shared += sharing_at_once_)
+        add_and_rotate_rows(row, count, shared, std::min(sharing_at_once_, sharing_ - shared));
+      if (!sums_wanted_) return;
+      const Index at = RowTiles::place(row, row_numbers_);
+      for (Index i = 0; i < count; ++i)
+        finish(at + i * table_rows_.step(row_numbers_), sums_[static_cast<std::size_t>(i)]);
+    });
+  }
+
+ private:
+  static constexpr Index most_bytes = Index{64} * 1024;
+
+  Index length() const { return pass_.plan.row_length; }
+  Index row_bytes() const { return std::max<Index>(1, length() * static_cast<Index>(sizeof(G))); }
+
+  /// The rows that share `count` table rows from `row` on, `sharing` of those from number `shared`
+  /// on for each.
+  void add_and_rotate_rows(const RowNumber& row, Index count, Index shared, Index sharing) {
+    const ApartRows<const U> u{pass_.u, pass_.u_strides, pass_.u_step};
+    const ApartRows<const G> g{pass_.g, pass_.g_strides, pass_.g_step};
+    const Index size = count * length();
+    for (Index i = 0; i < sharing; ++i) {
+      const RowNumber at = row_of(row, shared + i);
+      if (sums_wanted_) take_rows(table_rows_, u, at, count, length(), u_.data() + i * size);
+      take_rows(table_rows_, g, at, count, length(), g_.data() + i * size);
+    }
+    const Index offset = pass_.plan.offset;
+    constexpr RowSteps single{1, 0, 0, 0};
+    for (Index r = 0; sums_wanted_ && r < count; ++r) {
+      const PairRows<U, G> rows{u_.data() + r * length() + offset,
+                                g_.data() + r * length() + offset,
+                                {sharing, size, size, 0},
+                                single};
+      add_pairs(runs_, rows, sums_[static_cast<std::size_t>(r)]);
+    }
+    if (dx_.empty()) return;
+    rotate_rows(transpose_, RowBlock<G, TableScalar>{g_.data(),
+                                                     dx_.data(),
+                                                     entries_.cos(),
+                                                     entries_.sin(),
+                                                     {count, length(), length(), entries_.width()},
+                                                     {sharing, size, size, 0}});
+    const ApartRows<G> dx{pass_.dx, pass_.dx_strides, pass_.dx_step};
+    for (Index i = 0; i < sharing; ++i) {
+      put_rows(table_rows_, dx, row_of(row, shared + i), count, length(),
+               static_cast<const G*>(dx_.data()) + i * size);
+    }
+  }
+
+  /// The row with this number among those that share a table row.
+  RowNumber row_of(RowNumber row, Index number) const {
+    for (int axis = 0; axis < shapes_.summed.rank(); ++axis) {
+      const Index extent = shapes_.summed[axis];
+      if (extent == 1) continue;
+      row[static_cast<std::size_t>(axis)] = number % extent;
+      number /= extent;
+    }
+    return row;
+  }
+
+  const BackwardPass<U, G>& pass_;
+  Runs runs_;
+  bool sums_wanted_;
+  TableRowShapes shapes_;
+  Strides row_numbers_;
+  RowTiles table_rows_;
+  Index sharing_;
+  Index sharing_at_once_;
+  Index rows_at_once_;
+  std::vector<PairSums<C>> sums_;
+  TileEntries<TableScalar> entries_;
+  RowPlan transpose_;
+  std::vector<U> u_;
+  std::vector<G> g_, dx_;
+};
+
+/// Calls finish(row, sums) for every row of the table, and writes dx where it is wanted.
+template <class C, class U, class G, class TableScalar, class Finish>
+void run_backward_apart(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
+                        const Runs& runs, Products products, bool sums_wanted, const Device& device,
+                        const Finish& finish) {
+  const TableRowShapes shapes(pass.outer, table.outer);
+  if (shapes.kept.size() == 0) return;
+  const auto bytes_of_g = static_cast<double>(pass.plan.row_length) *
+                          static_cast<double>(shapes.summed.size()) * sizeof(G);
+  device.for_range(shapes.kept.size(), bytes_of_g * (pass.dx == nullptr ? 2 : 3),
+                   [&](Index first, Index last) {
+                     ApartBackward<U, G, TableScalar, C>(pass, table, runs, products, sums_wanted)
+                         .run(first, last, finish);
+                   });
+}
+
+}  // namespace eigen_rope::detail

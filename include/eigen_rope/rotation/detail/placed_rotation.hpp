@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rotation of a dense tensor into a dense tensor of its shape, whichever axis holds the
+// features.
+//
+//   rotation.rows(begin, end)    rows begin..end-1 in the order of memory
+//
+// Rows whose elements lie next to each other are rotated one by one (rows/detail/walk.hpp), others
+// side by side (rows/detail/lanes.hpp).
+#pragma once
+
+#include "eigen_rope/rotation/detail/node.hpp"
+#include "eigen_rope/rows/detail/crossing.hpp"
+
+namespace eigen_rope::detail {
+
+/// The rows of a dense tensor.
+template <int rank>
+struct DenseRows {
+  OuterAxes<rank> extents;  ///< Outside the feature axis, fastest first.
+  OuterAxes<rank> strides;
+  Index length;
+  Index step;  ///< The distance of neighbours in a row.
+};
+
+template <int layout, class Dimensions,
+          int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
+DenseRows<rank> dense_rows(const Dimensions& dimensions, int place) {
+  DenseRows<rank> rows{
+      outer_axes_of<layout>(dimensions, place), {}, axis_of<layout>(dimensions, place), 1};
+  if (place == 0) {
+    rows.strides = dense_strides<rank>(rows.length, rows.extents);
+    return rows;
+  }
+  auto stride = std::size_t{1};  // unsigned: where an extent is 0 others may be anything
+  for (int axis = 0; axis < rank; ++axis) {
+    if (axis == place) {
+      rows.step = static_cast<Index>(stride);
+      stride *= static_cast<std::size_t>(rows.length);
+    } else {
+      const auto outer = static_cast<std::size_t>(axis < place ? axis : axis - 1);
+      rows.strides[outer] = static_cast<Index>(stride);
+      stride *= static_cast<std::size_t>(rows.extents[outer]);
+    }
+  }
+  return rows;
+}
+
+template <class XScalar, class TableScalar, class YScalar>
+struct PlacedRotation {
+  RowPlan plan;
+  LaneBlock<XScalar, TableScalar, YScalar> block;
+
+  bool is_of_rows() const {
+    return block.features.x == 1 && block.features.y == 1 && block.features.table == 1;
+  }
+
+  void rows(Index begin, Index end) const {
+    if (is_of_rows()) {
+      rotate_walk(plan, block.rows, block.x, block.y, block.cos, block.sin, begin, end);
+    } else {
+      rotate_apart_rows(plan, block, begin, end);
+    }
+  }
+};
+
+/// Stores are the caller's choice.
+template <class XScalar, class TableScalar, class YScalar, int rank>
+PlacedRotation<XScalar, TableScalar, YScalar> make_placed_rotation(
+    const NodeParameters<TableScalar, rank>& parameters, const DenseRows<rank>& rows,
+    const XScalar* x, YScalar* y) {
+  const Index* extents = rows.extents.data();
+  const Index* strides = rows.strides.data();
+  const Index* of_table = parameters.table_strides.data();
+  const bool is_of_rows = rows.step == 1 && parameters.entry_step == 1;
+  return {parameters.plan,
+          {x,
+           y,
+           parameters.cos,
+           parameters.sin,
+           {rows.step, rows.step, parameters.entry_step},
+           is_of_rows ? make_walk(rank - 1, extents, strides, strides, of_table)
+                      : make_lane_walk(rank - 1, extents, strides, strides, of_table)}};
+}
+
+}  // namespace eigen_rope::detail

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rotating rows whose elements lie apart where neither they nor neighbouring rows lie next to each
+// other in both x and y: from one order of axes into another.
+//
+//   x --move--> rows in the second-level cache --rotate--> rows there --move--> y
+//
+// A move is left out on a side where the elements of a row lie next to each other already. Rows are
+// the levels of a walk (make_lane_walk in walk.hpp). The bits are those of rows.hpp.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "eigen_rope/rows/detail/lanes.hpp"
+#include "eigen_rope/rows/detail/move_rows.hpp"
+
+namespace eigen_rope::detail {
+
+template <class XScalar, class TableScalar, class YScalar>
+class Crossing {
+ public:
+  using Block = LaneBlock<XScalar, TableScalar, YScalar>;
+
+  Crossing(const RowPlan& plan, const Block& block)
+      : plan_(plan),
+        block_(block),
+        width_(plan.full_width ? plan.rotary_dims : plan.rotary_dims / 2),
+        most_(rows_at_once(plan.row_length)) {
+    const auto size = static_cast<std::size_t>(most_ * plan.row_length);
+    if (block.features.x != 1) x_.resize(size);
+    if (block.features.y != 1) y_.resize(size);
+    if (block.features.table != 1) entries_.resize(static_cast<std::size_t>(2 * most_ * width_));
+  }
+
+  /// Rows first..last-1.
+  void rotate(Index first, Index last) {
+    while (first < last) {
+      const Index count = std::min({most_, last - first, even_rows(block_.rows, first)});
+      rotate_some(place_of_row(block_.rows, first), count);
+      first += count;
+    }
+  }
+
+ private:
+  static Index rows_at_once(Index row_length) {
+    constexpr Index bytes = Index{64} * 1024;
+    const Index row = std::max<Index>(1, row_length * static_cast<Index>(sizeof(XScalar)));
+    return std::clamp<Index>(bytes / row, 8, 128);
+  }
+
+  void rotate_some(const RowPlace& at, Index count) {
+    const RowSteps lanes = first_level(block_.rows);
+    RowSteps inner{count, lanes.x, lanes.y, lanes.table};
+    const XScalar* x = block_.x + at.x;
+    YScalar* y = block_.y + at.y;
+    const TableScalar* cos = block_.cos + at.table;
+    const TableScalar* sin = block_.sin + at.table;
+    if (!x_.empty()) {
+      move_rows(x, {lanes.x, block_.features.x}, x_.data(), {plan_.row_length, 1}, count,
+                plan_.row_length);
+      x = x_.data();
+      inner.x = plan_.row_length;
+    }
+    if (!entries_.empty()) {
+      const Index rows = lanes.table == 0 ? 1 : count;
+      TableScalar* of_sin = entries_.data() + most_ * width_;
+      move_rows(cos, {lanes.table, block_.features.table}, entries_.data(), {width_, 1}, rows,
+                width_);
+      move_rows(sin, {lanes.table, block_.features.table}, of_sin, {width_, 1}, rows, width_);
+      cos = entries_.data();
+      sin = of_sin;
+      inner.table = lanes.table == 0 ? 0 : width_;
+    }
+    if (!y_.empty()) inner.y = plan_.row_length;
+    YScalar* to = y_.empty() ? y : y_.data();
+    constexpr RowSteps single{1, 0, 0, 0};
+    const Stores stores = y_.empty() ? block_.rows.stores : Stores::cached;
+    rotate_rows(plan_,
+                RowBlock<XScalar, TableScalar, YScalar>{x, to, cos, sin, inner, single, stores});
+    if (y_.empty()) return;
+    move_rows(static_cast<const YScalar*>(y_.data()), {plan_.row_length, 1}, y,
+              {lanes.y, block_.features.y}, count, plan_.row_length, block_.rows.stores);
+  }
+
+  RowPlan plan_;
+  Block block_;
+  Index width_;
+  Index most_;
+  std::vector<XScalar> x_;
+  std::vector<YScalar> y_;
+  std::vector<TableScalar> entries_;
+};
+
+/// Rows that fill the longest vector that a kernel takes at a time.
+template <class Scalar>
+inline constexpr Index rows_of_vector = std::is_same_v<Scalar, double>            ? 8
+                                        : std::is_same_v<Scalar, Eigen::bfloat16> ? 32
+                                                                                  : 16;
+
+/// Whether so many rows lie next to each other that lanes along them pay: their pairs are passed
+/// one by one.
+template <class Scalar>
+bool fills_lanes(const RowPlan& plan, const FeatureSteps& features, const Walk& walk) {
+  Index rows = 1;
+  for (int i = 0; i < walk.count; ++i) {
+    const RowSteps& level = walk.levels[static_cast<std::size_t>(i)];
+    if (level.x != rows || level.y != rows) break;
+    rows *= level.count;
+  }
+  // Pairs that follow each other go together.
+  const bool in_one_piece =
+      rows > 1 && plan.kind == PairKind::split_half && features.x == rows && features.y == rows;
+  constexpr Index vector = rows_of_vector<Scalar>;
+  return in_one_piece || rows >= 2 * vector || (rows >= vector && rows % vector == 0);
+}
+
+/// Rotates rows first..last-1 of a walk that make_lane_walk() made.
+template <class XScalar, class TableScalar, class YScalar>
+void rotate_apart_rows(const RowPlan& plan, const LaneBlock<XScalar, TableScalar, YScalar>& block,
+                       Index first, Index last) {
+  const bool has_kernel =
+      has_lane_kernel<XScalar, Widened<XScalar>, YScalar> && is_plain<TableScalar>;
+  if (!has_kernel || fills_lanes<XScalar>(plan, block.features, block.rows))
+    return rotate_lane_walk(plan, block, first, last);
+  Crossing<XScalar, TableScalar, YScalar>(plan, block).rotate(first, last);
+}
+
+}  // namespace eigen_rope::detail

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes over pairs whose lanes run along neighbouring rows.
+//
+//   pass_lanes            coefficients in memory (LaneEntries)
+//   pass_repeated_steps   coefficients that repeat every step or two, in registers
+//   pass_one_entry        one coefficient for all lanes of a pair
+//   copy_lanes            what is outside the window
+//
+// Compiled once per target. lane_order-inl.hpp chooses what is passed together, and lanes-inl.hpp
+// has the loop over lanes.
+#if defined(EIGEN_ROPE_KERNEL_LANE_PASSES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_LANE_PASSES_INL_HPP
+#undef EIGEN_ROPE_KERNEL_LANE_PASSES_INL_HPP
+#else
+#define EIGEN_ROPE_KERNEL_LANE_PASSES_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Pairs and groups of rows that are rotated alike: `lanes` rows next to each other for each.
+template <class T>
+struct LanePass {
+  LanePointers<T> to;
+  Index lanes;
+  RowSteps pairs;   ///< `table` counts coefficients of `entries`, or entries of the table.
+  RowSteps groups;  ///< Likewise.
+  LaneEntries<T> entries;
+};
+
+template <class T, TableWidth width, Stores stores>
+void pass_lanes(const LanePass<T>& pass) {
+  using Kernel = LaneKernel<T, width>;
+  const LaneTag<T> d;
+  for (Index k = 0; k < pass.pairs.count; ++k) {
+    const LaneEntries<T> entries = pass.entries.at(k * pass.pairs.table);
+    LanePointers<T> to = pass.to.at(k * pass.pairs.x, k * pass.pairs.y);
+    for (Index left = pass.groups.count; left > 0; --left) {
+      rotate_stretch<Kernel, stores>(d, entries, to, pass.lanes);
+      to = to.at(pass.groups.x, pass.groups.y);
+    }
+  }
+}
+
+/// `count` steps of coefficients over and over, which stay in registers.
+template <class T, TableWidth width, Stores stores, std::size_t... i>
+void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...>) {
+  using Kernel = LaneKernel<T, width>;
+  constexpr Index step = lanes_of_step<T>;
+  constexpr Index period = static_cast<Index>(sizeof...(i)) * step;
+  const LaneTag<T> d;
+  for (Index k = 0; k < pass.pairs.count; ++k) {
+    const OneEntry<T, Kernel, LaneTag<T>> values[] = {{pass.entries.template column<Kernel>(
+        d, static_cast<Index>(i) * step, k * pass.pairs.table)}...};
+    LanePointers<T> to = pass.to.at(k * pass.pairs.x, k * pass.pairs.y);
+    for (Index left = pass.groups.count; left > 0; --left) {
+      for (Index lane = 0; lane < pass.lanes; lane += period)
+        (rotate_step<Kernel, stores>(d, values[i], 0, to, lane + static_cast<Index>(i) * step),
+         ...);
+      to = to.at(pass.groups.x, pass.groups.y);
+    }
+  }
+}
+
+/// Whether stretches of so many lanes from p on are whole lines.
+template <class T>
+bool fills_lines(const LanePass<T>& pass) {
+  const auto whole = [](Index lanes) { return lanes % lanes_of_line<T> == 0; };
+  return reinterpret_cast<std::uintptr_t>(pass.to.y_a) % 64 == 0 &&
+         reinterpret_cast<std::uintptr_t>(pass.to.y_b) % 64 == 0 && whole(pass.lanes) &&
+         whole(pass.pairs.y) && whole(pass.groups.y);
+}
+
+/// Few models have tables of full width: they have no passes with coefficients in registers.
+template <class T, TableWidth width, Stores stores>
+void choose_pass(const LanePass<T>& pass) {
+  constexpr Index step = lanes_of_step<T>;
+  const Index period = pass.entries.period;
+  const bool whole = pass.lanes % period == 0 && (stores == Stores::cached || fills_lines(pass));
+  if constexpr (width == TableWidth::half) {
+    if (whole && period == step)
+      return pass_repeated_steps<T, width, stores>(pass, std::make_index_sequence<1>());
+    if (whole && period == 2 * step)
+      return pass_repeated_steps<T, width, stores>(pass, std::make_index_sequence<2>());
+  }
+  pass_lanes<T, width, stores>(pass);
+}
+
+/// As LanePass, with one entry for all lanes. Steps through the table are those of its entries.
+template <class T>
+struct OneEntryPass {
+  LanePointers<T> to;
+  Index lanes;
+  RowSteps pairs;
+  RowSteps groups;
+  const Widened<T>* cos;
+  const Widened<T>* sin;
+};
+
+/// Of tables of half width, and for rotations that are not the inverse.
+template <class T, Stores stores>
+void pass_one_entry(const OneEntryPass<T>& pass) {
+  using Kernel = LaneKernel<T, TableWidth::half>;
+  using V = hn::Vec<LaneTag<T>>;
+  using Entry = OneEntry<T, Kernel, LaneTag<T>>;
+  const LaneTag<T> d;
+  const RowSteps pairs = pass.pairs;
+  const RowSteps groups = pass.groups;
+  for (Index k = 0; k < pairs.count; ++k) {
+    LanePointers<T> to = pass.to.at(k * pairs.x, k * pairs.y);
+    for (Index g = 0; g < groups.count; ++g) {
+      const Index at = k * pairs.table + g * groups.table;
+      SharedCoefficients<V> value{hn::Set(d, pass.cos[at]), hn::Set(d, pass.sin[at])};
+      if constexpr (std::is_same_v<T, Eigen::bfloat16>) {
+        value = value.without_payload();
+        rotate_stretch<Kernel, stores>(d, Entry{{value, value}}, to, pass.lanes);
+      } else {
+        rotate_stretch<Kernel, stores>(d, Entry{value}, to, pass.lanes);
+      }
+      to = to.at(groups.x, groups.y);
+    }
+  }
+}
+
+/// Elements that are copied next to each other.
+template <class T>
+void copy_lanes(const T* from, T* to, Index count, Stores stores) {
+  Index i = 0;
+  using Bits = hwy::UnsignedFromSize<sizeof(T)>;
+  const bool on_elements = reinterpret_cast<std::uintptr_t>(to) % sizeof(T) == 0;
+  if (stores == Stores::streaming && on_elements) {
+    const hn::ScalableTag<Bits> d;
+    constexpr auto step = static_cast<Index>(hn::MaxLanes(d));
+    const Index first = std::min(count, lanes_to_line(to));
+    const Index last = first + (count - first) / lanes_of_line<T> * lanes_of_line<T>;
+    std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(first) * sizeof(T));
+    for (i = first; i < last; i += step) {
+      stream(hn::LoadU(d, reinterpret_cast<const Bits*>(from + i)), d,
+             reinterpret_cast<Bits*>(to + i));
+    }
+  }
+  std::memcpy(static_cast<void*>(to + i), from + i,
+              static_cast<std::size_t>(count - i) * sizeof(T));
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
