@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hand/lanes-inl.hpp"
 #include "hand/loops-inl.hpp"
+#include "hand/transpose-inl.hpp"
 
 namespace bench {
 namespace {
@@ -180,6 +182,19 @@ HandLoops hand_loops_avx2(HandScalar scalar, HandPairs pairs, std::ptrdiff_t hea
     case HandScalar::bf16: return loops_of<BF16>(pairs, head_size, rotary);
   }
   return {};
+}
+
+void add_hand_lane_loops_avx2(HandLaneLoops& list, HandScalar scalar) {
+  switch (scalar) {
+    case HandScalar::f32: return add_lane_loops<F32>(list);
+    case HandScalar::f64: return add_lane_loops<F64>(list);
+    case HandScalar::f16: return add_lane_loops<F16>(list);
+    case HandScalar::bf16: return add_lane_loops<BF16>(list);
+  }
+}
+
+HandTransposes hand_transposes_avx2(std::size_t element_size) {
+  return transposes_of(element_size);
 }
 
 HandGradients hand_gradients_avx2(HandPairs pairs) { return gradients_of<F32>(pairs); }

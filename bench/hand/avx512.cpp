@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hand/lanes-inl.hpp"
 #include "hand/loops-inl.hpp"
 
 namespace bench {
@@ -188,6 +189,15 @@ HandLoops hand_loops_avx512(HandScalar scalar, HandPairs pairs, std::ptrdiff_t h
     case HandScalar::bf16: return loops_of<BF16>(pairs, head_size, rotary);
   }
   return {};
+}
+
+void add_hand_lane_loops_avx512(HandLaneLoops& list, HandScalar scalar) {
+  switch (scalar) {
+    case HandScalar::f32: return add_lane_loops<F32>(list);
+    case HandScalar::f64: return add_lane_loops<F64>(list);
+    case HandScalar::f16: return add_lane_loops<F16>(list);
+    case HandScalar::bf16: return add_lane_loops<BF16>(list);
+  }
 }
 
 HandGradients hand_gradients_avx512(HandPairs pairs) { return gradients_of<F32>(pairs); }

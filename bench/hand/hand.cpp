@@ -35,6 +35,26 @@ HandLoops hand_loops([[maybe_unused]] const char* target, [[maybe_unused]] HandS
 #endif
 }
 
+HandLaneLoops hand_lane_loops([[maybe_unused]] const char* target,
+                              [[maybe_unused]] HandScalar scalar) {
+#if defined(__x86_64__)
+  HandLaneLoops loops;
+  if (runs_avx512(target)) add_hand_lane_loops_avx512(loops, scalar);
+  if (runs_avx2(target)) add_hand_lane_loops_avx2(loops, scalar);
+  return loops;
+#else
+  return {};
+#endif
+}
+
+HandTransposes hand_transposes([[maybe_unused]] const char* target,
+                               [[maybe_unused]] std::size_t element_size) {
+#if defined(__x86_64__)
+  if (runs_avx2(target)) return hand_transposes_avx2(element_size);
+#endif
+  return {nullptr, nullptr};
+}
+
 HandGradients hand_gradients([[maybe_unused]] const char* target,
                              [[maybe_unused]] HandPairs pairs) {
 #if defined(__x86_64__)

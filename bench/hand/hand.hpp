@@ -42,6 +42,45 @@ struct HandGradientCall {
   std::ptrdiff_t heads, tokens;
 };
 
+/// Features that are not on the fastest axis: element i of a pair's first members lies at pair k *
+/// `pair` + head h * `head` + i, its partner `member` further, where i counts `batch` sequences
+/// inside `tokens` tokens. The table is [pairs, tokens], tokens next to each other.
+struct HandLaneCall {
+  const void* x;
+  void* y;
+  const void* cos;
+  const void* sin;
+  std::ptrdiff_t pairs, heads, tokens, batch;
+  std::ptrdiff_t pair, head, member;
+};
+
+/// Rows [rows, 128] that become [128, rows], whose elements are of one size.
+struct HandTransposeCall {
+  const void* x;
+  void* y;
+  std::ptrdiff_t rows;
+};
+
+struct HandLaneLoop {
+  /// Which tokens * batch must be a multiple of, unless rows of all heads follow each other.
+  std::ptrdiff_t lanes;
+  /// Which every run of y must be aligned to, in bytes.
+  std::size_t alignment;
+  void (*run)(const HandLaneCall&);
+};
+
+struct HandLaneLoops {
+  static constexpr int most = 8;
+  HandLaneLoop loop[most];
+  int count = 0;
+};
+
+/// As they differ in which way they go first. Null where the processor lacks the instructions.
+struct HandTransposes {
+  void (*by_rows)(const HandTransposeCall&);
+  void (*by_elements)(const HandTransposeCall&);
+};
+
 struct HandLoop {
   const char* name;
   /// Which the number of heads must be a multiple of.
@@ -70,6 +109,14 @@ HandLoops hand_loops(const char* target, HandScalar scalar, HandPairs pairs,
                      std::ptrdiff_t head_size, std::ptrdiff_t rotary);
 
 HandGradients hand_gradients(const char* target, HandPairs pairs);
+
+/// Those of AVX2, too, where AVX-512 is the target: their vectors fit fewer tokens.
+HandLaneLoops hand_lane_loops(const char* target, HandScalar scalar);
+void add_hand_lane_loops_avx512(HandLaneLoops& list, HandScalar scalar);
+void add_hand_lane_loops_avx2(HandLaneLoops& list, HandScalar scalar);
+
+HandTransposes hand_transposes(const char* target, std::size_t element_size);
+HandTransposes hand_transposes_avx2(std::size_t element_size);
 
 HandGradients hand_gradients_avx512(HandPairs pairs);
 HandGradients hand_gradients_avx2(HandPairs pairs);
