@@ -144,6 +144,17 @@ inline bool is_pattern(const std::byte* element, ScalarType type) {
                      [](std::byte byte) { return byte == GuardedSlot::pattern; });
 }
 
+/// The same bits, or NaN both: its sign and payload are not promised.
+inline bool is_same_number(const std::byte* a, const std::byte* b, ScalarType type) {
+  return eigen_rope::detail::with_scalar(type, [&](auto tag) {
+    typename decltype(tag)::type of_a, of_b;
+    std::memcpy(&of_a, a, sizeof of_a);
+    std::memcpy(&of_b, b, sizeof of_b);
+    return std::memcmp(a, b, sizeof of_a) == 0 ||
+           ((Eigen::numext::isnan)(of_a) && (Eigen::numext::isnan)(of_b));
+  });
+}
+
 /// Calls with the place, in elements, of each element.
 template <class Visit>
 void for_each_place(const std::vector<std::int64_t>& extents,
