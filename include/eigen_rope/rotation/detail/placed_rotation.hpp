@@ -9,6 +9,8 @@
 // side by side (rows/detail/lanes.hpp).
 #pragma once
 
+#include <array>
+
 #include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rows/detail/crossing.hpp"
 
@@ -28,21 +30,16 @@ template <int layout, class Dimensions,
 DenseRows<rank> dense_rows(const Dimensions& dimensions, int place) {
   DenseRows<rank> rows{
       outer_axes_of<layout>(dimensions, place), {}, axis_of<layout>(dimensions, place), 1};
-  if (place == 0) {
-    rows.strides = dense_strides<rank>(rows.length, rows.extents);
-    return rows;
-  }
+  std::array<Index, static_cast<std::size_t>(rank)> strides{};  // of all axes
   auto stride = std::size_t{1};  // unsigned: where an extent is 0 others may be anything
   for (int axis = 0; axis < rank; ++axis) {
-    if (axis == place) {
-      rows.step = static_cast<Index>(stride);
-      stride *= static_cast<std::size_t>(rows.length);
-    } else {
-      const auto outer = static_cast<std::size_t>(axis < place ? axis : axis - 1);
-      rows.strides[outer] = static_cast<Index>(stride);
-      stride *= static_cast<std::size_t>(rows.extents[outer]);
-    }
+    strides[static_cast<std::size_t>(axis)] = static_cast<Index>(stride);
+    stride *= static_cast<std::size_t>(axis_of<layout>(dimensions, axis));
   }
+  const auto features = static_cast<std::size_t>(place);
+  rows.step = strides[features];
+  for (std::size_t outer = 0; outer < rows.strides.size(); ++outer)
+    rows.strides[outer] = strides[outer < features ? outer : outer + 1];
   return rows;
 }
 
