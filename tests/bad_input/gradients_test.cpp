@@ -228,6 +228,18 @@ const Cell<Pass> passes[] = {
      },
      "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer "
      "extents [3], got 2"},
+    {"table feature axis", Fault::negative,
+     [](Pass& p) {
+       p.table.feature_axis = -1;
+       p.from_input();
+     },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got -1"},
+    {"table feature axis", Fault::too_large,
+     [](Pass& p) {
+       p.table.feature_axis = 2;
+       p.from_output();
+     },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got 2"},
     {"full-width table from y", Fault::too_large,
      [](Pass& p) {
        p.table.width = 4;
@@ -295,6 +307,18 @@ const Cell<Pass> passes[] = {
      },
      "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer "
      "extents [3], got 2"},
+    {"table gradient, feature axis", Fault::negative,
+     [](Pass& p) {
+       p.gradient.feature_axis = -1;
+       p.of_table();
+     },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got -1"},
+    {"table gradient, feature axis", Fault::too_large,
+     [](Pass& p) {
+       p.gradient.feature_axis = 2;
+       p.of_table();
+     },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got 2"},
     {"table gradient, g", Fault::wrong_shape,
      [](Pass& p) {
        p.g.shape = {4, 2};
@@ -377,6 +401,18 @@ const Cell<Sums> parameters[] = {
        s.rates();
      },
      "the gradients' table width must not be negative, got -2"},
+    {"rate gradients, feature axis", Fault::negative,
+     [](Sums& s) {
+       s.d.feature_axis = -1;
+       s.rates();
+     },
+     "the gradients' feature axis must be one of their table's, got -1"},
+    {"rate gradients, feature axis", Fault::too_large,
+     [](Sums& s) {
+       s.d.feature_axis = 2;
+       s.rates();
+     },
+     "the gradients' feature axis must be one of their table's, got 2"},
     {"rate gradients, layout", Fault::missing,
      [](Sums& s) {
        s.positions = Positions::per_batch(std::vector<int>(6), Batches{2});

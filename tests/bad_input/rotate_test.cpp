@@ -3,6 +3,7 @@
 // Bad input: rotations of Eigen tensors. Every way to rotate must refuse with the same words:
 // expression, statement, view, definition and stock operations.
 #include <algorithm>
+#include <limits>
 
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/forms/composed.hpp"
@@ -66,6 +67,11 @@ void with_table(Call& c, Index width, const Shape& outer, Pairing pairing = spli
   c.table.width = width;
   c.table.outer = outer;
   everywhere(c, pairing);
+}
+
+void with_feature_axis(Call& c, int axis, Direction direction = Direction::forward) {
+  c.table.feature_axis = axis;
+  everywhere(c, split_half, direction);
 }
 
 void complex(Call& c, Index width, const Shape& outer) {
@@ -184,6 +190,13 @@ const Cell<Call> rotations[] = {
      },
      "table must have 1 or 2 on axis 2 (counted outwards from the feature axis) for x with outer "
      "extents [3, 2], got 1099511627776"},
+    {"table feature axis", Fault::negative, [](Call& c) { with_feature_axis(c, -1); },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got -1"},
+    {"table feature axis", Fault::too_large, [](Call& c) { with_feature_axis(c, 2); },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got 2"},
+    {"table feature axis, inverse", Fault::huge,
+     [](Call& c) { with_feature_axis(c, std::numeric_limits<int>::max(), Direction::inverse); },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got 2147483647"},
     {"cos", Fault::null,
      [](Call& c) {
        c.table.cos = nullptr;
@@ -387,6 +400,19 @@ const Cell<Call> rotations[] = {
        complex(c, 4, {2, 2});
      },
      "a complex table must have half of x's features and equal x or be 1 elsewhere, got 2"},
+    {"complex table, feature axis", Fault::too_large,
+     [](Call& c) {
+       c.table.feature_axis = 3;
+       complex(c, 4, {1, 2});
+     },
+     "the table's feature axis must be one of its 3 axes, counted from 0, got 3"},
+    {"complex table, feature axis", Fault::unknown,
+     [](Call& c) {
+       c.table.feature_axis = 1;
+       complex(c, 4, {3});
+     },
+     "composed::complex_table takes features on the fastest axis only, got a table that has them "
+     "behind 1 axes"},
     {"complex table, cos", Fault::null,
      [](Call& c) {
        c.table.cos = nullptr;

@@ -56,6 +56,13 @@ struct Row : Memory {
 void recurrence(const Powers<>& powers, const GgmlYarn<>& yarn = {0.0}) {
   (void)float_recurrence_cache(powers, yarn, Positions::range(0, 2));
 }
+/// Of a table of two equal halves for three tokens.
+FloatCache from_halves_behind(int axes) {
+  const std::vector<float> ones(12, 1.0F);
+  TableView<float> repeated{ones.data(), ones.data(), 4, Shape{3}};
+  repeated.feature_axis = axes;
+  return FloatCache::from_halves(repeated);
+}
 void xpos(const Xpos& parameters, const Positions& positions = Positions::range(0, 2),
           const Layout& layout = Layout::bsnd()) {
   (void)xpos_cache<float>(eight(), positions, parameters, XposSide::query, layout);
@@ -107,6 +114,12 @@ const Cell<Memory> tables[] = {
     {"table from rates", Fault::nan,
      [](Memory&) { (void)Cache<double>::from_rates({nan}, 1.0, Positions::range(0, 2)); }, nullptr,
      "values of a differentiable scalar pass through, as NaN in x does"},
+    {"table from halves, feature axis", Fault::negative,
+     [](Memory&) { (void)from_halves_behind(-1); },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got -1"},
+    {"table from halves, feature axis", Fault::too_large,
+     [](Memory&) { (void)from_halves_behind(2); },
+     "the table's feature axis must be one of its 2 axes, counted from 0, got 2"},
     {"table from angles", Fault::wrong_length,
      [](Memory&) {
        (void)Cache<double>::from_angles({1, 2, 3}, 1.0, 2, Shape{2});

@@ -29,6 +29,12 @@ struct Views : Memory {
     std::fill(sin, sin + 16, 0.5F);
   }
   void rotate(Pairing pairing = split_half) const { rotate_to(to, from, table, pairing); }
+  /// Rows of eight whose neighbours lie three apart.
+  void along_last_axis() {
+    from = {x, Shape{3, 8}, {3}};
+    to = {y, Shape{3, 8}, {3}};
+    rotate(split_half.along(1));
+  }
   void in_place(const Shape& shape, const Strides& strides) const {
     rotate_inplace(View{x, shape, strides}, table, split_half);
   }
@@ -56,6 +62,10 @@ constexpr const char* no_rank = "a strided view must have at least the feature a
 constexpr const char* no_data = "a strided view must have data, got a null pointer";
 constexpr const char* no_table = "the table must have cos and sin, got a null pointer";
 constexpr const char* on_table = "the destination must not overlap the table";
+constexpr const char* below_its_axes =
+    "the table's feature axis must be one of its 2 axes, counted from 0, got -1";
+constexpr const char* beyond_its_axes =
+    "the table's feature axis must be one of its 2 axes, counted from 0, got 2";
 
 const Cell<Views> views[] = {
     {"view, rank", Fault::wrong_rank, [](Views& v) { v.in_place({}, {}); }, no_rank},
@@ -337,6 +347,40 @@ const Cell<Views> views[] = {
      },
      "table must have 1 on axis 2 (counted outwards from the feature axis) for x with outer "
      "extents [3], got 1099511627776"},
+    {"table feature axis", Fault::negative,
+     [](Views& v) {
+       v.table.outer = {3};
+       v.table.feature_axis = -1;
+       v.rotate();
+     },
+     below_its_axes},
+    {"table feature axis", Fault::too_large,
+     [](Views& v) {
+       v.table.outer = {3};
+       v.table.feature_axis = 2;
+       v.rotate();
+     },
+     beyond_its_axes},
+    {"table feature axis, features of the view apart", Fault::negative,
+     [](Views& v) {
+       v.table.outer = {3};
+       v.table.feature_axis = -1;
+       v.along_last_axis();
+     },
+     below_its_axes},
+    {"table feature axis, features of the view apart", Fault::too_large,
+     [](Views& v) {
+       v.table.outer = {3};
+       v.table.feature_axis = 2;
+       v.along_last_axis();
+     },
+     beyond_its_axes},
+    {"table feature axis, features of the view apart", Fault::huge,
+     [](Views& v) {
+       v.table.feature_axis = std::numeric_limits<int>::max();
+       v.along_last_axis();
+     },
+     "the table's feature axis must be one of its 1 axes, counted from 0, got 2147483647"},
 };
 
 const Cell<Tangents> tangents[] = {
@@ -352,6 +396,13 @@ const Cell<Tangents> tangents[] = {
        (void)tangent_of(t.table, std::vector<float>(4));
      },
      no_table},
+    {"tangent, table feature axis", Fault::too_large,
+     [](Tangents& t) {
+       t.table.outer = {3};
+       t.table.feature_axis = 2;
+       (void)tangent_of(t.table, std::vector<float>(12));
+     },
+     beyond_its_axes},
     {"tangent, table whose entries wrap to 0", Fault::huge,
      [](Tangents& t) {
        t.table.outer = {two_to_62};
@@ -474,6 +525,13 @@ const Cell<Tangents> tangents[] = {
        t.jvp();
      },
      no_table},
+    {"derivative, table feature axis", Fault::negative,
+     [](Tangents& t) {
+       t.table.outer = {3};
+       t.table.feature_axis = -1;
+       t.jvp();
+     },
+     below_its_axes},
     {"derivative, dy and cos", Fault::overlapping,
      [](Tangents& t) {
        t.table.cos = t.y;

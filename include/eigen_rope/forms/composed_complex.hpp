@@ -15,6 +15,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/detail/tensor.hpp"
+#include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::composed {
@@ -29,7 +30,8 @@ namespace eigen_rope::composed {
 /// \param table  the cosines and sines, one entry for each pair; its outer axes from `rank` on must
 ///               be 1
 ///
-/// - Errors:   eigen_rope::Error if the table has more axes than `rank`, or no data.
+/// - Errors:   eigen_rope::Error if the table has more axes than `rank`, its features on another
+///             than the fastest, or no data.
 /// - Cost:     one pass over the table.
 template <int rank, int layout, class Scalar>
 Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<Scalar>& table) {
@@ -45,6 +47,7 @@ Eigen::Tensor<std::complex<Scalar>, rank, layout> complex_table(const TableView<
         eigen_rope::detail::fail("a complex table must fit the tensor's rank", table.outer.text());
     }
   }
+  eigen_rope::detail::require_fastest_features("composed::complex_table", table);
   (void)eigen_rope::detail::checked_table_size(table);
   Eigen::Tensor<std::complex<Scalar>, rank, layout> result(sizes);
   for (Index i = 0; i < result.size(); ++i) result.data()[i] = {table.cos[i], table.sin[i]};

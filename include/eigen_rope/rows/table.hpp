@@ -16,6 +16,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -66,8 +68,8 @@ struct TableView {
   /// Whether c_A c_B + s_A s_B is known not to be 0 anywhere. Caches set it; where it is unknown,
   /// rotate_inverse() reads the table first to find out.
   detail::Determinants determinants = detail::Determinants::unknown;
-  /// How many outer axes are faster than the entries of a row; 0 where these lie next to each
-  /// other.
+  /// How many outer axes are faster than the entries of a row, at most all of them; 0 where these
+  /// lie next to each other.
   int feature_axis = 0;
 
   /// Returns this view itself, as every class that can stand for a table does.
@@ -136,11 +138,22 @@ class EntryPlaces {
   Index inside_;
 };
 
+/// Throws eigen_rope::Error unless a table with these outer axes can have its entries behind
+/// `feature_axis` of them.
+inline void check_feature_axis(const Shape& outer, int feature_axis) {
+  if (feature_axis >= 0 && feature_axis <= outer.rank()) return;
+  fail("the table's feature axis must be one of its " + std::to_string(outer.rank() + 1) +
+           " axes, counted from 0",
+       static_cast<std::int64_t>(feature_axis));
+}
+
 /// The number of entries of cos, and of sin.
 ///
-/// - Errors:   eigen_rope::Error if it does not fit, or if there are entries and no data.
+/// - Errors:   eigen_rope::Error if it does not fit, if there are entries and no data, or if the
+///             feature axis is none of the table's.
 template <class Scalar>
 Index checked_table_size(const TableView<Scalar>& table) {
+  check_feature_axis(table.outer, table.feature_axis);
   constexpr Index small = Index{1} << 31;
   const Index rows = table.outer.size();
   const bool fits = table.width < small && rows < small;

@@ -14,6 +14,7 @@
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
+#include "eigen_rope/rows/table.hpp"
 
 namespace eigen_rope::detail {
 
@@ -51,7 +52,7 @@ template <class U, class G>
 BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
     GradientsFrom from, const StridedView<U>& u, const StridedView<G>& g,
     const StridedView<std::remove_const_t<G>>* dx, Index table_width, const Shape& table_outer,
-    const Pairing& pairing, int table_feature_axis = 0) {
+    const Pairing& pairing, int table_feature_axis) {
   BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> pass;
   if (u.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
   if (u.shape != g.shape)
@@ -63,6 +64,7 @@ BackwardPass<std::remove_const_t<U>, std::remove_const_t<G>> make_backward_pass(
   pass.plan = make_row_plan(u.shape[0], table_width, pairing, Direction::forward);
   check_table_broadcasts(pass.outer, table_outer, features_behind(u.feature_stride == 1 ? 0 : 1),
                          features_behind(table_feature_axis));
+  check_feature_axis(table_outer, table_feature_axis);
   pass.u = u.data;
   pass.g = g.data;
   pass.dx = nullptr;

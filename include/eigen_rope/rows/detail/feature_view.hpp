@@ -35,14 +35,22 @@ StridedView<Scalar> features_first(const StridedView<Scalar>& view, const Pairin
 }
 
 /// Throws eigen_rope::Error unless a function that takes features on the fastest axis only is given
-/// them there.
+/// a table that has them there.
 template <class Scalar>
-void require_fastest_features(const char* function, const Pairing& pairing,
+void require_fastest_features(const std::string& function, const TableView<Scalar>& table) {
+  check_feature_axis(table.outer, table.feature_axis);
+  if (rows_inside(table.outer, table.feature_axis) == 1) return;
+  fail(function + " takes features on the fastest axis only",
+       "a table that has them behind " + std::to_string(table.feature_axis) + " axes");
+}
+
+/// Likewise unless the pairing names no axis, either.
+template <class Scalar>
+void require_fastest_features(const std::string& function, const Pairing& pairing,
                               const TableView<Scalar>& table) {
-  const std::string rule = std::string(function) + " takes features on the fastest axis only";
-  if (pairing.axis()) fail(rule, "pairing " + pairing.text());
-  if (rows_inside(table.outer, table.feature_axis) != 1)
-    fail(rule, "a table that has them behind " + std::to_string(table.feature_axis) + " axes");
+  if (pairing.axis())
+    fail(function + " takes features on the fastest axis only", "pairing " + pairing.text());
+  require_fastest_features(function, table);
 }
 
 /// For messages about rows and a table, which must outlive it.
