@@ -53,8 +53,11 @@ def problems_of(fault):
     if fault["old"] == fault["new"]:
         yield "old and new text are the same"
     for test in fault["tests"]:
-        if not (ROOT / "tests" / test).is_file():
+        path = ROOT / "tests" / test
+        if not path.is_file():
             yield f"there is no test file tests/{test}"
+        elif "<rapidcheck" in path.read_text():
+            yield f"tests/{test} draws its cases: what sees a fault must not depend on chance"
 
 
 def read_faults():
