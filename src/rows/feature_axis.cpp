@@ -19,13 +19,6 @@ int index_of_place(int place, int rank, IndexOrder order) {
   return order == IndexOrder::fastest_first ? place : rank - 1 - place;
 }
 
-bool fits_table(const Shape& x_outer, const Shape& table_outer) {
-  for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
-    if (table_outer[axis] != 1 && table_outer[axis] != x_outer[axis]) return false;
-  }
-  return true;
-}
-
 bool window_fits(Index row_length, Index width, const Pairing& pairing) {
   try {
     (void)make_row_plan(row_length, width, pairing, Direction::forward);
@@ -40,15 +33,19 @@ struct TableShape {
   const Shape& outer;
 };
 
+/// Whether x fits the table with its features at `place`.
+bool fits_along(const Shape& x, const TableShape& table, const Pairing& pairing, int place) {
+  const Shape moved = features_first(x, place);
+  return window_fits(moved[0], table.width, pairing) && table_fits(moved.outer(), table.outer);
+}
+
 /// Places other than `place` along which x fits the table as it is.
 std::vector<int> fitting_places(const Shape& x, const TableShape& table, const Pairing& pairing,
                                 int place) {
   std::vector<int> places;
   for (int other = 0; other < x.rank(); ++other) {
     // An axis of one element holds no pair.
-    if (other == place || x[other] < 2) continue;
-    if (window_fits(x[other], table.width, pairing) &&
-        fits_table(features_first(x, other).outer(), table.outer))
+    if (other != place && x[other] >= 2 && fits_along(x, table, pairing, other))
       places.push_back(other);
   }
   return places;
@@ -85,8 +82,7 @@ void add_other_axes(const Error& error, const AxisContext& context) {
   const Pairing& pairing = *context.pairing;
   const IndexOrder order = context.order;
   const int place = feature_place(pairing, x.rank(), order);
-  const Shape moved = features_first(x, place);
-  if (window_fits(moved[0], table.width, pairing) && fits_table(moved.outer(), table.outer)) return;
+  if (fits_along(x, table, pairing, place)) return;
   const std::vector<int> fitting = fitting_places(x, table, pairing, place);
   if (!fitting.empty()) {
     throw Error(fmt::format("{} (along {} this x fits the table: write {} behind the pairing)",
@@ -95,9 +91,8 @@ void add_other_axes(const Error& error, const AxisContext& context) {
   }
   for (int other = 0; other < x.rank(); ++other) {
     if (other == place || x[other] < 2 || !window_fits(x[other], table.width, pairing)) continue;
-    const Shape outer = features_first(x, other).outer();
-    const std::string layouts = other == 0 ? layouts_with_fastest_features(outer, table.outer)
-                                           : layouts_with_slowest_features(outer, table.outer);
+    const std::string layouts = names_of_fitting_layouts(
+        features_behind(other), features_first(x, other).outer(), table.outer);
     if (layouts.empty()) continue;
     throw Error(fmt::format(
         "{0} (along axis {1} this x fits a cache made for {2}: write .along({1}) behind the "

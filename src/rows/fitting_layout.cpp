@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -19,17 +18,17 @@ struct NamedLayout {
   const Layout& (*layout)();
 };
 // Of layouts that give a table the same extents the first is named.
-constexpr std::array<NamedLayout, 6> named_layouts{{{"bsnd", Layout::bsnd},
-                                                    {"bnsd", Layout::bnsd},
-                                                    {"sbnd", Layout::sbnd},
-                                                    {"tnd", Layout::tnd},
-                                                    {"bsd", Layout::bsd},
-                                                    {"sd", Layout::sd}}};
-constexpr std::array<NamedLayout, 5> layouts_of_slowest_features{{{"dnsb", Layout::dnsb},
-                                                                  {"dsnb", Layout::dsnb},
-                                                                  {"dns", Layout::dns},
-                                                                  {"dsb", Layout::dsb},
-                                                                  {"ds", Layout::ds}}};
+const std::vector<NamedLayout>& named_layouts(FeaturesOn features) {
+  static const std::vector<NamedLayout> of_fastest{{"bsnd", Layout::bsnd}, {"bnsd", Layout::bnsd},
+                                                   {"sbnd", Layout::sbnd}, {"tnd", Layout::tnd},
+                                                   {"bsd", Layout::bsd},   {"sd", Layout::sd}};
+  static const std::vector<NamedLayout> of_slowest{{"dnsb", Layout::dnsb},
+                                                   {"dsnb", Layout::dsnb},
+                                                   {"dns", Layout::dns},
+                                                   {"dsb", Layout::dsb},
+                                                   {"ds", Layout::ds}};
+  return features == FeaturesOn::fastest_axis ? of_fastest : of_slowest;
+}
 
 struct Counts {
   Index tokens = 1;
@@ -65,13 +64,6 @@ Shape extents_of(const Layout& layout, const Counts& counts) {
   return extents;
 }
 
-bool broadcasts(const Shape& x_outer, const Shape& table_outer) {
-  for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
-    if (table_outer[axis] != 1 && table_outer[axis] != x_outer[axis]) return false;
-  }
-  return true;
-}
-
 /// Without the axes of extent 1 at the end.
 std::vector<Index> essence(const Shape& shape) {
   std::vector<Index> extents;
@@ -83,18 +75,16 @@ std::vector<Index> essence(const Shape& shape) {
 
 /// Names of the layouts, one for each way of counting, that a table of these counts would fit x
 /// with.
-template <class NamedLayouts>
-std::vector<std::string> fitting(const NamedLayouts& layouts, const Shape& x_outer,
-                                 const Counts& counts) {
+std::vector<std::string> fitting(FeaturesOn features, const Shape& x_outer, const Counts& counts) {
   std::vector<std::string> names;
   std::vector<std::vector<Index>> seen;
-  for (const NamedLayout& named : layouts) {
+  for (const NamedLayout& named : named_layouts(features)) {
     const Layout& layout = named.layout();
     // A matrix has one outer axis, which is the tokens'.
     if (x_outer.rank() == 1 && layout.axes() > 1) continue;
     if (counts.batches != 1 && !layout.has_batch()) continue;
     const Shape extents = extents_of(layout, counts);
-    if (!broadcasts(x_outer, extents)) continue;
+    if (!table_fits(x_outer, extents)) continue;
     const std::vector<Index> kind = essence(extents);
     if (std::find(seen.begin(), seen.end(), kind) != seen.end()) continue;
     seen.push_back(kind);
@@ -103,53 +93,40 @@ std::vector<std::string> fitting(const NamedLayouts& layouts, const Shape& x_out
   return names;
 }
 
-/// The names of layouts that a cache of as many tokens and sequences fits x with, whichever layout
-/// it was made for.
-template <class NamedLayouts>
-std::string fitting_names(const NamedLayouts& layouts, const Shape& x_outer,
-                          const Shape& table_outer) {
-  std::vector<std::string> names;
-  const auto add_from = [&](const auto& made_for) {
-    for (const NamedLayout& named : made_for) {
-      const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
-      if (!counts) continue;
-      for (const std::string& name : fitting(layouts, x_outer, *counts)) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-      }
-    }
-  };
-  add_from(named_layouts);
-  add_from(layouts_of_slowest_features);
-  return fmt::format("{}", fmt::join(names, " or "));
+/// visit(name, counts) for every layout with such features that a cache with these extents may have
+/// been made for.
+template <class Visit>
+void for_each_source(FeaturesOn features, const Shape& table_outer, const Visit& visit) {
+  for (const NamedLayout& named : named_layouts(features)) {
+    const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
+    if (counts) visit(named.name, *counts);
+  }
 }
 
 }  // namespace
 
-std::string layouts_with_fastest_features(const Shape& x_outer, const Shape& table_outer) {
-  return fitting_names(named_layouts, x_outer, table_outer);
-}
-
-std::string layouts_with_slowest_features(const Shape& x_outer, const Shape& table_outer) {
-  return fitting_names(layouts_of_slowest_features, x_outer, table_outer);
+std::string names_of_fitting_layouts(FeaturesOn features, const Shape& x_outer,
+                                     const Shape& table_outer) {
+  std::vector<std::string> names;
+  for (const FeaturesOn of_table : {FeaturesOn::fastest_axis, FeaturesOn::slower_axis}) {
+    for_each_source(of_table, table_outer, [&](const char*, const Counts& counts) {
+      for (const std::string& name : fitting(features, x_outer, counts)) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      }
+    });
+  }
+  return fmt::format("{}", fmt::join(names, " or "));
 }
 
 std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
                             FeaturesOn of_table) {
   std::vector<std::string> changes;
-  const auto add_changes_from = [&](const auto& made_for) {
-    for (const NamedLayout& named : made_for) {
-      const std::optional<Counts> counts = counts_of(named.layout(), table_outer);
-      if (!counts) continue;
-      const std::vector<std::string> names =
-          of_x == FeaturesOn::fastest_axis ? fitting(named_layouts, x_outer, *counts)
-                                           : fitting(layouts_of_slowest_features, x_outer, *counts);
-      if (!names.empty())
-        changes.push_back(
-            fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), named.name));
-    }
-  };
-  of_table == FeaturesOn::fastest_axis ? add_changes_from(named_layouts)
-                                       : add_changes_from(layouts_of_slowest_features);
+  for_each_source(of_table, table_outer, [&](const char* source, const Counts& counts) {
+    const std::vector<std::string> names = fitting(of_x, x_outer, counts);
+    if (!names.empty())
+      changes.push_back(
+          fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), source));
+  });
   if (changes.empty()) return "";
   return fmt::format(" (a cache made for {} fits this x)", fmt::join(changes, ", or for "));
 }

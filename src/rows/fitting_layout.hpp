@@ -18,14 +18,12 @@ namespace eigen_rope::detail {
 /// named Layout fits. Extents of several sequences may be those of two layouts, with tokens and
 /// sequences exchanged; then the change from either is named.
 /// Layouts are those with the features where x and the table have them.
-std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer,
-                            FeaturesOn of_x = FeaturesOn::fastest_axis,
-                            FeaturesOn of_table = FeaturesOn::fastest_axis);
+std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
+                            FeaturesOn of_table);
 
-/// "Layout::bsnd()", the layouts with features on the fastest axis whose cache of as many tokens
-/// and sequences fits x, or nothing.
-std::string layouts_with_fastest_features(const Shape& x_outer, const Shape& table_outer);
-/// Likewise with features on the slowest axis.
-std::string layouts_with_slowest_features(const Shape& x_outer, const Shape& table_outer);
+/// "Layout::bsnd()", the layouts with such features whose cache of as many tokens and sequences
+/// fits x, or nothing.
+std::string names_of_fitting_layouts(FeaturesOn features, const Shape& x_outer,
+                                     const Shape& table_outer);
 
 }  // namespace eigen_rope::detail

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rows/table.hpp"
 #include "rows/fitting_layout.hpp"
 
 namespace eigen_rope::detail {
@@ -25,53 +27,35 @@ Strides dense_strides(Index row_length, const Shape& outer) {
 
 void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
                             FeaturesOn of_table) {
-  for (int axis = 0; axis < std::max(x_outer.rank(), table_outer.rank()); ++axis) {
-    if (table_outer[axis] == 1 || table_outer[axis] == x_outer[axis]) continue;
-    const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
-    fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x "
-                     "with outer extents {}",
-                     allowed, axis + 1, x_outer.text()),
-         std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer, of_x, of_table));
-  }
+  const int axis = first_misfit(x_outer.rank(), x_outer.begin(), table_outer);
+  if (axis < 0) return;
+  const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
+  fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x "
+                   "with outer extents {}",
+                   allowed, axis + 1, x_outer.text()),
+       std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer, of_x, of_table));
 }
 
 TableSteps table_steps(Index width, const Shape& table_outer, int feature_axis) {
-  TableSteps places{1, {}};
-  Index stride = 1;
-  for (int axis = 0; axis <= table_outer.rank(); ++axis) {
-    if (axis == feature_axis) {
-      places.entry = stride;
-      stride *= width;
-    }
-    if (axis == table_outer.rank()) break;
-    places.outer.push_back(table_outer[axis] == 1 ? 0 : stride);
-    stride *= table_outer[axis];
-  }
+  std::array<Index, max_rank> outer;
+  TableSteps places{
+      table_strides(width, table_outer, feature_axis, table_outer.rank(), outer.data()), {}};
+  for (int axis = 0; axis < table_outer.rank(); ++axis)
+    places.outer.push_back(outer[static_cast<std::size_t>(axis)]);
   return places;
 }
 
 void require_entries_in_rows(const Shape& x_outer, const Shape& table_outer, int feature_axis) {
-  Index inside = 1;
-  for (int axis = 0; axis < feature_axis; ++axis) inside *= table_outer[axis];
+  const Index inside = rows_inside(table_outer, feature_axis);
   if (inside == 1) return;
-  const std::string named = layouts_with_fastest_features(x_outer, table_outer);
+  const std::string named =
+      names_of_fitting_layouts(FeaturesOn::fastest_axis, x_outer, table_outer);
   fail(
       "the table must have the entries of a row next to each other, as x has its features on the "
       "fastest axis" +
           (named.empty() ? named : " (make the cache for " + named + ")"),
       fmt::format("entries {} apart", inside));
 }
-
-namespace {
-
-std::array<Index, max_rank> extents_of(const Shape& shape) {
-  std::array<Index, max_rank> extents{};
-  for (int axis = 0; axis < shape.rank(); ++axis)
-    extents[static_cast<std::size_t>(axis)] = shape[axis];
-  return extents;
-}
-
-}  // namespace
 
 Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table) {
   Walk walk;
@@ -117,13 +101,7 @@ Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index*
 }
 
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
-  const std::array<Index, max_rank> extents = extents_of(outer);
-  return make_walk(outer.rank(), extents.data(), x.begin(), y.begin(), table.begin());
-}
-
-Walk make_lane_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
-  const std::array<Index, max_rank> extents = extents_of(outer);
-  return make_lane_walk(outer.rank(), extents.data(), x.begin(), y.begin(), table.begin());
+  return make_walk(outer.rank(), outer.begin(), x.begin(), y.begin(), table.begin());
 }
 
 }  // namespace eigen_rope::detail

@@ -220,14 +220,13 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(turning.cos)>>;
   static_assert(std::is_same_v<ResultScalar<DXScalar, TableScalar>, Y>,
                 "[rope] the destination cannot hold the result's scalar");
-  CheckedRotation of_dx;
+  PlacedRotation<DXScalar, TableScalar, Y> of_dx;
   check_rotation(of_dx, dy, dx, turning, pairing, Direction::forward);
   if (x.shape.size() == 0) return;
 
   const Shape outer = x.shape.outer();
-  const TableSteps steps = table_steps(entries.width, entries.outer, entries.feature_axis);
-  if (!of_dx.is_of_rows() || x.feature_stride != 1 || of_dx.features.table != 1 ||
-      steps.entry != 1) {
+  const TableSteps of_tangent = table_steps(entries.width, entries.outer, entries.feature_axis);
+  if (!of_dx.block.features.follow_each_other() || x.feature_stride != 1 || of_tangent.entry != 1) {
     return run_jvp_apart(
         ApartJvp<XScalar, DXScalar, Y, TableScalar, Scalar>{
             {x.data, x.strides, x.feature_stride},
@@ -240,10 +239,10 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
             entries},
         device);
   }
-  const Walk of_x = make_walk(outer, x.strides, dy.strides, steps.outer);
+  const Walk of_x = make_walk(outer, x.strides, dy.strides, of_tangent.outer);
   run_jvp(
       CheckedJvp<XScalar, DXScalar, Y, TableScalar, Scalar>{
-          x.data, dx.data, dy.data, plan, of_dx.plan, of_x, of_dx.walk, turning, entries,
+          x.data, dx.data, dy.data, plan, of_dx.plan, of_x, of_dx.block.rows, turning, entries,
           dy.strides == dense_strides(plan.row_length, outer)},
       device);
 }

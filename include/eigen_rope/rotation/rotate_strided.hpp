@@ -17,9 +17,9 @@
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/machine/device.hpp"
-#include "eigen_rope/rows/detail/crossing.hpp"
 #include "eigen_rope/rows/detail/determinant.hpp"
 #include "eigen_rope/rows/detail/feature_view.hpp"
+#include "eigen_rope/rows/detail/placed_rotation.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
@@ -50,21 +50,12 @@ void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView
   }
 }
 
-/// A rotation between strided views that may begin.
-struct CheckedRotation {
-  RowPlan plan;
-  /// Stores are the caller's choice. No rows where there is nothing to rotate.
-  Walk walk;
-  FeatureSteps features;
-
-  /// Whether elements of a row lie next to each other everywhere.
-  bool is_of_rows() const { return features.x == 1 && features.y == 1; }
-};
-
-/// Throws where rotate_to() does. The features are on axis 0. Written where the caller has it: a
-/// rotation of one token takes no longer than copying it would.
+/// Throws where rotate_to() does. The features are on axis 0. Without anything to rotate the walk
+/// has no rows, and stores are the caller's choice. Written where the caller has it: a rotation of
+/// one token takes no longer than copying it would.
 template <class Y, class X, class TableScalar>
-void check_rotation(CheckedRotation& rotation, const StridedView<Y>& y, const StridedView<X>& x,
+void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rotation,
+                    const StridedView<Y>& y, const StridedView<X>& x,
                     const TableView<TableScalar>& table, const Pairing& pairing,
                     Direction direction) {
   if (x.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
@@ -73,24 +64,29 @@ void check_rotation(CheckedRotation& rotation, const StridedView<Y>& y, const St
   check_strides(y, SharedElements::refused);
   if (x.strides != y.strides || x.feature_stride != y.feature_stride)
     check_strides(x, SharedElements::allowed);
+  const bool rows_in_pieces = x.feature_stride != 1 || y.feature_stride != 1;
   const TableSteps entries = table_steps(table.width, table.outer, table.feature_axis);
   const Shape outer = x.shape.outer();
   rotation.plan = make_row_plan(x.shape[0], table.width, pairing, direction);
-  rotation.walk.rows = 0;
-  rotation.features = {x.feature_stride, y.feature_stride, entries.entry};
-  check_table_broadcasts(outer, table.outer, features_behind(rotation.is_of_rows() ? 0 : 1),
+  check_table_broadcasts(outer, table.outer, features_behind(rows_in_pieces ? 1 : 0),
                          features_behind(table.feature_axis));
   (void)checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(rotation.plan, table);
-  if (rotation.is_of_rows()) require_entries_in_rows(outer, table.outer, table.feature_axis);
+  if (!rows_in_pieces) require_entries_in_rows(outer, table.outer, table.feature_axis);
+  auto& block = rotation.block;
+  block.rows.rows = 0;
   if (x.shape.size() == 0) return;
   if (x.data == nullptr || y.data == nullptr)
     fail("a strided view must have data, got a null pointer");
   refuse_view_overlap(x, y);
   refuse_table_overlap(table, y);
-  rotation.walk = rotation.is_of_rows()
-                      ? make_walk(outer, x.strides, y.strides, entries.outer)
-                      : make_lane_walk(outer, x.strides, y.strides, entries.outer);
+  block.x = x.data;
+  block.y = y.data;
+  block.cos = table.cos;
+  block.sin = table.sin;
+  block.features = {x.feature_stride, y.feature_stride, entries.entry};
+  block.rows = make_walk_for(block.features, outer.rank(), outer.begin(), x.strides.begin(),
+                             y.strides.begin(), entries.outer.begin());
 }
 
 }  // namespace detail
@@ -138,7 +134,7 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(std::is_same_v<detail::ResultScalar<XScalar, TableScalar>, Y>,
                 "[rope] the destination cannot hold the result's scalar");
-  detail::CheckedRotation rotation;
+  detail::PlacedRotation<XScalar, TableScalar, Y> rotation;
   detail::naming_other_axes(
       detail::axis_context(x.shape, entries.width, entries.outer, pairing), [&] {
         if (!pairing.axis())
@@ -146,23 +142,13 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
         detail::check_rotation(rotation, detail::features_first(y, pairing),
                                detail::features_first(x, pairing), entries, pairing, direction);
       });
-  detail::Walk& walk = rotation.walk;
+  detail::Walk& walk = rotation.block.rows;
   if (walk.rows == 0) return;
   const double bytes_per_row =
       static_cast<double>(rotation.plan.row_length) * (sizeof(X) + sizeof(Y));
   walk.stores = detail::stores_for(x.data, y.data, static_cast<double>(walk.rows) * bytes_per_row);
-  const auto* data = static_cast<const XScalar*>(x.data);
-  device.for_range(walk.rows, bytes_per_row, [&](Index first, Index last) {
-    if (rotation.is_of_rows()) {
-      detail::rotate_walk(rotation.plan, walk, data, y.data, entries.cos, entries.sin, first, last);
-    } else {
-      detail::rotate_apart_rows(
-          rotation.plan,
-          detail::LaneBlock<XScalar, TableScalar, Y>{data, y.data, entries.cos, entries.sin,
-                                                     rotation.features, walk},
-          first, last);
-    }
-  });
+  device.for_range(walk.rows, bytes_per_row,
+                   [&](Index first, Index last) { rotation.rows(first, last); });
 }
 
 /// Rotates the rows of a strided view in place.

@@ -19,9 +19,9 @@
 #include <utility>
 
 #include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/rotation/detail/dense_rows.hpp"
 #include "eigen_rope/rotation/detail/nested.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
-#include "eigen_rope/rotation/detail/placed_rotation.hpp"
 #include "eigen_rope/rows/detail/overlap.hpp"
 
 // Of the one branch in Eigen's loops that is taken once. A compiler that thinks it likelier, or

@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "eigen_rope/machine/streaming.hpp"
+#include "eigen_rope/rotation/detail/dense_rows.hpp"
 #include "eigen_rope/rotation/detail/node.hpp"
-#include "eigen_rope/rotation/detail/placed_rotation.hpp"
 #include "eigen_rope/rotation/detail/temporary.hpp"
 
 namespace eigen_rope::detail {

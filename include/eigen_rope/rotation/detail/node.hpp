@@ -48,44 +48,30 @@ struct NodeParameters {
 };
 
 /// \param x  extents, the feature axis first
-/// x has its features in front.
 template <class TableScalar, std::size_t rank>
 void fill_parameters(NodeParameters<TableScalar, static_cast<int>(rank)>& parameters,
                      const std::array<Index, rank>& x, const TableView<TableScalar>& table,
                      const Pairing& pairing, Direction direction, int place) {
+  constexpr int axes = static_cast<int>(rank) - 1;
+  const auto outer_shape = [&] {
+    Shape outer;
+    for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(x[axis]);
+    return outer;
+  };
   parameters.plan = make_row_plan(x[0], table.width, pairing, direction);
   parameters.cos = table.cos;
   parameters.sin = table.sin;
-  parameters.entry_step = 1;
+  parameters.entry_step = table_strides(table.width, table.outer, table.feature_axis, axes,
+                                        parameters.table_strides.data());
   parameters.place = place;
-  auto stride =
-      static_cast<std::size_t>(table.width);  // unsigned: the table's size is checked below
-  bool broadcasts = table.outer.rank() < static_cast<int>(rank);
-  for (std::size_t axis = 1; axis < rank; ++axis) {
-    const Index extent = table.outer[static_cast<int>(axis) - 1];
-    broadcasts = broadcasts && (extent == 1 || extent == x[axis]);
-    parameters.table_strides[axis - 1] = extent == 1 ? 0 : static_cast<Index>(stride);
-    stride *= static_cast<std::size_t>(extent);
-  }
-  if (!broadcasts) {
-    Shape outer;
-    for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(x[axis]);
-    check_table_broadcasts(outer, table.outer, features_behind(place),
+  if (first_misfit(axes, x.data() + 1, table.outer) >= 0) {
+    check_table_broadcasts(outer_shape(), table.outer, features_behind(place),
                            features_behind(table.feature_axis));
   }
   parameters.table_size = checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(parameters.plan, table);
-}
-
-/// Where an x that has its features on another axis than the fastest, or a table that has, lies.
-template <class TableScalar, int rank>
-void place_features(NodeParameters<TableScalar, rank>& parameters,
-                    const TableView<TableScalar>& table, const Shape& x_outer, int place) {
-  const TableSteps steps = table_steps(table.width, table.outer, table.feature_axis);
-  if (place == 0) require_entries_in_rows(x_outer, table.outer, table.feature_axis);
-  parameters.entry_step = steps.entry;
-  for (std::size_t axis = 0; axis + 1 < static_cast<std::size_t>(rank); ++axis)
-    parameters.table_strides[axis] = steps.outer[axis];
+  if (place == 0 && parameters.entry_step != 1)
+    require_entries_in_rows(outer_shape(), table.outer, table.feature_axis);
 }
 
 template <class TableScalar, std::size_t rank>
@@ -98,13 +84,8 @@ NodeParameters<TableScalar, static_cast<int>(rank)> parameters_of(
   NodeParameters<TableScalar, static_cast<int>(rank)> parameters;
   const AxisContext context{x.data(), static_cast<int>(rank), table.width, &table.outer, &pairing,
                             order};
-  naming_other_axes(context, [&] {
-    fill_parameters(parameters, moved, table, pairing, direction, place);
-    if (place == 0 && table.feature_axis == 0) return;
-    Shape outer;
-    for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(moved[axis]);
-    place_features(parameters, table, outer, place);
-  });
+  naming_other_axes(context,
+                    [&] { fill_parameters(parameters, moved, table, pairing, direction, place); });
   if (rank > 1 && default_axis() != DefaultAxis::fastest) refuse_ambiguous_axis(context);
   return parameters;
 }

@@ -27,6 +27,8 @@ struct FeatureSteps {
   Index x;
   Index y;
   Index table;
+
+  bool follow_each_other() const { return x == 1 && y == 1 && table == 1; }
 };
 
 /// Pointers are those of element 0 and entry 0 of the first row.
@@ -125,11 +127,7 @@ void rotate_lanes_loop(const RowPlan& plan, const LaneBlock<XScalar, TableScalar
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_lanes_plainly(const RowPlan& plan,
                           const LaneBlock<XScalar, TableScalar, YScalar>& block) {
-  switch (plan.direction) {
-    case Direction::forward: return rotate_lanes_loop<Direction::forward>(plan, block);
-    case Direction::backward: return rotate_lanes_loop<Direction::backward>(plan, block);
-    case Direction::inverse: return rotate_lanes_loop<Direction::inverse>(plan, block);
-  }
+  for_direction(plan.direction, [&](auto direction) { rotate_lanes_loop<direction>(plan, block); });
 }
 
 // Compiled once, with the instructions of the machine it runs on. The first level's steps through x

@@ -108,11 +108,6 @@ class TileEntries {
     const TableSteps places = table_steps(table.width, table.outer, table.feature_axis);
     cos_ = {table.cos, places.outer, places.entry};
     sin_ = {table.sin, places.outer, places.entry};
-    // Axes beyond the table's rank are broadcast along, too.
-    while (cos_.strides.size() < max_rank) {
-      cos_.strides.push_back(0);
-      sin_.strides.push_back(0);
-    }
   }
 
   void take(const RowTiles& tiles, const RowNumber& row, Index count) {

@@ -144,15 +144,21 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
   }
 }
 
+/// Calls call(direction) with a direction that is known when compiling.
+template <class Call>
+void for_direction(Direction direction, const Call& call) {
+  switch (direction) {
+    case Direction::forward: return call(std::integral_constant<Direction, Direction::forward>());
+    case Direction::backward: return call(std::integral_constant<Direction, Direction::backward>());
+    case Direction::inverse: return call(std::integral_constant<Direction, Direction::inverse>());
+  }
+}
+
 /// In plain C++.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_rows_plainly(const RowPlan& plan,
                          const RowBlock<XScalar, TableScalar, YScalar>& block) {
-  switch (plan.direction) {
-    case Direction::forward: return rotate_rows_loop<Direction::forward>(plan, block);
-    case Direction::backward: return rotate_rows_loop<Direction::backward>(plan, block);
-    case Direction::inverse: return rotate_rows_loop<Direction::inverse>(plan, block);
-  }
+  for_direction(plan.direction, [&](auto direction) { rotate_rows_loop<direction>(plan, block); });
 }
 
 // Compiled once, with the instructions of the machine it runs on

@@ -29,6 +29,19 @@ struct Walk {
 /// The strides of a dense tensor with rows of `row_length`.
 EIGEN_ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
 
+/// The first of the outer axes along which a table has neither x's extent nor 1, or -1 where it
+/// fits x. x has `axes` outer axes.
+inline int first_misfit(int axes, const Index* x_outer, const Shape& table_outer) {
+  for (int axis = 0; axis < std::max(axes, table_outer.rank()); ++axis) {
+    const Index extent = table_outer[axis];
+    if (extent != 1 && extent != (axis < axes ? x_outer[axis] : 1)) return axis;
+  }
+  return -1;
+}
+inline bool table_fits(const Shape& x_outer, const Shape& table_outer) {
+  return first_misfit(x_outer.rank(), x_outer.begin(), table_outer) < 0;
+}
+
 /// Where x, or a table, has its features.
 enum class FeaturesOn { fastest_axis, slower_axis };
 
@@ -40,6 +53,26 @@ EIGEN_ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& ta
 
 inline FeaturesOn features_behind(int axes) {
   return axes == 0 ? FeaturesOn::fastest_axis : FeaturesOn::slower_axis;
+}
+
+/// Writes the strides of the first `axes` outer axes of a dense table, 0 for those it broadcasts
+/// along, and returns the distance of neighbouring entries of a row. Axes beyond them have
+/// extent 1.
+inline Index table_strides(Index width, const Shape& table_outer, int feature_axis, int axes,
+                           Index* outer) {
+  auto stride = std::size_t{1};  // unsigned: the table's size may not be checked yet
+  std::size_t entry = stride;
+  for (int axis = 0; axis <= axes; ++axis) {
+    if (axis == std::min(feature_axis, axes)) {
+      entry = stride;
+      stride *= static_cast<std::size_t>(width);
+    }
+    if (axis == axes) break;
+    const Index extent = table_outer[axis];
+    outer[axis] = extent == 1 ? 0 : static_cast<Index>(stride);
+    stride *= static_cast<std::size_t>(extent);
+  }
+  return static_cast<Index>(entry);
 }
 
 /// Where the entries of a dense table lie.
@@ -71,8 +104,6 @@ EIGEN_ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, co
 /// other in x and y, or in one of them, then the others in the order in which y lies in memory.
 EIGEN_ROPE_API Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index* y,
                                    const Index* table);
-EIGEN_ROPE_API Walk make_lane_walk(const Shape& outer, const Strides& x, const Strides& y,
-                                   const Strides& table);
 
 template <int rank>
 Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y,

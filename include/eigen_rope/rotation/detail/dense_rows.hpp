@@ -3,16 +3,13 @@
 // The rotation of a dense tensor into a dense tensor of its shape, whichever axis holds the
 // features.
 //
-//   rotation.rows(begin, end)    rows begin..end-1 in the order of memory
-//
-// Rows whose elements lie next to each other are rotated one by one (rows/detail/walk.hpp), others
-// side by side (rows/detail/lanes.hpp).
+//   rotation.rows(first, last)    rows first..last-1, of as many as the tensor has
 #pragma once
 
 #include <array>
 
 #include "eigen_rope/rotation/detail/node.hpp"
-#include "eigen_rope/rows/detail/crossing.hpp"
+#include "eigen_rope/rows/detail/placed_rotation.hpp"
 
 namespace eigen_rope::detail {
 
@@ -43,24 +40,6 @@ DenseRows<rank> dense_rows(const Dimensions& dimensions, int place) {
   return rows;
 }
 
-template <class XScalar, class TableScalar, class YScalar>
-struct PlacedRotation {
-  RowPlan plan;
-  LaneBlock<XScalar, TableScalar, YScalar> block;
-
-  bool is_of_rows() const {
-    return block.features.x == 1 && block.features.y == 1 && block.features.table == 1;
-  }
-
-  void rows(Index begin, Index end) const {
-    if (is_of_rows()) {
-      rotate_walk(plan, block.rows, block.x, block.y, block.cos, block.sin, begin, end);
-    } else {
-      rotate_apart_rows(plan, block, begin, end);
-    }
-  }
-};
-
 /// Stores are the caller's choice.
 template <class XScalar, class TableScalar, class YScalar, int rank>
 PlacedRotation<XScalar, TableScalar, YScalar> make_placed_rotation(
@@ -69,15 +48,10 @@ PlacedRotation<XScalar, TableScalar, YScalar> make_placed_rotation(
   const Index* extents = rows.extents.data();
   const Index* strides = rows.strides.data();
   const Index* of_table = parameters.table_strides.data();
-  const bool is_of_rows = rows.step == 1 && parameters.entry_step == 1;
+  const FeatureSteps features{rows.step, rows.step, parameters.entry_step};
   return {parameters.plan,
-          {x,
-           y,
-           parameters.cos,
-           parameters.sin,
-           {rows.step, rows.step, parameters.entry_step},
-           is_of_rows ? make_walk(rank - 1, extents, strides, strides, of_table)
-                      : make_lane_walk(rank - 1, extents, strides, strides, of_table)}};
+          {x, y, parameters.cos, parameters.sin, features,
+           make_walk_for(features, rank - 1, extents, strides, strides, of_table)}};
 }
 
 }  // namespace eigen_rope::detail
