@@ -100,6 +100,9 @@ void rotate_between(MakeOrder of_x, MakeOrder of_y, const std::vector<Index>& ro
 const std::vector<Index> around_tiles{3, 8, 19, 130};
 /// Whole vectors of every scalar.
 const std::vector<Index> whole_vectors{64};
+/// Of so many rows the entries of four pairs are more than stay in the second-level cache, and
+/// those of three are not.
+const std::vector<Index> many_rows{2600};
 
 TEST(RotateOrders, FromSlowestFeaturesToFastest) {
   rotate_between<float>(features_slowest, features_fastest, around_tiles);
@@ -115,6 +118,11 @@ TEST(RotateOrders, FromFastestFeaturesToSlowest) {
 
 TEST(RotateOrders, FromSlowestFeaturesToTheMiddle) {
   rotate_between<float>(features_slowest, features_between, around_tiles);
+}
+
+// Entries that other rows read again are taken some pairs at a time.
+TEST(RotateOrders, MoreEntriesThanStayClose) {
+  rotate_between<double>(features_between, features_between, many_rows);
 }
 
 TEST(RotateOrders, PlanesApartInTheDestinationAlone) {
