@@ -5,6 +5,7 @@
 // adouble works in Eigen's tensors as it is, without traits. One gradient costs a few evaluations
 // however many inputs there are. The tape holds what was done, branches included: record again when
 // an input crosses from one band of a scaling to another.
+#include "support/axis_derivatives.hpp"
 #include "support/second_order.hpp"
 
 #include <adolc/adolc.h>
@@ -26,7 +27,8 @@ void record(const std::vector<double>& values, const Loss& loss) {
   trace_off();
 }
 
-std::vector<double> gradient_of(const Setting& s) {
+template <class Problem>
+std::vector<double> gradient_of(const Problem& s) {
   const std::vector<double> values = values_of(s);
   record(values, [&s](const std::vector<adouble>& inputs) { return loss_of(s, inputs); });
   std::vector<double> result(values.size());
@@ -34,7 +36,8 @@ std::vector<double> gradient_of(const Setting& s) {
   return result;
 }
 
-TEST(AdolC, GradientOfEverything) { expect_every_gradient(gradient_of); }
+TEST(AdolC, GradientOfEverything) { expect_every_gradient(gradient_of<Setting>); }
+TEST(AdolC, GradientAlongEveryAxis) { expect_along_every_axis(gradient_of<AxisProblem>); }
 
 std::vector<double> hessian_vector(const SecondOrderSetting& s) {
   record(s.inputs, [&s](const std::vector<adouble>& inputs) {

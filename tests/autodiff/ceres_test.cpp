@@ -6,6 +6,7 @@
 // linked. Where there are more inputs than a Jet has parts, they are taken some at a time, as
 // Ceres' DynamicAutoDiffCostFunction does. Jets nest, for second derivatives, but convert from a
 // number only explicitly, and a Jet of Jets only from a Jet.
+#include "support/axis_derivatives.hpp"
 #include "support/second_order.hpp"
 
 #include <ceres/jet.h>
@@ -17,7 +18,6 @@
 #include <eigen_rope/rotation/rotate_strided.hpp>
 #include <eigen_rope/rotation/tensor_view.hpp>
 #include <limits>
-#include <utility>
 #include <vector>
 
 namespace eigen_rope::test::autodiff {
@@ -26,7 +26,8 @@ namespace {
 constexpr int kParts = 8;
 using Jet = ceres::Jet<double, kParts>;
 
-std::vector<double> gradient(const Setting& s) {
+template <class Problem>
+std::vector<double> gradient(const Problem& s) {
   const std::vector<double> values = values_of(s);
   std::vector<double> result;
   for (std::size_t begin = 0; begin < values.size(); begin += kParts) {
@@ -39,7 +40,8 @@ std::vector<double> gradient(const Setting& s) {
   return result;
 }
 
-TEST(CeresJet, GradientOfEverything) { expect_every_gradient(gradient); }
+TEST(CeresJet, GradientOfEverything) { expect_every_gradient(gradient<Setting>); }
+TEST(CeresJet, GradientAlongEveryAxis) { expect_along_every_axis(gradient<AxisProblem>); }
 
 /// The inner part is the derivative along the direction, its own parts are that derivative's
 /// gradient.
@@ -71,11 +73,12 @@ constexpr std::array<Part, 4> every_part{
     [](const JetOfJets& x) { return x.a.a; }, [](const JetOfJets& x) { return x.a.v[0]; },
     [](const JetOfJets& x) { return x.v[0].a; }, [](const JetOfJets& x) { return x.v[0].v[0]; }};
 
+using Rows = Eigen::Tensor<JetOfJets, 3>;
+
 /// y is linear in x, so each part of y is the rotation of that part of x.
-void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y,
-                               const Eigen::Tensor<JetOfJets, 2>& x, const Cache<double>& table,
+void expect_every_part_rotated(const Rows& y, const Rows& x, const Cache<double>& table,
                                Pairing pairing, Direction direction) {
-  const Shape shape{x.dimension(0), x.dimension(1)};
+  const Shape shape{x.dimension(0), x.dimension(1), x.dimension(2)};
   for (const Part part : every_part) {
     std::vector<double> x_part(static_cast<std::size_t>(x.size()));
     std::transform(x.data(), x.data() + x.size(), x_part.begin(), part);
@@ -88,12 +91,14 @@ void expect_every_part_rotated(const Eigen::Tensor<JetOfJets, 2>& y,
   }
 }
 
+/// On the fastest axis, the middle one and the slowest one.
 TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
   const Index D = 10;
+  const Index heads = 2;
   const Index tokens = 3;
-  const Cache<double> table(Frequencies::powers({8}), Positions::range(5, tokens), Layout::sd());
-  const std::vector<double> values = random_values<double>(4 * D * tokens, 21);
-  Eigen::Tensor<JetOfJets, 2> x(D, tokens);
+  const Cache<double> table(Frequencies::powers({8}), Positions::range(5, tokens), Layout::tnd());
+  const std::vector<double> values = random_values<double>(4 * D * heads * tokens, 21);
+  Rows x(D, heads, tokens);
   for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) {
     JetOfJets& element = x.data()[i];
     element.a.a = values[4 * i];
@@ -101,16 +106,23 @@ TEST(CeresJet, OfJetsTurnsByATableOfDoubles) {
     element.v[0].a = values[4 * i + 2];
     element.v[0].v[0] = values[4 * i + 3];
   }
+  using Axis = AlongAxis<3, Eigen::ColMajor>;
+  const Axis axes[] = {Axis(x.dimensions(), 0), Axis(Axis::Sizes(heads, D, tokens), 1),
+                       Axis(Axis::Sizes(heads, tokens, D), 2)};
   for (const PairKind kind : every_kind) {
-    SCOPED_TRACE(static_cast<int>(kind));
-    const Pairing pairing = Pairing(kind).with_offset(1).with_rotary_dims(8);
-    Eigen::Tensor<JetOfJets, 2> y = eigen_rope::rotate(x, table, pairing);
-    expect_every_part_rotated(y, x, table, pairing, Direction::forward);
-    y = -eigen_rope::rotate_backward(-x, table, pairing);
-    expect_every_part_rotated(y, x, table, pairing, Direction::backward);
-    eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(std::as_const(x)),
-                          table, pairing, Direction::inverse);
-    expect_every_part_rotated(y, x, table, pairing, Direction::inverse);
+    const Pairing front = Pairing(kind).with_offset(1).with_rotary_dims(8);
+    for (const Axis& axis : axes) {
+      SCOPED_TRACE(testing::Message() << front << ", axis " << axis.place());
+      const Pairing pairing = axis.place() == 0 ? front : front.along(axis.place());
+      const Rows moved = axis.from_front(x);
+      Rows y = eigen_rope::rotate(moved, table, pairing);
+      expect_every_part_rotated(axis.to_front(y), x, table, front, Direction::forward);
+      y = -eigen_rope::rotate_backward(-moved, table, pairing);
+      expect_every_part_rotated(axis.to_front(y), x, table, front, Direction::backward);
+      eigen_rope::rotate_to(eigen_rope::strided_view(y), eigen_rope::strided_view(moved), table,
+                            pairing, Direction::inverse);
+      expect_every_part_rotated(axis.to_front(y), x, table, front, Direction::inverse);
+    }
   }
 }
 

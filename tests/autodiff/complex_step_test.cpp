@@ -6,7 +6,7 @@
 // std::complex<double> needs no library and no traits: it is the plainest second opinion. One
 // evaluation gives the derivative with respect to one input, so this is for checking and not for
 // training.
-#include "support/whole_way.hpp"
+#include "support/axis_derivatives.hpp"
 
 namespace eigen_rope::test::autodiff {
 namespace {
@@ -16,12 +16,14 @@ using Complex = std::complex<double>;
 /// Its square vanishes beside 1 and beside any derivative's rounding.
 constexpr double kStep = 0x1p-300;
 
-double derivative(const Setting& s, std::vector<Complex> inputs, std::size_t which) {
+template <class Problem>
+double derivative(const Problem& s, std::vector<Complex> inputs, std::size_t which) {
   inputs[which] += Complex(0, kStep);
   return loss_of(s, inputs).imag() / kStep;
 }
 
-std::vector<double> gradient(const Setting& s) {
+template <class Problem>
+std::vector<double> gradient(const Problem& s) {
   const std::vector<double> values = values_of(s);
   const std::vector<Complex> inputs(values.begin(), values.end());
   std::vector<double> result;
@@ -29,7 +31,8 @@ std::vector<double> gradient(const Setting& s) {
   return result;
 }
 
-TEST(ComplexStep, GradientOfEverything) { expect_every_gradient(gradient); }
+TEST(ComplexStep, GradientOfEverything) { expect_every_gradient(gradient<Setting>); }
+TEST(ComplexStep, GradientAlongEveryAxis) { expect_along_every_axis(gradient<AxisProblem>); }
 
 /// The slope of y in the base.
 TEST(ComplexStep, ReadsLikeThis) {

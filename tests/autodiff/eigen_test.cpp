@@ -4,6 +4,7 @@
 // second derivatives.
 //
 // The rotation alone, its Jacobian and its paths are in autodiff_test.cpp.
+#include "support/axis_derivatives.hpp"
 #include "support/second_order.hpp"
 
 // After the Tensor module: AutoDiff replaces functions of std that Eigen's packets use.
@@ -17,7 +18,8 @@ using Fixed = Eigen::AutoDiffScalar<Eigen::Matrix<double, kParts, 1>>;
 using Dynamic = Eigen::AutoDiffScalar<Eigen::VectorXd>;
 
 /// All inputs at once.
-std::vector<double> dynamic_gradient(const Setting& s) {
+template <class Problem>
+std::vector<double> dynamic_gradient(const Problem& s) {
   const std::vector<double> values = values_of(s);
   const auto count = static_cast<int>(values.size());
   std::vector<Dynamic> inputs;
@@ -28,11 +30,15 @@ std::vector<double> dynamic_gradient(const Setting& s) {
 }
 
 TEST(EigenAutoDiff, GradientOfEverythingWithDynamicSize) {
-  expect_every_gradient(dynamic_gradient);
+  expect_every_gradient(dynamic_gradient<Setting>);
+}
+TEST(EigenAutoDiff, GradientAlongEveryAxisWithDynamicSize) {
+  expect_along_every_axis(dynamic_gradient<AxisProblem>);
 }
 
 /// kParts inputs at a time.
-std::vector<double> fixed_gradient(const Setting& s) {
+template <class Problem>
+std::vector<double> fixed_gradient(const Problem& s) {
   const std::vector<double> values = values_of(s);
   std::vector<double> result;
   for (std::size_t begin = 0; begin < values.size(); begin += kParts) {
@@ -46,7 +52,12 @@ std::vector<double> fixed_gradient(const Setting& s) {
   return result;
 }
 
-TEST(EigenAutoDiff, GradientOfEverythingWithFixedSize) { expect_every_gradient(fixed_gradient); }
+TEST(EigenAutoDiff, GradientOfEverythingWithFixedSize) {
+  expect_every_gradient(fixed_gradient<Setting>);
+}
+TEST(EigenAutoDiff, GradientAlongEveryAxisWithFixedSize) {
+  expect_along_every_axis(fixed_gradient<AxisProblem>);
+}
 
 /// The inner part is the derivative along the direction, its own parts are that derivative's
 /// gradient.

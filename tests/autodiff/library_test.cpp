@@ -83,21 +83,24 @@ enum class Keeps { output, input };
 std::vector<double> gradient_by_library(const Setting& s, Keeps keeps) {
   const Frequencies frequencies = frequencies_of(s);
   const Positions positions = positions_of(s);
-  const Cache<double> cache(frequencies, positions);
-  const Eigen::Tensor<double, 4> x = tensor_of(s.extents, s.x);
-  const Eigen::Tensor<double, 4> g = tensor_of(s.extents, s.weights);
-  const Eigen::Tensor<double, 4> y = eigen_rope::rotate(x, cache, pairing_of(s.extents));
+  const Layout layout = layout_of(s.axis);
+  const Cache<double> cache(frequencies, positions, layout);
+  const Pairing pairing = pairing_of(s.extents, s.axis);
+  const Eigen::Tensor<double, 4> x = tensor_of(s.extents, s.x, s.axis);
+  const Eigen::Tensor<double, 4> g = tensor_of(s.extents, s.weights, s.axis);
+  const Eigen::Tensor<double, 4> y = eigen_rope::rotate(x, cache, pairing);
   Eigen::Tensor<double, 4> dx(x.dimensions());
   GradientOptions options;
   options.wanted = Wanted::angle | Wanted::log_magnitude;
   options.from = keeps == Keeps::output ? GradientsFrom::output : GradientsFrom::input;
   const Gradients<double> d =
-      gradients_to(dx, keeps == Keeps::output ? y : x, g, cache, pairing_of(s.extents), options);
-  std::vector<double> result = parameter_gradients(
-      s, {rate_gradients(d, positions), attention_factor_gradient(d, frequencies, positions)});
+      gradients_to(dx, keeps == Keeps::output ? y : x, g, cache, pairing, options);
+  std::vector<double> result =
+      parameter_gradients(s, {rate_gradients(d, positions, layout),
+                              attention_factor_gradient(d, frequencies, positions, layout)});
   if (s.positioned == Positioned::by_inputs)
-    append(result, position_gradients(d, frequencies, positions));
-  append(result, std::vector<double>(dx.data(), dx.data() + dx.size()));
+    append(result, position_gradients(d, frequencies, positions, layout));
+  append(result, values_in_front(s.extents, dx, s.axis));
   return result;
 }
 

@@ -6,6 +6,7 @@
 // All of them work in Eigen's tensors as they are. TRILINOS_NO_CONFIG_H is Trilinos' own switch for
 // its headers without what a build of Trilinos found: Sacado is then headers and nothing else,
 // where Debian's configuration would want Kokkos, Teuchos and MPI beside it.
+#include "support/axis_derivatives.hpp"
 #include "support/second_order.hpp"
 
 #define TRILINOS_NO_CONFIG_H
@@ -17,7 +18,8 @@ namespace {
 using Fad = Sacado::Fad::DFad<double>;
 using Rad = Sacado::Rad::ADvar<double>;
 
-std::vector<double> forward_gradient(const Setting& s) {
+template <class Problem>
+std::vector<double> forward_gradient(const Problem& s) {
   const std::vector<double> values = values_of(s);
   const auto count = static_cast<int>(values.size());
   std::vector<Fad> inputs;
@@ -29,9 +31,13 @@ std::vector<double> forward_gradient(const Setting& s) {
   return result;
 }
 
-TEST(Sacado, ForwardGradientOfEverything) { expect_every_gradient(forward_gradient); }
+TEST(Sacado, ForwardGradientOfEverything) { expect_every_gradient(forward_gradient<Setting>); }
+TEST(Sacado, ForwardGradientAlongEveryAxis) {
+  expect_along_every_axis(forward_gradient<AxisProblem>);
+}
 
-std::vector<double> reverse_gradient(const Setting& s) {
+template <class Problem>
+std::vector<double> reverse_gradient(const Problem& s) {
   const std::vector<double> values = values_of(s);
   std::vector<double> result;
   std::vector<Rad> inputs(values.begin(), values.end());
@@ -42,7 +48,10 @@ std::vector<double> reverse_gradient(const Setting& s) {
   return result;
 }
 
-TEST(Sacado, ReverseGradientOfEverything) { expect_every_gradient(reverse_gradient); }
+TEST(Sacado, ReverseGradientOfEverything) { expect_every_gradient(reverse_gradient<Setting>); }
+TEST(Sacado, ReverseGradientAlongEveryAxis) {
+  expect_along_every_axis(reverse_gradient<AxisProblem>);
+}
 
 /// The inner part is the derivative along the direction, its own parts are that derivative's
 /// gradient.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checker on our own rotation: rotate_backward() is its gradient for every pairing, window,
-// layout and scalar, and with m = 1.25 the inverse is not.
+// layout, axis and scalar, and with m = 1.25 the inverse is not.
 #include <gtest/gtest.h>
 
-#include <string>
+#include <algorithm>
+#include <array>
+#include <vector>
 
 #include "eigen_rope/check/check_gradient.hpp"
 #include "eigen_rope/gradients/table_gradient.hpp"
@@ -26,26 +28,42 @@ const Pairing every_pairing[] = {split_half,
                                  split_half.with_rotary_dims(8).with_offset(2),
                                  interleaved_to_split_half.with_rotary_dims(4)};
 
+/// Where the features of a tensor of heads and tokens are: behind `place` of these axes.
+template <int layout>
+struct FeaturePlace {
+  int place;
+
+  int axis() const { return layout == static_cast<int>(Eigen::ColMajor) ? place : 2 - place; }
+  std::array<Index, 3> extents() const {
+    std::vector<Index> fastest_first{kHeads, kTokens};
+    fastest_first.insert(fastest_first.begin() + place, kHeadSize);
+    if (layout == static_cast<int>(Eigen::RowMajor))
+      std::reverse(fastest_first.begin(), fastest_first.end());
+    return {fastest_first[0], fastest_first[1], fastest_first[2]};
+  }
+  Layout cache_layout() const {
+    using Role = AxisRole;
+    if (place == 0) return Layout::bsnd();
+    return place == 1 ? Layout{Role::other, Role::feature, Role::token}
+                      : Layout{Role::other, Role::token, Role::feature};
+  }
+};
+
 template <class Scalar>
-Cache<Scalar> cache_for(Pairing pairing, double attention_factor) {
+Cache<Scalar> cache_for(Pairing pairing, double attention_factor, const Layout& layout) {
   Powers<> powers{pairing.rotary_dims(kHeadSize)};
   powers.attention_factor = attention_factor;
-  return Cache<Scalar>(Frequencies::powers(powers), Positions::range(5, kTokens));
+  return Cache<Scalar>(Frequencies::powers(powers), Positions::range(5, kTokens), layout);
 }
 
 template <class Scalar, int layout>
-Eigen::Tensor<Scalar, 3, layout> input() {
-  return layout == static_cast<int>(Eigen::ColMajor)
-             ? normal_tensor<Scalar, 3, layout>({kHeadSize, kHeads, kTokens}, 1)
-             : normal_tensor<Scalar, 3, layout>({kTokens, kHeads, kHeadSize}, 1);
-}
-
-template <class Scalar, int layout>
-void expect_transpose_is_the_gradient() {
+void expect_transpose_is_the_gradient(int place = 0) {
   using X = Eigen::Tensor<Scalar, 3, layout>;
-  const X x = input<Scalar, layout>();
-  for (const Pairing& pairing : every_pairing) {
-    const auto cache = cache_for<Scalar>(pairing, 1.25);
+  const FeaturePlace<layout> features{place};
+  const X x = normal_tensor<Scalar, 3, layout>(features.extents(), 1);
+  for (const Pairing& fastest : every_pairing) {
+    const Pairing pairing = place == 0 ? fastest : fastest.along(features.axis());
+    const auto cache = cache_for<Scalar>(pairing, 1.25, features.cache_layout());
     const auto rotated = [&](const auto& t) { return rotate(t, cache, pairing); };
     const auto in_its_scalar = [&](const X& t) { return X(rotate(t, cache, pairing)); };
     const auto gradient = [&](const X&, const X& g) { return rotate_backward(g, cache, pairing); };
@@ -78,11 +96,20 @@ TEST(CheckGradientRope, TransposeIsTheGradientAndInverseIsNot) {
   expect_transpose_is_the_gradient<float, Eigen::RowMajor>();
 }
 
+TEST(CheckGradientRope, TransposeIsTheGradientAlongSlowerAxes) {
+  for (const int place : {1, 2}) {
+    SCOPED_TRACE(place);
+    expect_transpose_is_the_gradient<double, Eigen::ColMajor>(place);
+    expect_transpose_is_the_gradient<double, Eigen::RowMajor>(place);
+    expect_transpose_is_the_gradient<float, Eigen::ColMajor>(place);
+  }
+}
+
 // The table's gradient is a sum over heads; here of cos and sin as arguments of f.
 TEST(CheckGradientRope, TableGradient) {
   using Matrix = Eigen::Tensor<double, 2>;
   using X = Eigen::Tensor<double, 3>;
-  const X x = input<double, Eigen::ColMajor>();
+  const X x = normal_tensor<double, 3>({kHeadSize, kHeads, kTokens}, 1);
   const Matrix cos = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 2);
   const Matrix sin = normal_tensor<double, 2>({kHeadSize / 2, kTokens}, 3);
   const Shape outer{1, kTokens};

@@ -16,23 +16,6 @@
 namespace eigen_rope::test::axis_gradients_tests {
 namespace {
 
-/// Values in the order of a table's rows, from values in its memory's order.
-template <class Value>
-std::vector<Value> by_rows(const std::vector<Value>& values, Index width, const Shape& outer,
-                           int feature_axis) {
-  Index inside = 1;
-  for (int axis = 0; axis < feature_axis; ++axis) inside *= outer[axis];
-  std::vector<Value> result(values.size());
-  if (values.empty()) return result;
-  for (Index row = 0; row < outer.size(); ++row) {
-    for (Index k = 0; k < width; ++k) {
-      result[static_cast<std::size_t>(row * width + k)] = values[static_cast<std::size_t>(
-          row / inside * inside * width + k * inside + row % inside)];
-    }
-  }
-  return result;
-}
-
 /// visit(along, pairing, table of the features in front, table, axis)
 template <class Scalar, int rank, int layout, class Visit>
 void for_each_axis(const AxisCase& c, const Visit& visit) {

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "eigen_rope/numbers/detail/scalars.hpp"
-#include "support/aclnn_cases.hpp"
+#include "support/aclnn_answers.hpp"
+#include "support/reordered.hpp"
 
 namespace eigen_rope::test {
 namespace {
@@ -18,149 +18,9 @@ namespace {
 using aclnn::tensor;
 using ::testing::ElementsAreArray;
 
-/// The README's closeness for float32, against the sum of the terms' magnitudes.
-constexpr double kFloatCloseness = 0x1p-22;
-/// Two products and a sum, each rounded by half an epsilon (n products whose sum is rounded once,
-/// for a table); the rest for the squares.
-constexpr double kDoubleCloseness = 1.5 * std::numeric_limits<double>::epsilon();
-/// Rounding to float and then to 16 bits differs from rounding once only where the float lies next
-/// to a tie.
-constexpr std::size_t kOneInSoMany = 1000;
-
-template <class Scalar>
-struct Outputs {
-  std::vector<Scalar> y, dx, dcos, dsin;
-};
-
-/// Bits, so that -0 and 0 differ.
-template <class Scalar>
-std::string bytes_of(const std::vector<Scalar>& values) {
-  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Scalar));
-}
-template <class Scalar>
-void expect_same_bits(const Outputs<Scalar>& expected, const Outputs<Scalar>& actual) {
-  EXPECT_TRUE(bytes_of(expected.y) == bytes_of(actual.y)) << "y";
-  EXPECT_TRUE(bytes_of(expected.dx) == bytes_of(actual.dx)) << "dx";
-  EXPECT_TRUE(bytes_of(expected.dcos) == bytes_of(actual.dcos)) << "dcos";
-  EXPECT_TRUE(bytes_of(expected.dsin) == bytes_of(actual.dsin)) << "dsin";
-}
-
-template <class Scalar>
-struct Buffers {
-  Mode mode;
-  Dims shape, table_shape;
-  std::vector<Scalar> x, cos, sin, dy;
-
-  Buffers(Mode m, const Array& x_array, const Array& cos_array, const Array& sin_array,
-          const Array& dy_array)
-      : mode(m),
-        shape(x_array.shape),
-        table_shape(cos_array.shape),
-        x(converted<Scalar>(x_array.values)),
-        cos(converted<Scalar>(cos_array.values)),
-        sin(converted<Scalar>(sin_array.values)),
-        dy(converted<Scalar>(dy_array.values)) {}
-  explicit Buffers(const AclnnCase& c) : Buffers(c.mode, c.x, c.cos, c.sin, c.dy) {}
-
-  aclnn::Inputs inputs() const {
-    return {tensor(x.data(), shape), tensor(cos.data(), table_shape),
-            tensor(sin.data(), table_shape)};
-  }
-  aclnn::GradInputs grad_inputs() const {
-    return {tensor(dy.data(), shape), tensor(cos.data(), table_shape),
-            tensor(sin.data(), table_shape), tensor(x.data(), shape)};
-  }
-  /// Filled with something no result is.
-  Outputs<Scalar> empty() const {
-    const auto nothing = static_cast<Scalar>(12345);
-    return {std::vector<Scalar>(x.size(), nothing), std::vector<Scalar>(x.size(), nothing),
-            std::vector<Scalar>(cos.size(), nothing), std::vector<Scalar>(cos.size(), nothing)};
-  }
-  Outputs<Scalar> run(const Device& device = Device()) const {
-    Outputs<Scalar> out = empty();
-    aclnn::rotary_position_embedding(tensor(out.y.data(), shape), inputs(), mode, device);
-    aclnn::rotary_position_embedding_grad(
-        {tensor(out.dx.data(), shape), tensor(out.dcos.data(), table_shape),
-         tensor(out.dsin.data(), table_shape)},
-        grad_inputs(), mode, device);
-    return out;
-  }
-  Truth truth() const {
-    return truth_of(mode, array_of(x, shape), array_of(cos, table_shape),
-                    array_of(sin, table_shape), array_of(dy, shape));
-  }
-};
-
-/// Counts the results that are not the exact value rounded once; none may be further off than its
-/// type allows.
-struct Judge {
-  std::size_t elements = 0;
-  std::size_t differing = 0;
-
-  template <class Scalar>
-  void see(const std::vector<Scalar>& got, const std::vector<double>& exact,
-           const std::vector<Sum>& sums) {
-    ASSERT_EQ(got.size(), exact.size());
-    ASSERT_EQ(got.size(), sums.size());
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      const auto value = static_cast<double>(got[i]);
-      ++elements;
-      if constexpr (eigen_rope::detail::is_16_bit<Scalar>) {
-        const double rounded = rounded_once<Scalar>(exact[i]);
-        if (value != rounded) ++differing;
-        ASSERT_LE(std::abs(value - rounded), unit_at<Scalar>(exact[i]))
-            << "element " << i << " of exact value " << exact[i];
-      } else {
-        const double closeness = std::is_same_v<Scalar, float> ? kFloatCloseness : kDoubleCloseness;
-        ASSERT_LE(std::abs(static_cast<long double>(value) - exact[i]),
-                  closeness * sums[i].magnitude)
-            << "element " << i;
-      }
-    }
-  }
-  /// Against the definition itself.
-  template <class Scalar>
-  void see(const std::vector<Scalar>& got, const std::vector<Sum>& sums) {
-    std::vector<double> exact;
-    for (const Sum& sum : sums) exact.push_back(static_cast<double>(sum.value));
-    see(got, exact, sums);
-  }
-  template <class Scalar>
-  void see_all(const Outputs<Scalar>& got, const Truth& truth) {
-    see(got.y, truth.y);
-    see(got.dx, truth.dx);
-    see(got.dcos, truth.dcos);
-    see(got.dsin, truth.dsin);
-  }
-  void conclude() const {
-    EXPECT_GT(elements, 0u);
-    EXPECT_LE(differing * kOneInSoMany, elements);
-  }
-};
-
-const std::vector<AclnnCase>& cases() {
-  static const std::vector<AclnnCase> read = read_aclnn_cases(EIGEN_ROPE_TEST_DATA "/golden/aclnn");
-  return read;
-}
-
-/// Calls check(case, buffers) for each case, in its own type.
-template <class Check>
-void for_each_case(const Check& check) {
-  ASSERT_FALSE(cases().empty());
-  for (const AclnnCase& c : cases()) {
-    SCOPED_TRACE(c.name);
-    if (c.is_half) {
-      check(c, Buffers<Eigen::half>(c));
-    } else {
-      check(c, Buffers<float>(c));
-    }
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-}
-
 TEST(AclnnGolden, RecordedAnswers) {
-  Judge judge;
-  for_each_case([&](const AclnnCase& c, const auto& buffers) {
+  AclnnJudge judge;
+  for_each_aclnn_case([&](const AclnnCase& c, const auto& buffers) {
     const auto got = buffers.run();
     const Truth truth = buffers.truth();
     judge.see(got.y, c.y.values, truth.y);
@@ -172,7 +32,7 @@ TEST(AclnnGolden, RecordedAnswers) {
 }
 
 TEST(AclnnGolden, InPlace) {
-  for_each_case([](const AclnnCase& c, auto buffers) {
+  for_each_aclnn_case([](const AclnnCase& c, auto buffers) {
     const auto expected = buffers.run();
     const auto x = buffers.x;
     auto got = buffers.empty();
@@ -184,15 +44,15 @@ TEST(AclnnGolden, InPlace) {
          tensor(got.dsin.data(), c.cos.shape)},
         buffers.grad_inputs(), c.mode);
     got.dx = buffers.dy;
-    expect_same_bits(expected, got);
+    expect_same_outputs(expected, got);
   });
 }
 
 TEST(AclnnGolden, ThreadsGiveTheSameBits) {
   Eigen::ThreadPool pool(2);
   const Eigen::ThreadPoolDevice device(&pool, 2);
-  for_each_case([&](const AclnnCase&, const auto& buffers) {
-    expect_same_bits(buffers.run(), buffers.run(device));
+  for_each_aclnn_case([&](const AclnnCase&, const auto& buffers) {
+    expect_same_outputs(buffers.run(), buffers.run(device));
   });
 }
 
@@ -203,15 +63,15 @@ TEST(AclnnGolden, ThreadsSplitLargeTensors) {
   const Dims shape{2, 8, 512, 64};
   for (const Mode mode : kModes) {
     for (const Dims& table : {Dims{1, 1, 512, 64}, Dims{1, 1, 1, 64}, shape}) {
-      const Buffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2),
-                                   random_array(table, 3), random_array(shape, 4));
-      expect_same_bits(buffers.run(), buffers.run(device));
+      const AclnnBuffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2),
+                                        random_array(table, 3), random_array(shape, 4));
+      expect_same_outputs(buffers.run(), buffers.run(device));
     }
   }
 }
 
 TEST(AclnnGolden, DxWithoutTables) {
-  for_each_case([](const AclnnCase& c, const auto& buffers) {
+  for_each_aclnn_case([](const AclnnCase& c, const auto& buffers) {
     auto got = buffers.empty();
     aclnn::GradInputs inputs = buffers.grad_inputs();
     inputs.x.reset();
@@ -224,74 +84,54 @@ TEST(AclnnGolden, DxWithoutTables) {
 /// A tensor with its outer axes in reverse order in memory and rows three elements longer than they
 /// need to be.
 template <class Scalar>
-struct Scattered {
-  Dims shape, strides;
-  std::vector<Scalar> values;
-
+struct Scattered : Reordered<Scalar> {
   Scattered(const std::vector<Scalar>& dense, const Dims& extents)
-      : shape(extents), strides(extents.size(), 1) {
-    std::int64_t step = shape.back() + 3;
-    for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) {
-      strides[axis] = step;
-      step *= shape[axis];
-    }
-    values.assign(static_cast<std::size_t>(step), static_cast<Scalar>(777));
-    for (std::size_t i = 0; i < dense.size(); ++i) values[place(i)] = dense[i];
+      : Reordered<Scalar>(dense, shape_of_dims(extents), order_of(extents), 3), dims(extents) {}
+  aclnn::Tensor tensor() {
+    const StridedView<Scalar> rows = this->view();
+    Dims strides(rows.strides.begin(), rows.strides.end());
+    std::reverse(strides.begin(), strides.end());
+    strides.push_back(rows.feature_stride);
+    return aclnn::tensor(rows.data, dims, strides);
   }
 
-  std::size_t place(std::size_t i) const {
-    std::size_t result = 0;
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      const auto extent = static_cast<std::size_t>(shape[axis]);
-      result += i % extent * static_cast<std::size_t>(strides[axis]);
-      i /= extent;
-    }
-    return result;
+ private:
+  static std::vector<int> order_of(const Dims& extents) {
+    std::vector<int> order{0};
+    for (int axis = static_cast<int>(extents.size()) - 1; axis > 0; --axis) order.push_back(axis);
+    return order;
   }
-  std::vector<Scalar> dense() const {
-    std::vector<Scalar> result;
-    for (std::size_t i = 0; i < size_of_dims(shape); ++i) result.push_back(values[place(i)]);
-    return result;
-  }
-  /// Elements that are no part of the tensor and no longer what they were.
-  std::size_t damaged() const {
-    std::vector<bool> ours(values.size(), false);
-    for (std::size_t i = 0; i < size_of_dims(shape); ++i) ours[place(i)] = true;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      count += !ours[i] && values[i] != static_cast<Scalar>(777) ? 1 : 0;
-    return count;
-  }
-  aclnn::Tensor view() { return tensor(values.data(), shape, strides); }
+  Dims dims;
 };
 
 TEST(AclnnGolden, StridedTensors) {
-  for_each_case([](const AclnnCase&, const auto& buffers) {
+  for_each_aclnn_case([](const AclnnCase&, const auto& buffers) {
     using Scalar = typename std::decay_t<decltype(buffers.x)>::value_type;
     using S = Scattered<Scalar>;
-    const Outputs<Scalar> expected = buffers.run();
-    const Outputs<Scalar> nothing = buffers.empty();
+    const AclnnOutputs<Scalar> expected = buffers.run();
+    const AclnnOutputs<Scalar> nothing = buffers.empty();
     S x(buffers.x, buffers.shape), cos(buffers.cos, buffers.table_shape),
         sin(buffers.sin, buffers.table_shape), dy(buffers.dy, buffers.shape);
     S y(nothing.y, buffers.shape), dx(nothing.dx, buffers.shape),
         dcos(nothing.dcos, buffers.table_shape), dsin(nothing.dsin, buffers.table_shape);
-    aclnn::rotary_position_embedding(y.view(), {x.view(), cos.view(), sin.view()}, buffers.mode);
-    aclnn::rotary_position_embedding_grad({dx.view(), dcos.view(), dsin.view()},
-                                          {dy.view(), cos.view(), sin.view(), x.view()},
+    aclnn::rotary_position_embedding(y.tensor(), {x.tensor(), cos.tensor(), sin.tensor()},
+                                     buffers.mode);
+    aclnn::rotary_position_embedding_grad({dx.tensor(), dcos.tensor(), dsin.tensor()},
+                                          {dy.tensor(), cos.tensor(), sin.tensor(), x.tensor()},
                                           buffers.mode);
-    expect_same_bits(expected, {y.dense(), dx.dense(), dcos.dense(), dsin.dense()});
+    expect_same_outputs(expected, {y.dense(), dx.dense(), dcos.dense(), dsin.dense()});
     for (const S* out : {&y, &dx, &dcos, &dsin}) EXPECT_EQ(out->damaged(), 0u);
   });
 }
 
 TEST(AclnnGolden, OneTableDenseTheOtherNot) {
-  for_each_case([](const AclnnCase&, const auto& buffers) {
+  for_each_aclnn_case([](const AclnnCase&, const auto& buffers) {
     using Scalar = typename std::decay_t<decltype(buffers.x)>::value_type;
-    const Outputs<Scalar> expected = buffers.run();
-    Outputs<Scalar> got = buffers.empty();
+    const AclnnOutputs<Scalar> expected = buffers.run();
+    AclnnOutputs<Scalar> got = buffers.empty();
     Scattered<Scalar> sin(buffers.sin, buffers.table_shape);
     aclnn::Inputs inputs = buffers.inputs();
-    inputs.sin = sin.view();
+    inputs.sin = sin.tensor();
     aclnn::rotary_position_embedding(tensor(got.y.data(), buffers.shape), inputs, buffers.mode);
     EXPECT_EQ(bytes_of(expected.y), bytes_of(got.y));
   });
@@ -299,11 +139,11 @@ TEST(AclnnGolden, OneTableDenseTheOtherNot) {
 
 template <class Scalar>
 void expect_definition_in_type() {
-  Judge judge;
-  ASSERT_FALSE(cases().empty());
-  for (const AclnnCase& c : cases()) {
+  AclnnJudge judge;
+  ASSERT_EQ(aclnn_cases().size(), aclnn_recorded);
+  for (const AclnnCase& c : aclnn_cases()) {
     SCOPED_TRACE(c.name);
-    const Buffers<Scalar> buffers(c);
+    const AclnnBuffers<Scalar> buffers(c);
     ASSERT_NO_FATAL_FAILURE(judge.see_all(buffers.run(), buffers.truth()));
   }
   judge.conclude();
@@ -347,7 +187,7 @@ void expect_integer_sets() {
   const Array dy{shape, {1, 1, 2, 3, 5, 8, 13, 21}};
   for (const IntegerSet& set : kIntegerSets) {
     SCOPED_TRACE("mode " + std::to_string(static_cast<int>(set.mode)));
-    const Outputs<Scalar> got = Buffers<Scalar>(set.mode, x, cos, sin, dy).run();
+    const AclnnOutputs<Scalar> got = AclnnBuffers<Scalar>(set.mode, x, cos, sin, dy).run();
     // Integers to 256 are exact in bfloat16; 405 and 423 and 347 are rounded to 2 there.
     const auto exact = [](const std::vector<double>& values) { return converted<Scalar>(values); };
     EXPECT_THAT(got.y, ElementsAreArray(exact(set.y)));
@@ -364,7 +204,7 @@ TEST(AclnnGolden, IntegerSet) {
 }
 
 TEST(AclnnGolden, TablesBroadcastAlongAnyAxes) {
-  Judge judge;
+  AclnnJudge judge;
   const Dims shape{3, 2, 5, 8};
   for (const Mode mode : kModes) {
     for (unsigned axes = 0; axes < 8; ++axes) {
@@ -374,8 +214,8 @@ TEST(AclnnGolden, TablesBroadcastAlongAnyAxes) {
       }
       SCOPED_TRACE("mode " + std::to_string(static_cast<int>(mode)) + ", broadcast axes " +
                    std::to_string(axes));
-      const Buffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2),
-                                   random_array(table, 3), random_array(shape, 4));
+      const AclnnBuffers<float> buffers(mode, random_array(shape, 1), random_array(table, 2),
+                                        random_array(table, 3), random_array(shape, 4));
       ASSERT_NO_FATAL_FAILURE(judge.see_all(buffers.run(), buffers.truth()));
     }
   }
@@ -412,7 +252,7 @@ std::vector<ApplyShapes> apply_shapes(std::int64_t D) {
 }
 
 TEST(AclnnGolden, ApplyRotatesQueryAndKeyInPlace) {
-  Judge judge;
+  AclnnJudge judge;
   for (const std::int64_t D : {8, 12}) {
     for (const ApplyShapes& s : apply_shapes(D)) {
       for (const Mode mode : kModes) {

@@ -46,6 +46,23 @@ struct PlacedTable : Table<Scalar> {
   }
 };
 
+/// Values in the order of a table's rows, from values in its memory's order.
+template <class Value>
+std::vector<Value> by_rows(const std::vector<Value>& values, Index width, const Shape& outer,
+                           int feature_axis) {
+  Index inside = 1;
+  for (int axis = 0; axis < feature_axis; ++axis) inside *= outer[axis];
+  std::vector<Value> result(values.size());
+  if (values.empty()) return result;
+  for (Index row = 0; row < outer.size(); ++row) {
+    for (Index k = 0; k < width; ++k) {
+      result[static_cast<std::size_t>(row * width + k)] = values[static_cast<std::size_t>(
+          row / inside * inside * width + k * inside + row % inside)];
+    }
+  }
+  return result;
+}
+
 /// One axis of tensors of some dimensions.
 template <int rank, int layout>
 class AlongAxis {

@@ -116,30 +116,27 @@ struct ExactElement {
   bool copied;
 };
 
-/// The whole output by plain loops.
-inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
+/// What the shapes and attributes of a call mean.
+struct OnnxMeaning {
+  const OnnxCase& call;
   const OnnxTensor& x = *call.input("X");
   const OnnxTensor& cos = *call.input("cos_cache");
   const OnnxTensor& sin = *call.input("sin_cache");
   const OnnxTensor* ids = call.input("position_ids");
-  const std::int64_t columns = cos.shape.back();
-  const bool rank_4 = x.shape.size() == 4;
-  const std::int64_t batch = x.shape[0];
-  const std::int64_t sequence = rank_4 ? x.shape[2] : x.shape[1];
-  const std::int64_t set_heads = call.attribute("num_heads");
-  const std::int64_t heads = rank_4           ? x.shape[1]
-                             : set_heads != 0 ? set_heads
-                                              : x.shape[2] / (2 * columns);
-  const std::int64_t head = rank_4 ? x.shape[3] : x.shape[2] / heads;
-  const std::int64_t set_rotary = call.attribute("rotary_embedding_dim");
-  const std::int64_t rotary = set_rotary != 0 ? set_rotary : head;
-  const bool neighbours = call.attribute("interleaved") == 1;
-  const auto scale_at = call.node.attributes.find("scale");
-  const double scale =
-      scale_at == call.node.attributes.end() ? 1.0 : std::get<double>(scale_at->second);
-  const auto section_at = call.node.attributes.find("mrope_section");
+  std::int64_t columns = cos.shape.back();
+  /// [batch, heads, sequence, head] rather than [batch, sequence, heads * head].
+  bool rank_4 = x.shape.size() == 4;
+  std::int64_t batch = x.shape[0];
+  std::int64_t sequence = rank_4 ? x.shape[2] : x.shape[1];
+  std::int64_t heads = heads_of();
+  std::int64_t head = rank_4 ? x.shape[3] : x.shape[2] / heads;
+  std::int64_t rotary = rotary_of();
+  bool neighbours = call.attribute("interleaved") == 1;
+  double scale = scale_of();
 
-  const auto list_of = [&](std::int64_t k) -> std::int64_t {
+  /// The list of position ids that column k takes its position from.
+  std::int64_t list_of(std::int64_t k) const {
+    const auto section_at = call.node.attributes.find("mrope_section");
     if (section_at == call.node.attributes.end()) return 0;
     const auto& section = std::get<onnx::Dims>(section_at->second);
     if (call.attribute("mrope_layout") == 1) {
@@ -149,31 +146,55 @@ inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
     }
     if (k < section[0]) return 0;
     return k < section[0] + section[1] ? 1 : 2;
-  };
-  const auto row_of = [&](std::int64_t k, std::int64_t b, std::int64_t s) -> std::int64_t {
+  }
+  /// The entry of the caches that turns pair k of a token.
+  std::size_t entry_of(std::int64_t k, std::int64_t b, std::int64_t s) const {
+    return static_cast<std::size_t>(row_of(k, b, s) * columns + k);
+  }
+
+ private:
+  std::int64_t heads_of() const {
+    if (rank_4) return x.shape[1];
+    const std::int64_t set = call.attribute("num_heads");
+    return set != 0 ? set : x.shape[2] / (2 * columns);
+  }
+  std::int64_t rotary_of() const {
+    const std::int64_t set = call.attribute("rotary_embedding_dim");
+    return set != 0 ? set : head;
+  }
+  double scale_of() const {
+    const auto scale_at = call.node.attributes.find("scale");
+    return scale_at == call.node.attributes.end() ? 1.0 : std::get<double>(scale_at->second);
+  }
+  std::int64_t row_of(std::int64_t k, std::int64_t b, std::int64_t s) const {
     if (ids == nullptr) return b * sequence + s;
     if (ids->shape.size() < 2) return ids->element<std::int64_t>(0) + s;
     return ids->element<std::int64_t>(
         static_cast<std::size_t>((list_of(k) * batch + b) * sequence + s));
-  };
+  }
+};
 
+/// The whole output by plain loops.
+inline std::vector<ExactElement> onnx_formula(const OnnxCase& call) {
+  const OnnxMeaning is{call};
+  const OnnxTensor& x = is.x;
   std::vector<ExactElement> y(x.count());
-  for (std::int64_t b = 0; b < batch; ++b) {
-    for (std::int64_t n = 0; n < heads; ++n) {
-      for (std::int64_t s = 0; s < sequence; ++s) {
-        const std::int64_t base = rank_4 ? ((b * heads + n) * sequence + s) * head
-                                         : ((b * sequence + s) * heads + n) * head;
-        for (std::int64_t d = rotary; d < head; ++d) {
+  for (std::int64_t b = 0; b < is.batch; ++b) {
+    for (std::int64_t n = 0; n < is.heads; ++n) {
+      for (std::int64_t s = 0; s < is.sequence; ++s) {
+        const std::int64_t base = is.rank_4 ? ((b * is.heads + n) * is.sequence + s) * is.head
+                                            : ((b * is.sequence + s) * is.heads + n) * is.head;
+        for (std::int64_t d = is.rotary; d < is.head; ++d) {
           const auto i = static_cast<std::size_t>(base + d);
           y[i] = {x[i], 0.0, true};
         }
-        for (std::int64_t k = 0; k < rotary / 2; ++k) {
-          const auto entry = static_cast<std::size_t>(row_of(k, b, s) * columns + k);
-          const double c = scale * cos[entry];
-          const double t = scale * sin[entry];
-          const auto a_at = static_cast<std::size_t>(base + (neighbours ? 2 * k : k));
+        for (std::int64_t k = 0; k < is.rotary / 2; ++k) {
+          const std::size_t entry = is.entry_of(k, b, s);
+          const double c = is.scale * is.cos[entry];
+          const double t = is.scale * is.sin[entry];
+          const auto a_at = static_cast<std::size_t>(base + (is.neighbours ? 2 * k : k));
           const auto b_at =
-              static_cast<std::size_t>(base + (neighbours ? 2 * k + 1 : k + rotary / 2));
+              static_cast<std::size_t>(base + (is.neighbours ? 2 * k + 1 : k + is.rotary / 2));
           const double a = x[a_at];
           const double z = x[b_at];
           y[a_at] = {c * a - t * z, std::abs(c * a) + std::abs(t * z), false};

@@ -18,11 +18,14 @@ struct SecondOrderSetting {
   /// g, x and t one after another, and the direction (0, v, w).
   std::vector<double> inputs;
   std::vector<double> direction;
+  /// That holds the features.
+  int axis = 0;
 
   std::size_t size() const { return static_cast<std::size_t>(extents.size()); }
 };
 
-/// One setting for each pairing. Two heads share their angles; two elements of a row do not turn.
+/// One setting for each pairing and axis. Two heads share their angles; two elements of a row do
+/// not turn.
 inline std::vector<SecondOrderSetting> every_second_order_setting() {
   std::vector<SecondOrderSetting> settings;
   for (const PairKind kind : every_kind) {
@@ -31,7 +34,7 @@ inline std::vector<SecondOrderSetting> every_second_order_setting() {
     s.inputs = random_values<double>(2 * s.extents.size() + angles, 11, -2, 2);
     s.direction = random_values<double>(2 * s.extents.size() + angles, 12);
     std::fill(s.direction.begin(), s.direction.begin() + s.extents.size(), 0.0);
-    settings.push_back(s);
+    for (; s.axis < 4; ++s.axis) settings.push_back(s);
   }
   return settings;
 }
@@ -41,13 +44,14 @@ template <class S>
 S bilinear_loss(const SecondOrderSetting& s, const std::vector<S>& inputs, const S& m) {
   Reader<S> reader(inputs);
   const std::vector<S> g = reader.many(s.size());
-  const Eigen::Tensor<S, 4> x = tensor_of(s.extents, reader.many(s.size()));
+  const Eigen::Tensor<S, 4> x = tensor_of(s.extents, reader.many(s.size()), s.axis);
   const std::vector<S> angles = reader.many(inputs.size() - 2 * s.size());
   const auto table = Cache<S>::from_angles(angles, m, s.extents.pairs(),
                                            Shape{1, s.extents.tokens, s.extents.batches});
-  const Eigen::Tensor<S, 4> y = eigen_rope::rotate(x, table, pairing_of(s.extents));
-  S loss = g[0] * y.data()[0];
-  for (std::size_t i = 1; i < s.size(); ++i) loss += g[i] * y.data()[i];
+  const Eigen::Tensor<S, 4> rotated = eigen_rope::rotate(x, table, pairing_of(s.extents, s.axis));
+  const std::vector<S> y = values_in_front(s.extents, rotated, s.axis);
+  S loss = g[0] * y[0];
+  for (std::size_t i = 1; i < s.size(); ++i) loss += g[i] * y[i];
   return loss;
 }
 
@@ -79,7 +83,8 @@ inline void expect_second_order(const SecondOrderSetting& s, const std::vector<d
 template <class HessianVector>
 void expect_every_second_order(const HessianVector& hessian_vector) {
   for (const SecondOrderSetting& s : every_second_order_setting()) {
-    SCOPED_TRACE(static_cast<int>(s.extents.kind));
+    SCOPED_TRACE(testing::Message() << "pairing " << static_cast<int>(s.extents.kind)
+                                    << ", features on axis " << s.axis);
     expect_second_order(s, hessian_vector(s));
     if (::testing::Test::HasFatalFailure()) return;
   }

@@ -5,7 +5,8 @@
 //   inputs (parameters of the scaling, positions, x)  ->  rates  ->  angles  ->  table  ->
 //                       y = eigen_rope::rotate(x, table, pairing)
 //
-// A Setting is one case: a scaling, a pairing, which way the table is made, and fixed numbers.
+// A Setting is one case: a scaling, a pairing, which way the table is made, where the features lie,
+// and fixed numbers.
 // rotated() goes the whole way; the test of each library seeds the inputs in its own way and asks
 // for the derivatives of L = sum w y. Expected values: closed_form.hpp.
 #pragma once
@@ -18,10 +19,10 @@
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/tables/cache.hpp"
 #include "support/closed_form_rates.hpp"
+#include "support/placed_features.hpp"
 
 namespace eigen_rope::test::autodiff {
 
-using closed_form::Extents;
 using closed_form::List;
 using closed_form::ScaledRates;
 using closed_form::Tracked;
@@ -69,6 +70,8 @@ struct Setting {
   std::vector<double> x;
   /// L = sum weights * y
   std::vector<double> weights;
+  /// Of the tensor that is rotated: 0 is the fastest, and then the pairing names none.
+  int axis = 0;
 
   std::string text() const {
     static constexpr std::array<const char*, 9> scalings{"explicit rates",
@@ -86,7 +89,8 @@ struct Setting {
            kinds[static_cast<std::size_t>(extents.kind)] +
            (positioned == Positioned::by_inputs ? ", differentiable positions"
                                                 : ", fixed positions") +
-           (evaluated == Evaluated::nested ? ", nested" : "");
+           (evaluated == Evaluated::nested ? ", nested" : "") + ", features on axis " +
+           std::to_string(axis);
   }
 };
 
@@ -129,19 +133,21 @@ inline Setting make_setting(Scaling scaling, PairKind kind, Positioned positione
   return s;
 }
 
-/// Every scaling with every pairing; the two ways to a table and to y take turns, so that each
-/// scaling and each pairing meets them all.
+/// Every scaling with every pairing, with the features on the fastest axis and on another one; the
+/// two ways to a table and to y, and the other axes, take turns, so that each scaling and each
+/// pairing meets them all.
 inline std::vector<Setting> every_setting() {
   std::vector<Setting> settings;
   for (const Scaling scaling : every_scaling) {
     for (const PairKind kind : every_kind) {
       for (const Positioned positioned : {Positioned::by_numbers, Positioned::by_inputs}) {
-        const bool odd =
-            (static_cast<int>(scaling) + static_cast<int>(kind) + static_cast<int>(positioned)) %
-                2 !=
-            0;
-        settings.push_back(
-            make_setting(scaling, kind, positioned, odd ? Evaluated::nested : Evaluated::directly));
+        const int turn =
+            static_cast<int>(scaling) + static_cast<int>(kind) + static_cast<int>(positioned);
+        Setting setting = make_setting(scaling, kind, positioned,
+                                       turn % 2 != 0 ? Evaluated::nested : Evaluated::directly);
+        settings.push_back(setting);
+        setting.axis = 1 + turn % 3;
+        settings.push_back(setting);
       }
     }
   }
@@ -247,7 +253,8 @@ Rates<S> read_rates(const Setting& s, Reader<S>& inputs) {
   return yarn.rates(powers);
 }
 
-/// The second: rates and positions to the table.
+/// The second: rates and positions to the table. One of angles has no layout: its entries of a
+/// token lie next to each other.
 template <class S>
 Cache<S> make_table(const Setting& s, const Rates<S>& rates, Reader<S>& inputs) {
   const Extents& e = s.extents;
@@ -257,7 +264,7 @@ Cache<S> make_table(const Setting& s, const Rates<S>& rates, Reader<S>& inputs) 
     const Positions positions = e.axis_of_pair.empty()
                                     ? Positions::per_batch(s.positions, batches)
                                     : Positions::multi_axis(s.positions, sections, batches);
-    return Cache<S>::from_rates(rates.rates, rates.attention_factor, positions, Layout::bsnd());
+    return Cache<S>::from_rates(rates.rates, rates.attention_factor, positions, layout_of(s.axis));
   }
   const std::vector<S> positions = inputs.many(s.positions.size());
   std::vector<S> angles;
@@ -272,34 +279,28 @@ Cache<S> make_table(const Setting& s, const Rates<S>& rates, Reader<S>& inputs) 
                                Shape{1, e.tokens, e.batches});
 }
 
-template <class S>
-Eigen::Tensor<S, 4> tensor_of(const Extents& e, const std::vector<S>& values) {
-  Eigen::Tensor<S, 4> tensor(e.features, e.heads, e.tokens, e.batches);
-  std::copy(values.begin(), values.end(), tensor.data());
-  return tensor;
-}
-
-inline Pairing pairing_of(const Extents& e) {
-  return Pairing(e.kind).with_offset(e.offset).with_rotary_dims(e.dims);
-}
-
 /// All of it: y, [features, heads, tokens, batches].
 template <class S>
-Eigen::Tensor<S, 4> rotated(const Setting& s, const std::vector<S>& values) {
+std::vector<S> rotated(const Setting& s, const std::vector<S>& values) {
   Reader<S> inputs(values);
   const Rates<S> rates = read_rates(s, inputs);
   const Cache<S> table = make_table(s, rates, inputs);
-  const Eigen::Tensor<S, 4> x = tensor_of(s.extents, inputs.many(s.x.size()));
-  if (s.evaluated == Evaluated::directly)
-    return eigen_rope::rotate(x, table, pairing_of(s.extents));
-  return -eigen_rope::rotate(-x, table, pairing_of(s.extents));
+  const Eigen::Tensor<S, 4> x = tensor_of(s.extents, inputs.many(s.x.size()), s.axis);
+  const Pairing pairing = pairing_of(s.extents, s.axis);
+  Eigen::Tensor<S, 4> y(x.dimensions());
+  if (s.evaluated == Evaluated::directly) {
+    y = eigen_rope::rotate(x, table, pairing);
+  } else {
+    y = -eigen_rope::rotate(-x, table, pairing);
+  }
+  return values_in_front(s.extents, y, s.axis);
 }
 
 /// L = sum w y
 template <class S>
-S weighted_sum(const Eigen::Tensor<S, 4>& y, const std::vector<double>& weights) {
-  S loss = y.data()[0] * weights[0];
-  for (Index i = 1; i < y.size(); ++i) loss += y.data()[i] * weights[static_cast<std::size_t>(i)];
+S weighted_sum(const std::vector<S>& y, const std::vector<double>& weights) {
+  S loss = y[0] * weights[0];
+  for (std::size_t i = 1; i < y.size(); ++i) loss += y[i] * weights[i];
   return loss;
 }
 
