@@ -253,10 +253,15 @@ template <class T>
 Prepared hand_transposed(Case<T>& c, const HandTransposes& loops) {
   struct Loop {
     void (*run)(const HandTransposeCall&);
+    std::size_t alignment;
   };
-  const Loop both[] = {{loops.by_rows}, {loops.by_elements}};
+  const Loop all[] = {{loops.by_rows, 1}, {loops.by_elements, 1}, {loops.past_caches, 64}};
   const HandTransposeCall call{c.x.data(), c.y.data(), c.S() * heads};
-  const auto loop = fastest_of(both, 2, call, 2 * c.bytes(), [](const Loop&) { return true; });
+  const auto fits = [&](const Loop& loop) {
+    return reinterpret_cast<std::uintptr_t>(call.y) % loop.alignment == 0 &&
+           static_cast<std::size_t>(call.rows) * sizeof(T) % loop.alignment == 0;
+  };
+  const auto loop = fastest_of(all, 3, call, 2 * c.bytes(), fits);
   return into_y(
       c, [loop, call] { loop(call); },
       [&c] {

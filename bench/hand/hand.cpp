@@ -52,7 +52,7 @@ HandTransposes hand_transposes([[maybe_unused]] const char* target,
 #if defined(__x86_64__)
   if (runs_avx2(target)) return hand_transposes_avx2(element_size);
 #endif
-  return {nullptr, nullptr};
+  return {nullptr, nullptr, nullptr};
 }
 
 HandGradients hand_gradients([[maybe_unused]] const char* target,

@@ -75,10 +75,12 @@ struct HandLaneLoops {
   int count = 0;
 };
 
-/// As they differ in which way they go first. Null where the processor lacks the instructions.
+/// They differ in which way they go first, and one stores past the caches, where y and its columns
+/// begin on lines. Null where the processor lacks the instructions.
 struct HandTransposes {
   void (*by_rows)(const HandTransposeCall&);
   void (*by_elements)(const HandTransposeCall&);
+  void (*past_caches)(const HandTransposeCall&);
 };
 
 struct HandLoop {

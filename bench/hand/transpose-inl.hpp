@@ -2,113 +2,114 @@
 //
 // Hand-written transpositions of [rows, 128] to [128, rows], in tiles of vectors: what a rotation
 // from one order of axes into another is measured against. Elements of 2, 4 and 8 bytes; rows are a
-// multiple of 8.
+// multiple of 32. A vector takes 16 bytes of one row in its lower half and 16 of another in its
+// upper one.
 #pragma once
 
 #include <immintrin.h>
 
 #include <cstdint>
 
-#include "hand/hand.hpp"
+#include "hand/loops-inl.hpp"
 
 namespace bench {
 
 constexpr std::ptrdiff_t transposed_elements = 128;
 
-/// 8 rows of 8 elements of 4 bytes.
+inline __m256i halves(const void* lower, const void* upper) {
+  return _mm256_inserti128_si256(
+      _mm256_castsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(lower))),
+      _mm_loadu_si128(static_cast<const __m128i*>(upper)), 1);
+}
+
+template <HandStores stores>
+void put_column(void* to, __m256i v) {
+  if constexpr (stores == HandStores::streaming) {
+    _mm256_stream_si256(static_cast<__m256i*>(to), v);
+  } else {
+    _mm256_storeu_si256(static_cast<__m256i*>(to), v);
+  }
+}
+
+/// 8 rows of 4 elements of 4 bytes.
 struct Tile4 {
-  using Element = float;
-  static constexpr std::ptrdiff_t side = 8;
-  static void move(const float* x, std::ptrdiff_t x_step, float* y, std::ptrdiff_t y_step) {
-    __m256 r[8], t[8];
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(x + i * x_step);
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-      t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
-    }
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; ++i) {
-      r[4 * i] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0x44);
-      r[4 * i + 1] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0xee);
-      r[4 * i + 2] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0x44);
-      r[4 * i + 3] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0xee);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      _mm256_storeu_ps(y + i * y_step, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
-      _mm256_storeu_ps(y + (i + 4) * y_step, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
-    }
+  using Element = std::uint32_t;
+  static constexpr std::ptrdiff_t rows = 8, elements = 4;
+  template <HandStores stores>
+  static void move(const Element* x, std::ptrdiff_t x_step, Element* y, std::ptrdiff_t y_step) {
+    const __m256i r0 = halves(x, x + 4 * x_step), r1 = halves(x + x_step, x + 5 * x_step);
+    const __m256i r2 = halves(x + 2 * x_step, x + 6 * x_step);
+    const __m256i r3 = halves(x + 3 * x_step, x + 7 * x_step);
+    const __m256i low01 = _mm256_unpacklo_epi32(r0, r1), low23 = _mm256_unpacklo_epi32(r2, r3);
+    const __m256i high01 = _mm256_unpackhi_epi32(r0, r1), high23 = _mm256_unpackhi_epi32(r2, r3);
+    put_column<stores>(y, _mm256_unpacklo_epi64(low01, low23));
+    put_column<stores>(y + y_step, _mm256_unpackhi_epi64(low01, low23));
+    put_column<stores>(y + 2 * y_step, _mm256_unpacklo_epi64(high01, high23));
+    put_column<stores>(y + 3 * y_step, _mm256_unpackhi_epi64(high01, high23));
   }
 };
 
-/// 4 rows of 4 elements of 8 bytes.
+/// 4 rows of 2 elements of 8 bytes.
 struct Tile8 {
-  using Element = double;
-  static constexpr std::ptrdiff_t side = 4;
-  static void move(const double* x, std::ptrdiff_t x_step, double* y, std::ptrdiff_t y_step) {
-    const __m256d r0 = _mm256_loadu_pd(x), r1 = _mm256_loadu_pd(x + x_step);
-    const __m256d r2 = _mm256_loadu_pd(x + 2 * x_step), r3 = _mm256_loadu_pd(x + 3 * x_step);
-    const __m256d t0 = _mm256_unpacklo_pd(r0, r1), t1 = _mm256_unpackhi_pd(r0, r1);
-    const __m256d t2 = _mm256_unpacklo_pd(r2, r3), t3 = _mm256_unpackhi_pd(r2, r3);
-    _mm256_storeu_pd(y, _mm256_permute2f128_pd(t0, t2, 0x20));
-    _mm256_storeu_pd(y + y_step, _mm256_permute2f128_pd(t1, t3, 0x20));
-    _mm256_storeu_pd(y + 2 * y_step, _mm256_permute2f128_pd(t0, t2, 0x31));
-    _mm256_storeu_pd(y + 3 * y_step, _mm256_permute2f128_pd(t1, t3, 0x31));
+  using Element = std::uint64_t;
+  static constexpr std::ptrdiff_t rows = 4, elements = 2;
+  template <HandStores stores>
+  static void move(const Element* x, std::ptrdiff_t x_step, Element* y, std::ptrdiff_t y_step) {
+    const __m256i r0 = halves(x, x + 2 * x_step), r1 = halves(x + x_step, x + 3 * x_step);
+    put_column<stores>(y, _mm256_unpacklo_epi64(r0, r1));
+    put_column<stores>(y + y_step, _mm256_unpackhi_epi64(r0, r1));
   }
 };
 
-/// 8 rows of 8 elements of 2 bytes.
+/// 16 rows of 8 elements of 2 bytes.
 struct Tile2 {
   using Element = std::uint16_t;
-  static constexpr std::ptrdiff_t side = 8;
-  static void move(const std::uint16_t* x, std::ptrdiff_t x_step, std::uint16_t* y,
-                   std::ptrdiff_t y_step) {
-    __m128i r[8], t[8];
+  static constexpr std::ptrdiff_t rows = 16, elements = 8;
+  template <HandStores stores>
+  static void move(const Element* x, std::ptrdiff_t x_step, Element* y, std::ptrdiff_t y_step) {
+    __m256i r[8], t[8];
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i)
-      r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i * x_step));
+    for (int i = 0; i < 8; ++i) r[i] = halves(x + i * x_step, x + (i + 8) * x_step);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      t[i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
-      t[i + 4] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+      t[i] = _mm256_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+      t[i + 4] = _mm256_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
     }
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
-      r[4 * i] = _mm_unpacklo_epi32(t[4 * i], t[4 * i + 1]);
-      r[4 * i + 1] = _mm_unpackhi_epi32(t[4 * i], t[4 * i + 1]);
-      r[4 * i + 2] = _mm_unpacklo_epi32(t[4 * i + 2], t[4 * i + 3]);
-      r[4 * i + 3] = _mm_unpackhi_epi32(t[4 * i + 2], t[4 * i + 3]);
+      r[4 * i] = _mm256_unpacklo_epi32(t[4 * i], t[4 * i + 1]);
+      r[4 * i + 1] = _mm256_unpackhi_epi32(t[4 * i], t[4 * i + 1]);
+      r[4 * i + 2] = _mm256_unpacklo_epi32(t[4 * i + 2], t[4 * i + 3]);
+      r[4 * i + 3] = _mm256_unpackhi_epi32(t[4 * i + 2], t[4 * i + 3]);
     }
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
-      const auto put = [&](int row, __m128i v) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(y + (4 * i + row) * y_step), v);
-      };
-      put(0, _mm_unpacklo_epi64(r[4 * i], r[4 * i + 2]));
-      put(1, _mm_unpackhi_epi64(r[4 * i], r[4 * i + 2]));
-      put(2, _mm_unpacklo_epi64(r[4 * i + 1], r[4 * i + 3]));
-      put(3, _mm_unpackhi_epi64(r[4 * i + 1], r[4 * i + 3]));
+      Element* to = y + 4 * i * y_step;
+      put_column<stores>(to, _mm256_unpacklo_epi64(r[4 * i], r[4 * i + 2]));
+      put_column<stores>(to + y_step, _mm256_unpackhi_epi64(r[4 * i], r[4 * i + 2]));
+      put_column<stores>(to + 2 * y_step, _mm256_unpacklo_epi64(r[4 * i + 1], r[4 * i + 3]));
+      put_column<stores>(to + 3 * y_step, _mm256_unpackhi_epi64(r[4 * i + 1], r[4 * i + 3]));
     }
   }
 };
 
-/// A strip of rows that fill a line of y, all elements of it.
-template <class Tile>
+/// A strip of rows that fill `lines` lines of y, all elements of it.
+template <class Tile, HandStores stores, std::ptrdiff_t lines>
 void transpose_by_rows(const HandTransposeCall& call) {
   using Element = typename Tile::Element;
-  constexpr std::ptrdiff_t strip = 64 / static_cast<std::ptrdiff_t>(sizeof(Element));
+  constexpr std::ptrdiff_t strip = lines * 64 / static_cast<std::ptrdiff_t>(sizeof(Element));
   const auto* x = static_cast<const Element*>(call.x);
   auto* y = static_cast<Element*>(call.y);
   for (std::ptrdiff_t begin = 0; begin < call.rows; begin += strip) {
     const std::ptrdiff_t end = begin + strip < call.rows ? begin + strip : call.rows;
-    for (std::ptrdiff_t d = 0; d < transposed_elements; d += Tile::side) {
-      for (std::ptrdiff_t r = begin; r < end; r += Tile::side)
-        Tile::move(x + r * transposed_elements + d, transposed_elements, y + d * call.rows + r,
-                   call.rows);
+    for (std::ptrdiff_t d = 0; d < transposed_elements; d += Tile::elements) {
+      for (std::ptrdiff_t r = begin; r < end; r += Tile::rows) {
+        Tile::template move<stores>(x + r * transposed_elements + d, transposed_elements,
+                                    y + d * call.rows + r, call.rows);
+      }
     }
   }
+  if constexpr (stores == HandStores::streaming) _mm_sfence();
 }
 
 /// A strip of elements that fill a line of x, all rows of it.
@@ -119,20 +120,27 @@ void transpose_by_elements(const HandTransposeCall& call) {
   const auto* x = static_cast<const Element*>(call.x);
   auto* y = static_cast<Element*>(call.y);
   for (std::ptrdiff_t begin = 0; begin < transposed_elements; begin += strip) {
-    for (std::ptrdiff_t r = 0; r < call.rows; r += Tile::side) {
-      for (std::ptrdiff_t d = begin; d < begin + strip; d += Tile::side)
-        Tile::move(x + r * transposed_elements + d, transposed_elements, y + d * call.rows + r,
-                   call.rows);
+    for (std::ptrdiff_t r = 0; r < call.rows; r += Tile::rows) {
+      for (std::ptrdiff_t d = begin; d < begin + strip; d += Tile::elements) {
+        Tile::template move<HandStores::cached>(
+            x + r * transposed_elements + d, transposed_elements, y + d * call.rows + r, call.rows);
+      }
     }
   }
 }
 
+template <class Tile>
+HandTransposes transposes_in() {
+  return {&transpose_by_rows<Tile, HandStores::cached, 1>, &transpose_by_elements<Tile>,
+          &transpose_by_rows<Tile, HandStores::streaming, 4>};
+}
+
 inline HandTransposes transposes_of(std::size_t element_size) {
   switch (element_size) {
-    case 2: return {&transpose_by_rows<Tile2>, &transpose_by_elements<Tile2>};
-    case 4: return {&transpose_by_rows<Tile4>, &transpose_by_elements<Tile4>};
-    case 8: return {&transpose_by_rows<Tile8>, &transpose_by_elements<Tile8>};
-    default: return {nullptr, nullptr};
+    case 2: return transposes_in<Tile2>();
+    case 4: return transposes_in<Tile4>();
+    case 8: return transposes_in<Tile8>();
+    default: return {nullptr, nullptr, nullptr};
   }
 }
 
