@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "eigen_rope/tables/detail/row_filler.hpp"
@@ -85,14 +85,104 @@ bool starts_a_run(DoubleDouble position) {
          position.high == std::nearbyint(position.high);
 }
 
-/// Gathers rows of consecutive positions, which cost less together.
+/// A table whose rows lie one behind the other.
 template <class Scalar>
+class DenseRows {
+ public:
+  DenseRows(const RowFiller& rows, Scalar* cos, Scalar* sin) : rows_(rows), cos_(cos), sin_(sin) {}
+
+  bool ends_before(Index) const { return false; }
+  void add_range(Index row, std::int64_t first, Index count) {
+    rows_.fill_range(first, count, cos_ + row * rows_.pairs(), sin_ + row * rows_.pairs());
+  }
+  void add_one(Index row, DoubleDouble position) {
+    rows_.fill_one(position, cos_ + row * rows_.pairs(), sin_ + row * rows_.pairs());
+  }
+  void add_mixed(Index row, const DoubleDouble* positions) {
+    rows_.fill_mixed(positions, cos_ + row * rows_.pairs(), sin_ + row * rows_.pairs());
+  }
+  void finish() {}
+
+ private:
+  const RowFiller& rows_;
+  Scalar* cos_;
+  Scalar* sin_;
+};
+
+/// A table whose rows have their entries apart: `inside` rows lie next to each other. Rows that
+/// cannot be made there are made one behind the other, some at a time, and then moved.
+template <class Scalar>
+class RowsApart {
+ public:
+  RowsApart(const RowFiller& rows, Index inside, Scalar* cos, Scalar* sin)
+      : rows_(rows), pairs_(rows.pairs()), inside_(inside), cos_(cos), sin_(sin) {}
+
+  /// Whether rows from `row` on lie elsewhere than those before it.
+  bool ends_before(Index row) const { return row % inside_ == 0; }
+
+  void add_range(Index row, std::int64_t first, Index count) {
+    const Index at = place(row);
+    if (rows_.fill_columns(first, count, inside_, cos_ + at, sin_ + at)) return;
+    for (Index i = 0; i < count; i += most) {
+      const Index some = std::min(most, count - i);
+      make_room(row + i, some);
+      rows_.fill_range(first + i, some, next_cos(), next_sin());
+      count_ += some;
+    }
+  }
+  void add_one(Index row, DoubleDouble position) {
+    make_room(row, 1);
+    rows_.fill_one(position, next_cos(), next_sin());
+    ++count_;
+  }
+  void add_mixed(Index row, const DoubleDouble* positions) {
+    make_room(row, 1);
+    rows_.fill_mixed(positions, next_cos(), next_sin());
+    ++count_;
+  }
+  void finish() {
+    if (count_ == 0) return;
+    const Index at = place(first_);
+    move_rows(static_cast<const Scalar*>(made_.data()), {pairs_, 1}, cos_ + at, {1, inside_},
+              count_, pairs_);
+    move_rows(static_cast<const Scalar*>(made_.data() + most * pairs_), {pairs_, 1}, sin_ + at,
+              {1, inside_}, count_, pairs_);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr Index most = 128;
+
+  Index place(Index row) const { return row / inside_ * inside_ * pairs_ + row % inside_; }
+  Scalar* next_cos() { return made_.data() + count_ * pairs_; }
+  Scalar* next_sin() { return next_cos() + most * pairs_; }
+
+  /// For `count` rows from `row` on, which follow those that wait or lie elsewhere.
+  void make_room(Index row, Index count) {
+    const bool follows = row == first_ + count_ && row % inside_ != 0;
+    if (count_ > 0 && (!follows || count_ + count > most)) finish();
+    if (count_ == 0) first_ = row;
+    if (made_.empty()) made_.resize(static_cast<std::size_t>(2 * most * pairs_));
+  }
+
+  const RowFiller& rows_;
+  Index pairs_;
+  Index inside_;
+  Scalar* cos_;
+  Scalar* sin_;
+  Index first_ = 0;
+  Index count_ = 0;
+  UninitialisedVector<Scalar> made_;
+};
+
+/// Gathers rows of consecutive positions, which cost less together.
+template <class Rows>
 class RunFiller {
  public:
-  RunFiller(const RowFiller& rows, Scalar* cos, Scalar* sin) : rows_(rows), cos_(cos), sin_(sin) {}
+  explicit RunFiller(Rows& rows) : rows_(rows) {}
 
   void add(Index row, DoubleDouble position) {
-    if (count_ > 0 && follows(position, start_, count_)) {
+    if (count_ > 0 && follows(position, start_, count_) && !rows_.ends_before(row)) {
       ++count_;
       return;
     }
@@ -102,111 +192,58 @@ class RunFiller {
       start_ = static_cast<std::int64_t>(position.high);
       count_ = 1;
     } else {
-      rows_.fill_one(position, cos_ + row * rows_.pairs(), sin_ + row * rows_.pairs());
+      rows_.add_one(row, position);
     }
   }
 
   void flush() {
-    rows_.fill_range(start_, count_, cos_ + row_ * rows_.pairs(), sin_ + row_ * rows_.pairs());
+    if (count_ > 0) rows_.add_range(row_, start_, count_);
     count_ = 0;
   }
 
  private:
-  const RowFiller& rows_;
-  Scalar* cos_;
-  Scalar* sin_;
+  Rows& rows_;
   Index row_ = 0;
   std::int64_t start_ = 0;
   Index count_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
-/// Rows that are made next to each other, some at a time, and then moved to where the entries of a
-/// row lie apart.
-template <class Scalar>
-class RowsToMove {
- public:
-  RowsToMove(Index pairs, Index inside, Scalar* cos, Scalar* sin)
-      : pairs_(pairs),
-        inside_(inside),
-        cos_(cos),
-        sin_(sin),
-        made_(static_cast<std::size_t>(2 * most * pairs)) {}
-
-  Scalar* cos() { return made_.data(); }
-  Scalar* sin() { return made_.data() + most * pairs_; }
-  /// Whether the row must wait for those before it to be moved.
-  bool must_move_before(Index row) const {
-    return row - first_ == most || row / inside_ != first_ / inside_;
-  }
-  /// Where a row is made.
-  Index place(Index row) const { return row - first_; }
-
-  /// Moves all rows before `row`.
-  void move(Index row) {
-    const Index at = first_ / inside_ * inside_ * pairs_ + first_ % inside_;
-    const Index count = row - first_;
-    move_rows(static_cast<const Scalar*>(cos()), {pairs_, 1}, cos_ + at, {1, inside_}, count,
-              pairs_);
-    move_rows(static_cast<const Scalar*>(sin()), {pairs_, 1}, sin_ + at, {1, inside_}, count,
-              pairs_);
-    first_ = row;
-  }
-
- private:
-  static constexpr Index most = 128;
-
-  Index pairs_;
-  Index inside_;
-  Scalar* cos_;
-  Scalar* sin_;
-  Index first_ = 0;
-  UninitialisedVector<Scalar> made_;
-};
-
-}  // namespace
-
-template <class Scalar>
-void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
-                Scalar* cos, Scalar* sin) {
-  const Index pairs = frequencies.pairs();
-  const RowFiller rows(frequencies);
-  const Shape outer = table_outer(frequencies, positions, layout);
-  const Index inside = rows_inside(outer, layout.feature_axis());
-  std::optional<RowsToMove<Scalar>> apart;
-  if (inside > 1) apart.emplace(pairs, inside, cos, sin);
-  if (apart) {
-    cos = apart->cos();
-    sin = apart->sin();
-  }
-  RunFiller<Scalar> runs(rows, cos, sin);
+template <class Rows>
+void fill_rows(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
+               Rows rows) {
+  RunFiller<Rows> runs(rows);
   std::vector<int> axes;
   std::vector<DoubleDouble> mixed;
   for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
-    if (apart) {
-      if (apart->must_move_before(row)) {
-        runs.flush();
-        apart->move(row);
-      }
-      row = apart->place(row);
-    }
     if (has_one_position(positions, batch, token)) {
       runs.add(row, positions.at(0, batch, token));
       return;
     }
     runs.flush();
     if (axes.empty()) {
-      for (Index k = 0; k < pairs; ++k) axes.push_back(positions.axis(k));
+      for (Index k = 0; k < frequencies.pairs(); ++k) axes.push_back(positions.axis(k));
       mixed.resize(axes.size());
     }
     for (std::size_t k = 0; k < axes.size(); ++k) mixed[k] = positions.at(axes[k], batch, token);
-    rows.fill_mixed(mixed.data(), cos + row * pairs, sin + row * pairs);
+    rows.add_mixed(row, mixed.data());
   });
   runs.flush();
-  if (apart) apart->move(outer.size());
+  rows.finish();
+}
+
+}  // namespace
+
+template <class Scalar>
+void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
+                Scalar* cos, Scalar* sin) {
+  const RowFiller rows(frequencies);
+  const Shape outer = table_outer(frequencies, positions, layout);
+  const Index inside = rows_inside(outer, layout.feature_axis());
+  if (inside > 1) {
+    fill_rows(frequencies, positions, layout, RowsApart<Scalar>(rows, inside, cos, sin));
+  } else {
+    fill_rows(frequencies, positions, layout, DenseRows<Scalar>(rows, cos, sin));
+  }
 }
 
 template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&, float*,

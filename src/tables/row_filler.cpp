@@ -97,12 +97,30 @@ TableRates RowFiller::kernel_rates(Index first, Index count) const {
           series_, turns_.data() + first, m_};
 }
 
+bool RowFiller::reaches(std::int64_t first, Index count) const {
+  return count >= worthwhile_run && reaches(DoubleDouble::from_integer(first)) &&
+         reaches(DoubleDouble::from_integer(first + (count - 1)));
+}
+
+template <class Scalar>
+bool RowFiller::fill_columns([[maybe_unused]] std::int64_t first, [[maybe_unused]] Index count,
+                             [[maybe_unused]] Index pair_step, [[maybe_unused]] Scalar* cos,
+                             [[maybe_unused]] Scalar* sin) const {
+  if constexpr (has_kernel<Scalar>) {
+    if (reaches(first, count)) {
+      fill_table_columns(kernel_rates(0, pairs()), offsets_.data(), static_cast<double>(first),
+                         count, pair_step, cos, sin);
+      return true;
+    }
+  }
+  return false;
+}
+
 template <class Scalar>
 void RowFiller::fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const {
   if (count <= 0) return;
   if constexpr (has_kernel<Scalar>) {
-    if (count >= worthwhile_run && reaches(DoubleDouble::from_integer(first)) &&
-        reaches(DoubleDouble::from_integer(first + (count - 1)))) {
+    if (reaches(first, count)) {
       fill_table_rows(kernel_rates(0, pairs()), offsets_.data(), static_cast<double>(first), count,
                       cos, sin);
       return;
@@ -174,6 +192,8 @@ void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) 
 #define EIGEN_ROPE_INSTANTIATE(Scalar)                                                             \
   template void exact_entry(DoubleDouble, DoubleDouble, DoubleDouble, Scalar&, Scalar&);           \
   template EIGEN_ROPE_API void RowFiller::fill_range(std::int64_t, Index, Scalar*, Scalar*) const; \
+  template EIGEN_ROPE_API bool RowFiller::fill_columns(std::int64_t, Index, Index, Scalar*,        \
+                                                       Scalar*) const;                             \
   template EIGEN_ROPE_API void RowFiller::fill_one(DoubleDouble, Scalar*, Scalar*) const;          \
   template EIGEN_ROPE_API void RowFiller::fill_mixed(const DoubleDouble*, Scalar*, Scalar*) const; \
   template EIGEN_ROPE_API void RowFiller::fill_turns(const DoubleDouble*, Scalar*, Scalar*) const;

@@ -19,6 +19,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/transpose-inl.hpp"
 #include "kernels/values-inl.hpp"
 #include "machine/dispatch.hpp"
 
@@ -301,6 +302,86 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   }
 }
 
+/// `count` entries of one pair, at most table_offsets, for positions base, base + 1, ...
+struct Column {
+  const double* cos_offsets;
+  const double* sin_offsets;
+  double base;
+  Index pair;
+  Index count;
+};
+
+template <class Scalar>
+HWY_INLINE void fill_column(const TableRates& rates, const Column& column, V base_cos, V base_sin,
+                            V cos_error, V base_error, V scale, Scalar* cos, Scalar* sin) {
+  const D d;
+  const auto step = static_cast<Index>(hn::Lanes(d));
+  for (Index i = 0; i < column.count; i += step) {
+    const V c = hn::Load(d, column.cos_offsets + i);
+    const V s = hn::Load(d, column.sin_offsets + i);
+    const V turned_cos = hn::NegMulAdd(base_sin, s, hn::Mul(base_cos, c));
+    const V turned_sin = hn::MulAdd(base_cos, s, hn::Mul(base_sin, c));
+    const V sin_error = hn::MulAdd(hn::Abs(s), scale, base_error);
+    const Entries<Scalar> to{cos + i, sin + i, column.pair, std::min(step, column.count - i)};
+    unsigned doubtful = store_rounded(d, turned_cos, turned_sin, cos_error, sin_error, to);
+    for (Index lane = 0; HWY_UNLIKELY(doubtful != 0) && lane < to.count; ++lane, doubtful >>= 1) {
+      const double position = column.base + static_cast<double>(i + lane);
+      const Entries<Scalar> one{to.cos + lane, to.sin + lane, column.pair, 1};
+      mend(rates, &position, RowPositions::one_for_all, one, doubtful & 1);
+    }
+  }
+}
+
+/// Bases of several runs of offsets at a time: a pair is then written a few lines at a time, and
+/// its offsets, which are transposed first, serve them all.
+template <class Scalar>
+void fill_columns(const TableRates& rates, const double* offsets, double first, Index count,
+                  Index pair_step, Scalar* cos, Scalar* sin) {
+  constexpr Index most_runs = 8;
+  const D d;
+  const auto step = static_cast<Index>(hn::Lanes(d));
+  const Index width = padded_pairs(rates.pairs);
+  const double m = std::max(rates.m.high, -rates.m.high);
+  const V relative = hn::Set(d, turned_error);
+  const V cos_error = hn::Set(d, m * (turned_error + 0x1p-53));  // as in fill_rows
+  const V scale = hn::Set(d, m * turned_error);
+  HWY_ALIGN double cos_offsets[table_lanes * table_offsets];
+  HWY_ALIGN double sin_offsets[table_lanes * table_offsets];
+  HWY_ALIGN double bases[3][most_runs * table_lanes];
+  for (Index k0 = 0; k0 < rates.pairs; k0 += step) {
+    const auto* cos_bits = reinterpret_cast<const std::uint64_t*>(offsets + k0);
+    const auto* sin_bits = cos_bits + table_offsets * width;
+    transpose(cos_bits, width, reinterpret_cast<std::uint64_t*>(cos_offsets), table_offsets,
+              table_offsets, step);
+    transpose(sin_bits, width, reinterpret_cast<std::uint64_t*>(sin_offsets), table_offsets,
+              table_offsets, step);
+    for (Index begin = 0; begin < count; begin += most_runs * table_offsets) {
+      const Index rows = std::min(most_runs * table_offsets, count - begin);
+      const double base = first + static_cast<double>(begin);
+      for (Index i = 0, run = 0; i < rows; i += table_offsets, ++run) {
+        const Turned v =
+            turn(d, hn::Set(d, base + static_cast<double>(i)), hn::Load(d, rates.high + k0),
+                 hn::Load(d, rates.low + k0), rates.series);
+        hn::Store(v.cos, d, bases[0] + run * step);
+        hn::Store(v.sin, d, bases[1] + run * step);
+        hn::Store(hn::MulAdd(hn::Abs(v.sin), relative, v.error), d, bases[2] + run * step);
+      }
+      for (Index j = 0; j < std::min(step, rates.pairs - k0); ++j) {
+        Scalar* const cos_column = cos + (k0 + j) * pair_step + begin;
+        Scalar* const sin_column = sin + (k0 + j) * pair_step + begin;
+        for (Index i = 0, run = 0; i < rows; i += table_offsets, ++run) {
+          const Column column{cos_offsets + j * table_offsets, sin_offsets + j * table_offsets,
+                              base + static_cast<double>(i), k0 + j,
+                              std::min(table_offsets, rows - i)};
+          const Index at = run * step + j;
+          fill_column(rates, column, hn::Set(d, bases[0][at]), hn::Set(d, bases[1][at]), cos_error,
+                      hn::Set(d, bases[2][at]), scale, cos_column + i, sin_column + i);
+        }
+      }
+    }
+  }
+}
+
 #define EIGEN_ROPE_KERNELS(Scalar, name)                                                           \
   void fill_row_##name(const TableRates& rates, const double* positions, RowPositions kind,        \
                        Scalar* cos, Scalar* sin) {                                                 \
@@ -309,6 +390,10 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   void fill_rows_##name(const TableRates& rates, const double* offsets, double first, Index count, \
                         Scalar* cos, Scalar* sin) {                                                \
     fill_rows(rates, offsets, first, count, cos, sin);                                             \
+  }                                                                                                \
+  void fill_columns_##name(const TableRates& rates, const double* offsets, double first,           \
+                           Index count, Index pair_step, Scalar* cos, Scalar* sin) {               \
+    fill_columns(rates, offsets, first, count, pair_step, cos, sin);                               \
   }
 EIGEN_ROPE_KERNELS(float, float)
 EIGEN_ROPE_KERNELS(Eigen::half, split_half)
@@ -351,6 +436,12 @@ void fill_table_offsets(const TableRates& rates, double* offsets) {
                        Scalar* cos, Scalar* sin) {                                                \
     static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_rows_##name);                       \
     versions[chosen_version()](rates, offsets, first, count, cos, sin);                           \
+  }                                                                                               \
+  template <>                                                                                     \
+  void fill_table_columns(const TableRates& rates, const double* offsets, double first,           \
+                          Index count, Index pair_step, Scalar* cos, Scalar* sin) {               \
+    static constexpr auto versions = EIGEN_ROPE_VERSIONS(fill_columns_##name);                    \
+    versions[chosen_version()](rates, offsets, first, count, pair_step, cos, sin);                \
   }
 EIGEN_ROPE_KERNELS(float, float)
 EIGEN_ROPE_KERNELS(Eigen::half, split_half)

@@ -58,6 +58,12 @@ template <class Scalar>
 void fill_table_rows(const TableRates& rates, const double* offsets, double first, Index count,
                      Scalar* cos, Scalar* sin);
 
+/// The same with the entries of a pair next to each other, and those of the next pair `pair_step`
+/// behind them.
+template <class Scalar>
+void fill_table_columns(const TableRates& rates, const double* offsets, double first, Index count,
+                        Index pair_step, Scalar* cos, Scalar* sin);
+
 /// One entry in double-double.
 template <class Scalar>
 void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scalar& cos,

@@ -118,6 +118,34 @@ TYPED_TEST(TableTargets, ConsecutivePositions) {
   });
 }
 
+TYPED_TEST(TableTargets, ConsecutivePositionsWithThePairsApart) {
+  using Scalar = TypeParam;
+  this->on_every_target([](const Frequencies& frequencies, const auto& same) {
+    const detail::RowFiller filler(frequencies);
+    const Index pairs = frequencies.pairs();
+    for (const std::int64_t first :
+         {std::int64_t{-70}, std::int64_t{131072}, std::int64_t{1} << 45}) {
+      for (const Index count : {Index{1}, Index{3}, Index{16}, Index{130}, Index{301}}) {
+        const Index step = count + 2;
+        std::vector<Scalar> cos(static_cast<std::size_t>(step * pairs), Scalar(guard));
+        std::vector<Scalar> sin(cos);
+        const bool filled = filler.fill_columns(first, count, step, cos.data(), sin.data());
+        for (Index k = 0; k < pairs; ++k) {
+          for (Index i = 0; i < step; ++i) {
+            const auto at = static_cast<std::size_t>(k * step + i);
+            if (!filled || i >= count) {
+              ASSERT_EQ(cos[at], Scalar(guard));
+              ASSERT_EQ(sin[at], Scalar(guard));
+            } else {
+              ASSERT_TRUE(same(DoubleDouble::from_integer(first + i), k, cos[at], sin[at]));
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 /// Integers of every size and doubles down to 2^-27.
 DoubleDouble any_position(std::mt19937_64& engine) {
   const auto integer = static_cast<std::int64_t>(engine()) >> (engine() % 64);
@@ -171,12 +199,20 @@ TYPED_TEST(TableTargets, APositionForEachPair) {
 template <class Scalar, class Same>
 void expect_table(const Frequencies& frequencies, const Positions& positions, const Same& same) {
   const Cache<Scalar> cache(frequencies, positions, Layout::sbnd());
-  for (Index s = 0; s < positions.tokens(); ++s) {
-    for (Index b = 0; b < positions.batches(); ++b) {
+  const Cache<Scalar> batch_fastest(frequencies, positions, Layout::dsb());
+  const Cache<Scalar> token_fastest(frequencies, positions,
+                                    Layout{AxisRole::token, AxisRole::feature, AxisRole::batch});
+  const Index tokens = positions.tokens();
+  const Index batches = positions.batches();
+  for (Index s = 0; s < tokens; ++s) {
+    for (Index b = 0; b < batches; ++b) {
       for (Index k = 0; k < cache.pairs(); ++k) {
-        const Index at = (s * positions.batches() + b) * cache.pairs() + k;
-        ASSERT_TRUE(
-            same(positions.at(positions.axis(k), b, s), k, cache.cos()[at], cache.sin()[at]));
+        const auto expect = [&](const Cache<Scalar>& table, Index at) {
+          return same(positions.at(positions.axis(k), b, s), k, table.cos()[at], table.sin()[at]);
+        };
+        ASSERT_TRUE(expect(cache, (s * batches + b) * cache.pairs() + k));
+        ASSERT_TRUE(expect(batch_fastest, (k * tokens + s) * batches + b));
+        ASSERT_TRUE(expect(token_fastest, (b * cache.pairs() + k) * tokens + s));
       }
     }
   }
@@ -240,6 +276,8 @@ TYPED_TEST(TableTargets, EntriesBesideAMidpointAreSeenToBeInDoubt) {
       std::vector<Scalar> sin(run);
       filler.fill_range(position - 7, run, cos.data(), sin.data());
       expect(of_sin ? sin[7] : cos[7], above, "consecutive");
+      filler.fill_columns(position - 11, run, run, cos.data(), sin.data());
+      expect(of_sin ? sin[11] : cos[11], above, "consecutive, pairs apart");
       filler.fill_one(DoubleDouble::from_integer(position), cos.data(), sin.data());
       expect(of_sin ? sin[0] : cos[0], above, "single");
       const DoubleDouble positions[] = {DoubleDouble::from_integer(position)};

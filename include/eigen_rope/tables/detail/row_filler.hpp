@@ -58,6 +58,12 @@ class RowFiller {
   template <class Scalar>
   EIGEN_ROPE_API void fill_range(std::int64_t first, Index count, Scalar* cos, Scalar* sin) const;
 
+  /// The same with the entries of a pair next to each other, and those of the next pair `pair_step`
+  /// behind them. Returns false, and writes nothing, where rows would have to be made and moved.
+  template <class Scalar>
+  EIGEN_ROPE_API bool fill_columns(std::int64_t first, Index count, Index pair_step, Scalar* cos,
+                                   Scalar* sin) const;
+
   /// One row; |position| <= 2^64, the largest distance of two positions.
   template <class Scalar>
   EIGEN_ROPE_API void fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const;
@@ -74,6 +80,7 @@ class RowFiller {
  private:
   /// Whether double arithmetic with a known error can form this row (for 16- and 32-bit scalars).
   bool reaches(DoubleDouble position) const;
+  bool reaches(std::int64_t first, Index count) const;
   /// `count` pairs from `first`, a multiple of table_lanes, for the kernels.
   TableRates kernel_rates(Index first, Index count) const;
 
