@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "kernels/bfloat16.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/crossings-inl.hpp"
 #include "kernels/rows-inl.hpp"
 #include "machine/dispatch.hpp"
 
@@ -13,6 +14,10 @@ void rotate_bfloat16(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>
   rotate_block(plan, block);
 }
 
+void cross_bfloat16(const RowPlan& plan, const CrossBlock<Eigen::bfloat16>& block) {
+  cross_block(plan, block);
+}
+
 }  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -21,6 +26,11 @@ namespace eigen_rope::detail {
 
 void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>& block) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_bfloat16);
+  for_targets[chosen_version()](plan, block);
+}
+
+void cross_rows(const RowPlan& plan, const CrossBlock<Eigen::bfloat16>& block) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(cross_bfloat16);
   for_targets[chosen_version()](plan, block);
 }
 

@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "kernels/double.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/crossings-inl.hpp"
 #include "kernels/rows-inl.hpp"
 #include "machine/dispatch.hpp"
 
@@ -13,6 +14,10 @@ void rotate_double(const RowPlan& plan, const RowBlock<double, double>& block) {
   rotate_block(plan, block);
 }
 
+void cross_double(const RowPlan& plan, const CrossBlock<double>& block) {
+  cross_block(plan, block);
+}
+
 }  // namespace eigen_rope::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -21,6 +26,11 @@ namespace eigen_rope::detail {
 
 void rotate_rows(const RowPlan& plan, const RowBlock<double, double>& block) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_double);
+  for_targets[chosen_version()](plan, block);
+}
+
+void cross_rows(const RowPlan& plan, const CrossBlock<double>& block) {
+  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(cross_double);
   for_targets[chosen_version()](plan, block);
 }
 

@@ -145,9 +145,6 @@ inline RowSteps take_group(Levels& levels, const RowSteps& pairs) {
 }
 
 template <class T>
-using PassOfLanes = void (*)(const LanePass<T>&);
-
-template <class T>
 void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run& run,
                                 const Plane& plane, const RowSteps& pairs,
                                 const LanePointers<T>& to) {

@@ -98,11 +98,15 @@ const KernelOf<T>& choose_kernel(const RowPlan& plan) {
 }
 
 template <class T>
+const KernelOf<T>& kernel_for(const RowPlan& plan) {
+  return plan.full_width ? choose_kernel<TableWidth::full, T>(plan)
+                         : choose_kernel<TableWidth::half, T>(plan);
+}
+
+template <class T>
 void rotate_block(const RowPlan& plan, const RowBlock<T, Widened<T>>& rows) {
   Tile<T> tile{rows};
-  choose_stores(plan.full_width ? choose_kernel<TableWidth::full, T>(plan)
-                                : choose_kernel<TableWidth::half, T>(plan),
-                plan, tile);
+  choose_stores(kernel_for<T>(plan), plan, tile);
 }
 
 #else

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/numbers/detail/aligned.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "support/axis_cases.hpp"
 #include "support/kernel_paths.hpp"
@@ -35,6 +36,10 @@ struct Order {
   }
 };
 
+const std::vector<Row> few_elements{{8, 0, 8}, {13, 3, 8}};
+/// More pairs than are rotated together, in rows that are whole lines and in rows that are not.
+const std::vector<Row> many_elements{{128, 0, 128}, {136, 0, 128}};
+
 using MakeOrder = Order (*)(const Shape& shape);
 
 Order features_fastest(const Shape& shape) { return {0, 1, shape[0], shape[0] * shape[1]}; }
@@ -57,11 +62,12 @@ std::vector<Scalar> in_order(const std::vector<Scalar>& dense, const Shape& shap
 }
 
 template <class Scalar>
-void rotate_between(MakeOrder of_x, MakeOrder of_y, const std::vector<Index>& row_counts) {
+void rotate_between(MakeOrder of_x, MakeOrder of_y, const std::vector<Index>& row_counts,
+                    const std::vector<Row>& lengths = few_elements) {
   using TableScalar = Widened<Scalar>;
   std::uint64_t seed = 300;
   for (const Index rows : row_counts) {
-    for (const Case& c : cases_of(std::array<Row, 2>{{{8, 0, 8}, {13, 3, 8}}})) {
+    for (const Case& c : cases_of(lengths)) {
       const Shape shape{c.row.length, rows, 3};
       const std::vector<Scalar> dense = random_values<Scalar>(shape.size(), ++seed);
       const Order from = of_x(shape);
@@ -83,7 +89,7 @@ void rotate_between(MakeOrder of_x, MakeOrder of_y, const std::vector<Index>& ro
                        std::to_string(table_axes) + ", features behind " + std::to_string(place));
           on_every_path([&](Path) {
             if (testing::Test::HasFailure()) return;
-            std::vector<Scalar> y = y_before;
+            detail::AlignedVector<Scalar> y(y_before.begin(), y_before.end());
             rotate_to(to.view(y.data(), shape), from.view(x.data(), shape), placed, c.pairing,
                       c.direction);
             EXPECT_TRUE(same_bits(expected.data(), y.data(), static_cast<Index>(y.size())))
@@ -133,6 +139,14 @@ TEST(RotateOrders, PlanesApartInTheDestinationAlone) {
 TEST(RotateOrders, PlanesApartInTheSourceAlone) {
   rotate_between<float>(planes_apart, features_slowest, whole_vectors);
   rotate_between<Eigen::bfloat16>(planes_apart, features_slowest, whole_vectors);
+}
+
+TEST(RotateOrders, RowsOfManyElements) {
+  const std::vector<Index> rows{40};
+  rotate_between<float>(features_fastest, features_slowest, rows, many_elements);
+  rotate_between<float>(features_slowest, features_fastest, rows, many_elements);
+  rotate_between<Eigen::bfloat16>(features_fastest, features_slowest, rows, many_elements);
+  rotate_between<Eigen::bfloat16>(features_slowest, features_fastest, rows, many_elements);
 }
 
 // Past the caches the first whole line begins behind an odd number of rows.

@@ -5,13 +5,16 @@
 //
 //   x --move--> rows in the second-level cache --rotate--> rows there --move--> y
 //
-// A move is left out on a side where the elements of a row lie next to each other already. Rows are
-// the levels of a walk (make_lane_walk in walk.hpp). The bits are those of rows.hpp.
+// A move is left out on a side where the elements of a row lie next to each other already. Plain
+// scalars whose rows lie next to each other on the other side go to kernels (cross_rows.hpp), with
+// their entries moved at most. Rows are the levels of a walk (make_lane_walk in walk.hpp). The bits
+// are those of rows.hpp.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
+#include "eigen_rope/rows/detail/cross_rows.hpp"
 #include "eigen_rope/rows/detail/lanes.hpp"
 #include "eigen_rope/rows/detail/move_rows.hpp"
 
@@ -28,13 +31,19 @@ class Crossing {
         width_(plan.full_width ? plan.rotary_dims : plan.rotary_dims / 2),
         most_(rows_at_once(plan.row_length)) {
     const auto size = static_cast<std::size_t>(most_ * plan.row_length);
-    if (block.features.x != 1) x_.resize(size);
-    if (block.features.y != 1) y_.resize(size);
+    const RowSteps& lanes = first_level(block.rows);
+    if constexpr (has_lane_kernel<XScalar, TableScalar, YScalar>) {
+      has_kernel_ =
+          (block.features.x == 1 && lanes.y == 1) || (block.features.y == 1 && lanes.x == 1);
+    }
+    if (!has_kernel_ && block.features.x != 1) x_.resize(size);
+    if (!has_kernel_ && block.features.y != 1) y_.resize(size);
     if (block.features.table != 1) entries_.resize(static_cast<std::size_t>(2 * most_ * width_));
   }
 
   /// Rows first..last-1.
   void rotate(Index first, Index last) {
+    if (has_kernel_ && entries_.empty()) return cross(first, last);
     while (first < last) {
       const Index count = std::min({most_, last - first, even_rows(block_.rows, first)});
       rotate_some(place_of_row(block_.rows, first), count);
@@ -47,6 +56,33 @@ class Crossing {
     constexpr Index bytes = Index{64} * 1024;
     const Index row = std::max<Index>(1, row_length * static_cast<Index>(sizeof(XScalar)));
     return std::clamp<Index>(bytes / row, 8, 128);
+  }
+
+  static constexpr RowSteps single{1, 0, 0, 0};
+
+  /// Two levels at a time.
+  void cross(Index first, Index last) {
+    while (first < last) {
+      const RowBox box = box_of_rows(block_.rows, first, last);
+      const RowSteps* levels = box.rows.levels.data();
+      const int count = box.rows.count;
+      for_each_place(
+          levels + std::min(count, 2), levels + count, box.place, [&](const RowPlace& at) {
+            cross(block_.x + at.x, block_.y + at.y, block_.cos + at.table, block_.sin + at.table,
+                  first_level(box.rows), count > 1 ? levels[1] : single);
+          });
+      first += box.rows.rows;
+    }
+  }
+
+  void cross([[maybe_unused]] const XScalar* x, [[maybe_unused]] YScalar* y,
+             [[maybe_unused]] const TableScalar* cos, [[maybe_unused]] const TableScalar* sin,
+             [[maybe_unused]] const RowSteps& inner, [[maybe_unused]] const RowSteps& outer) {
+    if constexpr (has_lane_kernel<XScalar, TableScalar, YScalar>) {
+      const FeatureSteps features{block_.features.x, block_.features.y, 1};
+      cross_rows(plan_,
+                 CrossBlock<XScalar>{x, y, cos, sin, features, inner, outer, block_.rows.stores});
+    }
   }
 
   void rotate_some(const RowPlace& at, Index count) {
@@ -72,9 +108,9 @@ class Crossing {
       sin = of_sin;
       inner.table = lanes.table == 0 ? 0 : width_;
     }
+    if (has_kernel_) return cross(x, y, cos, sin, inner, single);
     if (!y_.empty()) inner.y = plan_.row_length;
     YScalar* to = y_.empty() ? y : y_.data();
-    constexpr RowSteps single{1, 0, 0, 0};
     const Stores stores = y_.empty() ? block_.rows.stores : Stores::cached;
     rotate_rows(plan_,
                 RowBlock<XScalar, TableScalar, YScalar>{x, to, cos, sin, inner, single, stores});
@@ -87,6 +123,7 @@ class Crossing {
   Block block_;
   Index width_;
   Index most_;
+  bool has_kernel_ = false;
   std::vector<XScalar> x_;
   std::vector<YScalar> y_;
   std::vector<TableScalar> entries_;

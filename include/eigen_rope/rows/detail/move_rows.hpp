@@ -37,6 +37,15 @@ template <std::size_t size>
 using BitsOfSize = std::conditional_t<size == 2, std::uint16_t,
                                       std::conditional_t<size == 4, std::uint32_t, std::uint64_t>>;
 
+template <class T>
+void move_rows_plainly(const T* from, RowGrid from_grid, T* to, RowGrid to_grid, Index rows,
+                       Index elements) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index d = 0; d < elements; ++d)
+      to[r * to_grid.row + d * to_grid.element] = from[r * from_grid.row + d * from_grid.element];
+  }
+}
+
 /// Copies `rows` rows of `elements` elements, which must not overlap. Rows that are transposed may
 /// be stored past the caches.
 template <class T>
@@ -47,10 +56,7 @@ void move_rows(const T* from, RowGrid from_grid, T* to, RowGrid to_grid, Index r
     move_rows(reinterpret_cast<const Bits*>(from), from_grid, reinterpret_cast<Bits*>(to), to_grid,
               rows, elements, stores);
   } else {
-    for (Index r = 0; r < rows; ++r) {
-      for (Index d = 0; d < elements; ++d)
-        to[r * to_grid.row + d * to_grid.element] = from[r * from_grid.row + d * from_grid.element];
-    }
+    move_rows_plainly(from, from_grid, to, to_grid, rows, elements);
   }
 }
 

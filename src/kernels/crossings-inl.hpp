@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rotating rows from one order of axes into another (eigen_rope/rows/detail/cross_rows.hpp): some
+// pairs of some rows at a time, as many as stay in the first-level cache.
+//
+//   ColumnsOf::y   x --rotate--> tile --transpose--> y
+//   ColumnsOf::x   x --transpose--> tile --rotate--> y
+//
+// A tile has so many rows that columns, in which neighbouring rows lie next to each other, are
+// read or written a few lines at a time. Compiled once per target.
+#if defined(EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP
+#undef EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP
+#else
+#define EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "eigen_rope/rows/detail/cross_rows.hpp"
+#include "kernels/rows-inl.hpp"
+#include "kernels/transpose-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Which side has its features apart.
+enum class ColumnsOf { x, y };
+
+template <class T, ColumnsOf columns>
+class TiledCrossing {
+ public:
+  TiledCrossing(const RowPlan& plan, const CrossBlock<T>& block)
+      : plan_(plan),
+        block_(block),
+        kernel_(kernel_for<T>(plan)),
+        rows_(std::min(most_rows, block.inner.count)),
+        heads_(std::clamp<Index>(most_rows / std::max<Index>(1, rows_), 1, block.outer.count)) {}
+
+  void rotate() {
+    const Runs runs = runs_of(plan_);
+    const bool streams = columns == ColumnsOf::x && block_.stores == Stores::streaming;
+    stores_ = streams && rows_fill_lines() ? Stores::streaming : Stores::cached;
+    for (Index h = 0; h < block_.outer.count; h += heads_) {
+      Strip strip;
+      strip.heads = std::min(heads_, block_.outer.count - h);
+      for (Index r = 0; r < block_.inner.count; r += strip.rows) {
+        strip.x = block_.x + h * block_.outer.x + r * block_.inner.x;
+        strip.y = block_.y + h * block_.outer.y + r * block_.inner.y;
+        strip.table = h * block_.outer.table + r * block_.inner.table;
+        strip.rows = std::min(block_.inner.count - r, rows_to_line(column(strip)));
+        for (const Run& run : runs) {
+          for (Index k = 0; k < run.count; k += most_pairs)
+            rotate_part(strip, run, k, std::min(most_pairs, run.count - k));
+        }
+        move(strip, 0, plan_.offset);
+        move(strip, plan_.offset + plan_.rotary_dims, plan_.row_length);
+      }
+    }
+    if (block_.stores == Stores::streaming) hwy::FlushStream();
+  }
+
+ private:
+  static constexpr auto line = static_cast<Index>(64 / sizeof(T));
+  static constexpr Index most_rows = 4 * line;
+  static constexpr Index most_pairs = 32;
+  static constexpr Index step = 2 * most_pairs;
+
+  /// Rows next to each other in each of some heads.
+  struct Strip {
+    const T* x;
+    T* y;
+    Index table;
+    Index rows;
+    Index heads;
+  };
+
+  static const T* column(const Strip& strip) { return columns == ColumnsOf::x ? strip.x : strip.y; }
+
+  /// How many rows from p on end with a line.
+  static Index rows_to_line(const T* p) {
+    const auto into = static_cast<Index>(reinterpret_cast<std::uintptr_t>(p) / sizeof(T)) % line;
+    return most_rows - into;
+  }
+
+  /// Whether rows of y, and the parts of them that are rotated together, are whole lines.
+  bool rows_fill_lines() const {
+    const auto whole = [](Index elements) { return elements % line == 0; };
+    const Runs runs = runs_of(plan_);
+    bool result = reinterpret_cast<std::uintptr_t>(block_.y) % 64 == 0 && whole(block_.inner.y) &&
+                  whole(block_.outer.y) && whole(plan_.offset) && kernel_.streaming != nullptr;
+    for (const Run& run : runs)
+      result = result && run.count % kernel_.column_pairs == 0 && whole(run.count) &&
+               whole(run.out_a) && (run.out_step != 1 || whole(run.out_b));
+    return result;
+  }
+
+  /// `count` pairs from pair k of a run on.
+  void rotate_part(const Strip& strip, Run run, Index k, Index count) {
+    run.in_a += k * run.in_step;
+    run.in_b += k * run.in_step;
+    run.out_a += k * run.out_step;
+    run.out_b += k * run.out_step;
+    run.table_a += k * run.table_step;
+    run.table_b += k * run.table_step;
+    run.count = count;
+    Tile<T> tile{};
+    tile.cos = block_.cos + strip.table;
+    tile.sin = block_.sin + strip.table;
+    RowSteps rows{strip.rows, block_.inner.x, block_.inner.y, block_.inner.table};
+    RowSteps heads{strip.heads, block_.outer.x, block_.outer.y, block_.outer.table};
+    if constexpr (columns == ColumnsOf::y) {
+      const Index a = run.out_a, b = run.out_b;
+      put_into_tile(run.out_a, run.out_b);
+      rows.y = step;
+      heads.y = strip.rows * step;
+      tile.x = strip.x + plan_.offset;
+      tile.y = tile_rows();
+      pass(run, tile, rows, heads, Stores::cached);
+      move_members(strip, a, b, count);
+    } else {
+      move_members(strip, run.in_a, run.in_b, count);
+      put_into_tile(run.in_a, run.in_b);
+      rows.x = step;
+      heads.x = strip.rows * step;
+      tile.x = tile_rows();
+      tile.y = strip.y + plan_.offset;
+      pass(run, tile, rows, heads, stores_);
+    }
+  }
+
+  /// Members next to each other stay so.
+  static void put_into_tile(Index& a, Index& b) {
+    b = b == a + 1 ? 1 : most_pairs;
+    a = 0;
+  }
+
+  void pass(const Run& run, Tile<T>& tile, const RowSteps& rows, const RowSteps& heads,
+            Stores stores) {
+    tile.stores = stores;
+    const auto pass = stores == Stores::streaming ? kernel_.streaming : kernel_.cached;
+    if (rows.table == 0 || heads.table == 0) {
+      tile.inner = rows.table == 0 ? rows : heads;
+      tile.outer = rows.table == 0 ? heads : rows;
+      return pass(plan_, run, tile);
+    }
+    tile.inner = one_row;
+    tile.outer = rows;
+    for (Index h = 0; h < heads.count; ++h) {
+      pass(plan_, run, tile);
+      tile.x += heads.x;
+      tile.y += heads.y;
+      tile.cos += heads.table;
+      tile.sin += heads.table;
+    }
+  }
+
+  /// Between the tile and columns.
+  void move_members(const Strip& strip, Index a, Index b, Index count) {
+    if (b == a + 1) return move_columns(strip, a, 0, 2 * count);
+    move_columns(strip, a, 0, count);
+    move_columns(strip, b, most_pairs, count);
+  }
+
+  /// The columns from `feature` of the window on.
+  HWY_INLINE void move_columns(const Strip& strip, Index feature, Index in_tile, Index count) {
+    const Index head = columns == ColumnsOf::x ? block_.outer.x : block_.outer.y;
+    const bool joined = head == strip.rows;
+    const Index pieces = joined ? 1 : strip.heads;
+    const Index rows = joined ? strip.heads * strip.rows : strip.rows;
+    for (Index h = 0; h < pieces; ++h) {
+      T* const tile = tile_rows() + h * rows * step + in_tile;
+      if constexpr (columns == ColumnsOf::x) {
+        transpose(bits_of(strip.x + h * head + (plan_.offset + feature) * block_.features.x),
+                  block_.features.x, bits_of(tile), step, count, rows);
+      } else {
+        transpose(bits_of(tile), step,
+                  bits_of(strip.y + h * head + (plan_.offset + feature) * block_.features.y),
+                  block_.features.y, rows, count, block_.stores);
+      }
+    }
+  }
+
+  /// What is not rotated.
+  void move(const Strip& strip, Index first, Index last) {
+    if (first == last) return;
+    for (Index h = 0; h < strip.heads; ++h) {
+      const auto* x = bits_of(strip.x + h * block_.outer.x + first * block_.features.x);
+      auto* y = bits_of(strip.y + h * block_.outer.y + first * block_.features.y);
+      if constexpr (columns == ColumnsOf::x) {
+        transpose(x, block_.features.x, y, block_.inner.y, last - first, strip.rows);
+      } else {
+        transpose(x, block_.inner.x, y, block_.features.y, strip.rows, last - first, block_.stores);
+      }
+    }
+  }
+
+  T* tile_rows() { return reinterpret_cast<T*>(memory_); }
+
+  using Bits = hwy::UnsignedFromSize<sizeof(T)>;
+  static const Bits* bits_of(const T* p) { return reinterpret_cast<const Bits*>(p); }
+  static Bits* bits_of(T* p) { return reinterpret_cast<Bits*>(p); }
+
+  const RowPlan& plan_;
+  const CrossBlock<T>& block_;
+  const KernelOf<T>& kernel_;
+  Index rows_;
+  Index heads_;
+  Stores stores_ = Stores::cached;
+  alignas(64) unsigned char memory_[static_cast<std::size_t>(most_rows * step) * sizeof(T)];
+};
+
+template <class T>
+void cross_block(const RowPlan& plan, const CrossBlock<T>& block) {
+  if (block.features.x == 1) {
+    TiledCrossing<T, ColumnsOf::y>(plan, block).rotate();
+  } else {
+    TiledCrossing<T, ColumnsOf::x>(plan, block).rotate();
+  }
+}
+
+#else
+
+template <class T>
+void cross_block(const RowPlan& plan, const CrossBlock<T>& block) {
+  cross_rows_plainly(plan, block);
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

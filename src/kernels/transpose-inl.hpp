@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transposing rows, with the vectors of one target.
+//
+//   to[d * to_step + r] = from[r * from_step + d]
+//
+//   transpose_tile   a whole vector of rows, 16 bytes of elements, in registers
+//   transpose        any rows and elements: what is not a whole tile moves one by one
+//
+// A vector takes 16 bytes of one row in each of its blocks, so that all shuffles stay inside blocks
+// of 16 bytes, and every store is a whole vector. Elements are unsigned integers of 2, 4 or 8
+// bytes. Compiled once per target.
+#if defined(EIGEN_ROPE_KERNEL_TRANSPOSE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_TRANSPOSE_INL_HPP
+#undef EIGEN_ROPE_KERNEL_TRANSPOSE_INL_HPP
+#else
+#define EIGEN_ROPE_KERNEL_TRANSPOSE_INL_HPP
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "eigen_rope/rows/detail/move_rows.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace eigen_rope::detail::HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Elements of a block of 16 bytes.
+template <class T>
+constexpr auto elements_of_block = static_cast<Index>(16 / sizeof(T));
+
+template <class D>
+constexpr auto rows_of_tile = static_cast<Index>(hn::MaxLanes(D()));
+
+template <Stores stores, class D>
+HWY_INLINE void put_column(D d, hn::Vec<D> v, hn::TFromD<D>* to) {
+  if constexpr (stores == Stores::streaming) {
+    hn::Stream(v, d, to);
+  } else {
+    hn::StoreU(v, d, to);
+  }
+}
+
+/// Blocks of rows `rows` apart.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const T* from, Index rows) {
+  constexpr std::size_t bytes = hn::MaxLanes(D()) * sizeof(T);
+  if constexpr (bytes == 16) {
+    return hn::LoadU(d, from);
+  } else {
+    const auto lower = hn::OddEvenBlocks(hn::LoadDup128(d, from + rows), hn::LoadDup128(d, from));
+    if constexpr (bytes == 32) {
+      return lower;
+    } else {
+      const auto upper =
+          hn::OddEvenBlocks(hn::LoadDup128(d, from + 3 * rows), hn::LoadDup128(d, from + 2 * rows));
+      return hn::ConcatUpperLower(d, upper, lower);
+    }
+  }
+}
+
+template <class Wide, class D, class V>
+HWY_INLINE V interleave_lower(D d, V a, V b) {
+  const hn::Repartition<Wide, D> wide;
+  return hn::BitCast(d, hn::InterleaveLower(wide, hn::BitCast(wide, a), hn::BitCast(wide, b)));
+}
+template <class Wide, class D, class V>
+HWY_INLINE V interleave_upper(D d, V a, V b) {
+  const hn::Repartition<Wide, D> wide;
+  return hn::BitCast(d, hn::InterleaveUpper(wide, hn::BitCast(wide, a), hn::BitCast(wide, b)));
+}
+
+template <Stores stores, class D>
+HWY_INLINE void transpose_tile(D d, const std::uint64_t* from, Index from_step, std::uint64_t* to,
+                               Index to_step) {
+  const auto r0 = load_blocks(d, from, 2 * from_step);
+  const auto r1 = load_blocks(d, from + from_step, 2 * from_step);
+  put_column<stores>(d, hn::InterleaveLower(d, r0, r1), to);
+  put_column<stores>(d, hn::InterleaveUpper(d, r0, r1), to + to_step);
+}
+
+template <Stores stores, class D>
+HWY_INLINE void transpose_tile(D d, const std::uint32_t* from, Index from_step, std::uint32_t* to,
+                               Index to_step) {
+  const Index rows = 4 * from_step;
+  const auto r0 = load_blocks(d, from, rows);
+  const auto r1 = load_blocks(d, from + from_step, rows);
+  const auto r2 = load_blocks(d, from + 2 * from_step, rows);
+  const auto r3 = load_blocks(d, from + 3 * from_step, rows);
+  const auto low01 = hn::InterleaveLower(d, r0, r1), low23 = hn::InterleaveLower(d, r2, r3);
+  using Pair = std::uint64_t;
+  put_column<stores>(d, interleave_lower<Pair>(d, low01, low23), to);
+  put_column<stores>(d, interleave_upper<Pair>(d, low01, low23), to + to_step);
+  const auto high01 = hn::InterleaveUpper(d, r0, r1), high23 = hn::InterleaveUpper(d, r2, r3);
+  put_column<stores>(d, interleave_lower<Pair>(d, high01, high23), to + 2 * to_step);
+  put_column<stores>(d, interleave_upper<Pair>(d, high01, high23), to + 3 * to_step);
+}
+
+/// Columns `first` to `first` + 3 of a tile, from rows that were interleaved two by two.
+template <Stores stores, class D, class V>
+HWY_INLINE void put_four_columns(D d, V rows01, V rows23, V rows45, V rows67, std::uint16_t* to,
+                                 Index to_step) {
+  using Pair = std::uint32_t;
+  using Four = std::uint64_t;
+  const auto low03 = interleave_lower<Pair>(d, rows01, rows23);
+  const auto low47 = interleave_lower<Pair>(d, rows45, rows67);
+  put_column<stores>(d, interleave_lower<Four>(d, low03, low47), to);
+  put_column<stores>(d, interleave_upper<Four>(d, low03, low47), to + to_step);
+  const auto high03 = interleave_upper<Pair>(d, rows01, rows23);
+  const auto high47 = interleave_upper<Pair>(d, rows45, rows67);
+  put_column<stores>(d, interleave_lower<Four>(d, high03, high47), to + 2 * to_step);
+  put_column<stores>(d, interleave_upper<Four>(d, high03, high47), to + 3 * to_step);
+}
+
+template <Stores stores, class D>
+HWY_INLINE void transpose_tile(D d, const std::uint16_t* from, Index from_step, std::uint16_t* to,
+                               Index to_step) {
+  const Index rows = 8 * from_step;
+  const auto r0 = load_blocks(d, from, rows);
+  const auto r1 = load_blocks(d, from + from_step, rows);
+  const auto r2 = load_blocks(d, from + 2 * from_step, rows);
+  const auto r3 = load_blocks(d, from + 3 * from_step, rows);
+  const auto r4 = load_blocks(d, from + 4 * from_step, rows);
+  const auto r5 = load_blocks(d, from + 5 * from_step, rows);
+  const auto r6 = load_blocks(d, from + 6 * from_step, rows);
+  const auto r7 = load_blocks(d, from + 7 * from_step, rows);
+  put_four_columns<stores>(d, hn::InterleaveLower(d, r0, r1), hn::InterleaveLower(d, r2, r3),
+                           hn::InterleaveLower(d, r4, r5), hn::InterleaveLower(d, r6, r7), to,
+                           to_step);
+  put_four_columns<stores>(d, hn::InterleaveUpper(d, r0, r1), hn::InterleaveUpper(d, r2, r3),
+                           hn::InterleaveUpper(d, r4, r5), hn::InterleaveUpper(d, r6, r7),
+                           to + 4 * to_step, to_step);
+}
+
+/// Whole tiles, along the lines of the side whose lines lie further apart: they may all share a few
+/// places of the first-level cache. What is stored past the caches goes line by line.
+template <Stores stores, class D, class T>
+HWY_INLINE void transpose_tiles(D d, const T* from, Index from_step, T* to, Index to_step,
+                                Index rows, Index elements) {
+  if (stores == Stores::cached && std::abs(from_step) > std::abs(to_step)) {
+    for (Index r = 0; r < rows; r += rows_of_tile<D>) {
+      for (Index e = 0; e < elements; e += elements_of_block<T>)
+        transpose_tile<stores>(d, from + r * from_step + e, from_step, to + e * to_step + r,
+                               to_step);
+    }
+  } else {
+    for (Index e = 0; e < elements; e += elements_of_block<T>) {
+      for (Index r = 0; r < rows; r += rows_of_tile<D>)
+        transpose_tile<stores>(d, from + r * from_step + e, from_step, to + e * to_step + r,
+                               to_step);
+    }
+  }
+}
+
+/// Through the caches, in tiles of D, what is left in smaller ones. `elements` are whole blocks.
+/// Returns how many rows were moved.
+template <class D, class T>
+Index transpose_rows(D d, const T* from, Index from_step, T* to, Index to_step, Index rows,
+                     Index elements) {
+  const Index moved = rows / rows_of_tile<D> * rows_of_tile<D>;
+  if (moved > 0) transpose_tiles<Stores::cached>(d, from, from_step, to, to_step, moved, elements);
+  if constexpr (hn::MaxLanes(D()) * sizeof(T) > 16) {
+    if (moved < rows)
+      return moved + transpose_rows(hn::Half<D>(), from + moved * from_step, from_step, to + moved,
+                                    to_step, rows - moved, elements);
+  }
+  return moved;
+}
+#endif  // HWY_TARGET != HWY_SCALAR
+
+/// Through the caches.
+template <class T>
+void transpose(const T* from, Index from_step, T* to, Index to_step, Index rows, Index elements) {
+  Index tiled_rows = 0, tiled = 0;
+#if HWY_TARGET != HWY_SCALAR
+  tiled = elements / elements_of_block<T> * elements_of_block<T>;
+  tiled_rows = transpose_rows(hn::ScalableTag<T>(), from, from_step, to, to_step, rows, tiled);
+#endif
+  const RowGrid in{from_step, 1};
+  const RowGrid out{1, to_step};
+  if (tiled < elements)
+    move_rows_plainly(from + tiled, in, to + tiled * to_step, out, tiled_rows, elements - tiled);
+  if (tiled_rows < rows)
+    move_rows_plainly(from + tiled_rows * from_step, in, to + tiled_rows, out, rows - tiled_rows,
+                      elements);
+}
+
+/// to[d * to_step + r] = from[r * from_step + d]
+///
+/// Past the caches go rows that fill lines, where every column begins like the first.
+template <class T>
+void transpose(const T* from, Index from_step, T* to, Index to_step, Index rows, Index elements,
+               [[maybe_unused]] Stores stores) {
+#if HWY_TARGET != HWY_SCALAR
+  constexpr auto line = static_cast<Index>(64 / sizeof(T));
+  const auto address = reinterpret_cast<std::uintptr_t>(to);
+  const Index into_line = static_cast<Index>(address / sizeof(T)) % line;
+  const Index begin = std::min(rows, (line - into_line) % line);
+  const Index whole = (rows - begin) / line * line;
+  const bool streams = stores == Stores::streaming && to_step % line == 0 &&
+                       address % sizeof(T) == 0 && elements % elements_of_block<T> == 0;
+  if (streams && whole > 0) {
+    transpose(from, from_step, to, to_step, begin, elements);
+    transpose_tiles<Stores::streaming>(hn::ScalableTag<T>(), from + begin * from_step, from_step,
+                                       to + begin, to_step, whole, elements);
+    const Index end = begin + whole;
+    return transpose(from + end * from_step, from_step, to + end, to_step, rows - end, elements);
+  }
+#endif
+  transpose(from, from_step, to, to_step, rows, elements);
+}
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
