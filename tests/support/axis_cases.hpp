@@ -32,8 +32,7 @@ struct PlacedTable : Table<Scalar> {
     moved.feature_axis = axes;
     Index inside = 1;
     for (int axis = 0; axis < axes; ++axis) inside *= this->outer[axis];
-    const Index rows = this->outer.size();
-    for (Index row = 0; row < rows; ++row) {
+    for (Index row = 0; row < this->outer.size(); ++row) {
       for (Index k = 0; k < this->width; ++k) {
         const auto from = static_cast<std::size_t>(row * this->width + k);
         const auto to = static_cast<std::size_t>(row / inside * inside * this->width + k * inside +
