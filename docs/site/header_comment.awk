@@ -12,7 +12,6 @@ NR == 1 {
     room = FILENAME
     sub(/.*\//, "", room)
     sub(/(_[a-z]+)?\.hpp$/, "", room)
-    if (room == "scalar") room = "operators"  # scalar_type.hpp
   }
   next
 }

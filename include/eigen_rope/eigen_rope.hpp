@@ -13,6 +13,10 @@
 // programs that use them link eigen_rope::models.
 #pragma once
 
+#include "eigen_rope/any/any.hpp"
+#include "eigen_rope/any/choices.hpp"
+#include "eigen_rope/any/scalar_type.hpp"
+#include "eigen_rope/any/tensor.hpp"
 #include "eigen_rope/check/check_gradient.hpp"
 #include "eigen_rope/check/options.hpp"
 #include "eigen_rope/check/report.hpp"
@@ -47,7 +51,6 @@
 #include "eigen_rope/operators/ggml.hpp"
 #include "eigen_rope/operators/onnx.hpp"
 #include "eigen_rope/operators/onnx_node.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/rotation/matrix_view.hpp"
 #include "eigen_rope/rotation/rerotate.hpp"
 #include "eigen_rope/rotation/rotate.hpp"

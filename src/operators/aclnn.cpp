@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "eigen_rope/any/any.hpp"
 #include "operators/aclnn_translate.hpp"
 
 namespace eigen_rope::aclnn {
@@ -110,11 +111,11 @@ DenseTable dense_table(const Rotation& rotation) {
 
 void rotate(const Rotation& rotation, const DenseTable& table, Direction direction,
             const Device& device) {
-  const Shape& shape = rotation.cos.shape;
-  eigen_rope::detail::rotate_any(
-      rotation.out.view(), rotation.x.view(),
-      {rotation.cos.type, table.cos.data(), table.sin.data(), shape[0], shape.outer()},
-      rotation.pairing, direction, device);
+  const Operand& cos = rotation.cos;
+  const any::Table entries{cos.type, table.cos.data(),         table.sin.data(), cos.shape,
+                           {},       any::Order::fastest_first};
+  any::rotate_to(rotation.out.view(), rotation.x.view(), entries, rotation.pairing.along(0),
+                 direction, device);
 }
 
 }  // namespace
@@ -136,10 +137,10 @@ void rotary_position_embedding_grad(const GradOutputs& outputs, const GradInputs
   if (gradient.dcos) {
     DenseTarget dcos(*gradient.dcos);
     DenseTarget dsin(*gradient.dsin);
-    const Shape& shape = rotation.cos.shape;
-    eigen_rope::detail::table_gradient_any(
-        {rotation.cos.type, dcos.data(), dsin.data(), shape[0], shape.outer()}, gradient.x->view(),
-        rotation.x.view(), rotation.pairing, device);
+    const any::TableMemory sums{rotation.cos.type,  dcos.data(), dsin.data(),
+                                rotation.cos.shape, {},          any::Order::fastest_first};
+    any::table_gradient(sums, gradient.x->view(), rotation.x.view(), rotation.pairing.along(0),
+                        device);
     dcos.store();
     dsin.store();
   }

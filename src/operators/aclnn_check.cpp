@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "any/places.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "operators/aclnn_translate.hpp"
 
@@ -134,7 +135,7 @@ Operand operand(const char* name, const ConstTensor& tensor, SharedElements shar
       result.shape.push_back(static_cast<Index>(*extent));
   });
   result.strides = outer_strides(name, tensor.strides, result.shape);
-  under_name(name, [&] { eigen_rope::detail::check_view(result.view(), shared); });
+  under_name(name, [&] { eigen_rope::detail::check_alone(result.view(), shared); });
   return result;
 }
 

@@ -11,9 +11,9 @@
 
 #include <optional>
 
+#include "eigen_rope/any/tensor.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
-#include "operators/any_view.hpp"
 
 namespace eigen_rope::aclnn::translate {
 
@@ -33,7 +33,14 @@ struct Operand {
   Strides strides{};  ///< of the outer axes; 0 where the extent is 1, so that equal rows
                       ///< have equal strides
 
-  eigen_rope::detail::AnyView<const void> view() const { return {type, data, shape, strides}; }
+  any::ConstTensor view() const {
+    return {type, data, shape, all_strides(), any::Order::fastest_first};
+  }
+  Strides all_strides() const {
+    Strides all{1};
+    for (const Index stride : strides) all.push_back(stride);
+    return all;
+  }
 };
 
 /// An operand that is written.
@@ -41,8 +48,8 @@ struct Target {
   Operand operand{};
   void* data = nullptr;
 
-  eigen_rope::detail::AnyView<void> view() const {
-    return {operand.type, data, operand.shape, operand.strides};
+  any::Tensor view() const {
+    return {operand.type, data, operand.shape, operand.all_strides(), any::Order::fastest_first};
   }
 };
 

@@ -12,16 +12,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "any/places.hpp"
+#include "eigen_rope/any/any.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/tables/float_recurrence.hpp"
-#include "operators/any_view.hpp"
 
 namespace eigen_rope::ggml {
 namespace {
 
-using eigen_rope::detail::AnyTable;
-using eigen_rope::detail::AnyView;
 using eigen_rope::detail::fail;
 
 constexpr std::array<const char*, 4> section_names{"t", "h", "w", "e"};
@@ -180,17 +179,19 @@ Index stride_of(std::string_view name, std::size_t axis, std::size_t bytes, std:
   return static_cast<Index>(bytes / element);
 }
 
-template <class Memory>
-AnyView<Memory> view_of(std::string_view name, ScalarType type, Memory* data, const Extents& ne,
-                        const ByteStrides& nb) {
+/// An any::Tensor or any::ConstTensor.
+template <class View, class Memory>
+View view_of(std::string_view name, ScalarType type, Memory* data, const Extents& ne,
+             const ByteStrides& nb) {
   check_extents(ne);
   const std::size_t element = size_of(type);
   if (nb[0] != element) {
     fail(fmt::format("{}'s nb[0] must be the size of its elements, {} bytes", name, element),
          fmt::format("{}", nb[0]));
   }
-  AnyView<Memory> view{type, data, {}, {}};
+  View view{type, data, {}, {}, any::Order::fastest_first};
   view.shape.push_back(static_cast<Index>(ne[0]));
+  view.strides.push_back(1);
   for (std::size_t i = 1; i < ne.size(); ++i) {
     view.shape.push_back(static_cast<Index>(ne[i]));
     view.strides.push_back(ne[i] > 1 ? stride_of(name, i, nb[i], element) : 0);
@@ -206,33 +207,25 @@ AnyView<Memory> view_of(std::string_view name, ScalarType type, Memory* data, co
   return view;
 }
 
-template <class Scalar>
-AnyTable any_table(const Cache<Scalar>& cache) {
-  return {scalar_type<Scalar>, cache.cos(), cache.sin(), cache.pairs(), cache.outer()};
-}
-
 void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const RopeParams& params,
          Direction direction, const Options& options) {
-  const auto source = view_of("a", a.type, a.data, a.ne, a.nb);
-  const auto destination = view_of("dst", dst.type, dst.data, dst.ne, dst.nb);
+  const auto source = view_of<any::ConstTensor>("a", a.type, a.data, a.ne, a.nb);
+  const auto destination = view_of<any::Tensor>("dst", dst.type, dst.data, dst.ne, dst.nb);
   if (dst.type != a.type)
     fail(fmt::format("dst must have a's type {}", name_of(a.type)), name_of(dst.type));
   if (dst.ne != a.ne)
     fail("dst must have a's extents " + source.shape.text(), destination.shape.text());
-  const Pairing pairs = pairing(params, a.ne[0]);
-  eigen_rope::detail::check_view(source, eigen_rope::detail::SharedElements::allowed);
-  eigen_rope::detail::check_view(
-      {destination.type, destination.data, destination.shape, destination.strides},
-      eigen_rope::detail::SharedElements::refused);
+  const Pairing pairs = pairing(params, a.ne[0]).along(0);
+  eigen_rope::detail::check_alone(source, eigen_rope::detail::SharedElements::allowed);
+  eigen_rope::detail::check_alone(destination, eigen_rope::detail::SharedElements::refused);
   if (source.shape.size() == 0) {
     // Rows that are not there may claim any width: no table is made for them.
     check(params, a.ne[0]);
     (void)positions(params, b, a.ne[2]);
     return;
   }
-  const auto rotate_with = [&](const auto& cache) {
-    eigen_rope::detail::rotate_any(destination, source, any_table(cache), pairs, direction,
-                                   options.device);
+  const auto rotate_with = [&](const auto& table) {
+    any::rotate_to(destination, source, any::table_of(table), pairs, direction, options.device);
   };
   if (a.type == ScalarType::f64 && options.precision == Precision::exact) {
     rotate_with(cos_sin_cache<double>(params, b, a.ne[0], a.ne[2], options.precision));
@@ -241,9 +234,9 @@ void run(const Tensor& dst, const ConstTensor& a, const PositionIds& b, const Ro
     const auto size = static_cast<std::size_t>(cache.pairs() * cache.outer().size());
     const std::vector<double> cos_entries(cache.cos(), cache.cos() + size);
     const std::vector<double> sin_entries(cache.sin(), cache.sin() + size);
-    const AnyTable widened{ScalarType::f64, cos_entries.data(), sin_entries.data(), cache.pairs(),
-                           cache.outer()};
-    eigen_rope::detail::rotate_any(destination, source, widened, pairs, direction, options.device);
+    const TableView<double> widened{cos_entries.data(), sin_entries.data(), cache.pairs(),
+                                    cache.outer()};
+    rotate_with(widened);
   } else {
     rotate_with(cos_sin_cache<float>(params, b, a.ne[0], a.ne[2], options.precision));
   }

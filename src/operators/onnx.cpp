@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 
+#include "eigen_rope/any/any.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/detail/overlap.hpp"
@@ -183,15 +184,14 @@ Call make_call(const Inputs& inputs, const Sizes& sizes, Index rotary, std::int6
   const Index head = sizes.head_size;
   if (inputs.X.shape.size() == 4) {
     call.shape = {head, sizes.sequence, sizes.heads, sizes.batch};
-    call.strides = {head, head * sizes.sequence, head * sizes.sequence * sizes.heads};
     call.table_outer = {sizes.sequence, 1, sizes.batch};
   } else {
     call.shape = {head, sizes.heads, sizes.sequence, sizes.batch};
-    call.strides = {head, head * sizes.heads, head * sizes.heads * sizes.sequence};
     call.table_outer = {1, sizes.sequence, sizes.batch};
   }
   call.pairing = (interleaved == 1 ? eigen_rope::interleaved : eigen_rope::split_half)
-                     .with_rotary_dims(rotary);
+                     .with_rotary_dims(rotary)
+                     .along(0);
   call.pairs = rotary / 2;
   call.columns = {{0, call.pairs, 0}};
   call.cache_columns = call.cache_shape.back();
@@ -315,8 +315,8 @@ void run_node(const Node& node, const Inputs& inputs, const Tensor& Y, const Dev
   refuse_overlap(written, memory_of("sin_cache", inputs.sin_cache));
   if (inputs.position_ids) refuse_overlap(written, memory_of(*inputs.position_ids));
   const CallTable table(call, inputs.cos_cache, inputs.sin_cache);
-  detail::rotate_any(call.view(Y.data), call.view(inputs.X.data), table.view(), call.pairing,
-                     Direction::forward, device);
+  any::rotate_to(call.written(Y.data), call.read(inputs.X.data), table.view(), call.pairing,
+                 Direction::forward, device);
 }
 
 }  // namespace
@@ -364,7 +364,9 @@ void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other
 }
 
 CallTable::CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache) {
-  view_ = {call.type, nullptr, nullptr, call.pairs, call.table_outer};
+  view_.type = call.type;
+  view_.shape = call.table_shape();
+  view_.order = any::Order::fastest_first;
   if (call.tokens == 0) return;
   if (lies_in_cache(call)) {
     const std::size_t begin =

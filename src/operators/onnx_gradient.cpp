@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "eigen_rope/any/any.hpp"
 #include "eigen_rope/numbers/detail/rounding.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "operators/onnx_translate.hpp"
@@ -72,10 +73,10 @@ TableSums table_sums(const Call& call, const Inputs& inputs, const ConstTensor& 
   const auto size = static_cast<std::size_t>(call.tokens * call.pairs);
   TableSums sums{std::vector<double>(size), std::vector<double>(size)};
   if (call.shape.size() == 0) return sums;
-  const detail::AnyTableGradient gradient{ScalarType::f64, sums.cos.data(), sums.sin.data(),
-                                          call.pairs, call.table_outer};
-  detail::table_gradient_any(gradient, call.view(inputs.X.data), call.view(dY.data), call.pairing,
-                             device);
+  const any::TableMemory gradient{
+      ScalarType::f64,          sums.cos.data(), sums.sin.data(), call.table_shape(), {},
+      any::Order::fastest_first};
+  any::table_gradient(gradient, call.read(inputs.X.data), call.read(dY.data), call.pairing, device);
   return sums;
 }
 
@@ -114,8 +115,8 @@ void backward_node(const Node& node, const Inputs& inputs, const ConstTensor& dY
   }
   if (gradients.dX && call.shape.size() != 0) {
     const CallTable table(call, inputs.cos_cache, inputs.sin_cache);
-    detail::rotate_any(call.view(gradients.dX->data), call.view(dY.data), table.view(),
-                       call.pairing, Direction::backward, device);
+    any::rotate_to(call.written(gradients.dX->data), call.read(dY.data), table.view(), call.pairing,
+                   Direction::backward, device);
   }
 }
 

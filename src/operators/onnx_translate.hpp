@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "eigen_rope/any/tensor.hpp"
 #include "eigen_rope/operators/onnx.hpp"
-#include "operators/any_view.hpp"
 
 namespace eigen_rope::onnx {
 
@@ -34,9 +34,8 @@ struct Call {
   ScalarType type = ScalarType::f32;
   Dims x_shape{};
   Dims cache_shape{};
-  /// X as the core sees it.
+  /// X as the core sees it; it is dense.
   Shape shape{};
-  Strides strides{};
   Pairing pairing = split_half;
   /// The table: `pairs` columns, one row per token, where tokens are those of one batch if all
   /// batches share their positions.
@@ -50,9 +49,17 @@ struct Call {
   std::vector<ColumnRun> columns{};
   double scale = 1.0;
 
-  template <class Memory>
-  detail::AnyView<Memory> view(Memory* data) const {
-    return {type, data, shape, strides};
+  any::ConstTensor read(const void* data) const {
+    return {type, data, shape, {}, any::Order::fastest_first};
+  }
+  any::Tensor written(void* data) const {
+    return {type, data, shape, {}, any::Order::fastest_first};
+  }
+  /// The extents of the table, entries of a row first.
+  Shape table_shape() const {
+    Shape all{pairs};
+    for (int axis = 0; axis < table_outer.rank(); ++axis) all.push_back(table_outer[axis]);
+    return all;
   }
 };
 
@@ -68,12 +75,12 @@ class CallTable {
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  const detail::AnyTable& view() const { return view_; }
+  const any::Table& view() const { return view_; }
 
  private:
   std::vector<unsigned char> cos_;
   std::vector<unsigned char> sin_;
-  detail::AnyTable view_{};
+  any::Table view_{};
 };
 
 /// `[2, 3, 8]`

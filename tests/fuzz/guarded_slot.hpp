@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "eigen_rope/operators/scalar_type.hpp"
+#include "eigen_rope/any/scalar_type.hpp"
 #include "promise.hpp"
 
 namespace eigen_rope::fuzz {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "eigen_rope/operators/scalar_type.hpp"
+#include "eigen_rope/any/scalar_type.hpp"
 #include "support/run_tool.hpp"
 #include "support/safetensors_bytes.hpp"
 

@@ -68,6 +68,42 @@ void for_each_table_entry(const RowPlan& plan, const PairSums<C>& sums, const Pu
   }
 }
 
+/// table_gradient() of rows with their features in front. along_axis(check) calls check() and knows
+/// what to say of other axes.
+template <class Scalar, class X, class G, class AlongAxis>
+void table_gradient_of_rows(const TableGradient<Scalar>& gradient, const StridedView<X>& x_rows,
+                            const StridedView<G>& g_rows, const Pairing& pairing,
+                            const Device& device, const AlongAxis& along_axis) {
+  BackwardPass<std::remove_const_t<X>, std::remove_const_t<G>> pass;
+  along_axis([&] {
+    pass = make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr, gradient.width,
+                              gradient.outer, pairing, gradient.feature_axis);
+  });
+  const Index size =
+      checked_product("the number of entries in the table", gradient.width, gradient.outer.size());
+  if (size == 0) return;
+  if (gradient.cos == nullptr || gradient.sin == nullptr)
+    fail("the table's gradient must have data, got a null pointer");
+  const Stretch cos_part = stretch_of(gradient.cos, size);
+  const Stretch sin_part = stretch_of(gradient.sin, size);
+  for (const Stretch& part : {cos_part, sin_part}) {
+    if (overlap(part, stretch_of(x_rows)) || overlap(part, stretch_of(g_rows))) {
+      fail("the table's gradient must not overlap x or g");
+    }
+  }
+  if (overlap(cos_part, sin_part)) fail("the gradients of cos and sin must not overlap");
+  TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
+  shape.feature_axis = gradient.feature_axis;
+  const EntryPlaces entries(shape);
+  run_backward(pass, shape, Products::all, true, device, [&](Index row, const auto& sums) {
+    for_each_table_entry(pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
+      const Index at = entries.at(row, entry);
+      gradient.cos[at] = rounded_sum<Scalar>(dcos);
+      gradient.sin[at] = rounded_sum<Scalar>(dsin);
+    });
+  });
+}
+
 }  // namespace detail
 
 /// Computes the gradient with respect to a rotation's table and overwrites the arrays of `gradient`
@@ -105,36 +141,9 @@ void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& 
                     const Device& device = Device()) {
   const auto x_rows = detail::rows_of(x, pairing);
   const auto g_rows = detail::rows_of(g, pairing);
-  detail::BackwardPass<detail::RowScalar<const X&>, detail::RowScalar<const G&>> pass;
-  detail::along_feature_axis(x, gradient.width, gradient.outer, pairing, [&] {
-    pass = detail::make_backward_pass(GradientsFrom::input, x_rows, g_rows, nullptr, gradient.width,
-                                      gradient.outer, pairing, gradient.feature_axis);
+  detail::table_gradient_of_rows(gradient, x_rows, g_rows, pairing, device, [&](const auto& check) {
+    detail::along_feature_axis(x, gradient.width, gradient.outer, pairing, check);
   });
-  const Index size = detail::checked_product("the number of entries in the table", gradient.width,
-                                             gradient.outer.size());
-  if (size == 0) return;
-  if (gradient.cos == nullptr || gradient.sin == nullptr)
-    detail::fail("the table's gradient must have data, got a null pointer");
-  const detail::Stretch cos_part = detail::stretch_of(gradient.cos, size);
-  const detail::Stretch sin_part = detail::stretch_of(gradient.sin, size);
-  for (const detail::Stretch& part : {cos_part, sin_part}) {
-    if (overlap(part, detail::stretch_of(x_rows)) || overlap(part, detail::stretch_of(g_rows))) {
-      detail::fail("the table's gradient must not overlap x or g");
-    }
-  }
-  if (overlap(cos_part, sin_part)) detail::fail("the gradients of cos and sin must not overlap");
-  TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
-  shape.feature_axis = gradient.feature_axis;
-  const detail::EntryPlaces entries(shape);
-  detail::run_backward(pass, shape, detail::Products::all, true, device,
-                       [&](Index row, const auto& sums) {
-                         detail::for_each_table_entry(
-                             pass.plan, sums, [&](Index entry, const auto& dcos, const auto& dsin) {
-                               const Index at = entries.at(row, entry);
-                               gradient.cos[at] = detail::rounded_sum<Scalar>(dcos);
-                               gradient.sin[at] = detail::rounded_sum<Scalar>(dsin);
-                             });
-                       });
 }
 
 }  // namespace eigen_rope

@@ -22,13 +22,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "eigen_rope/any/scalar_type.hpp"
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
 namespace eigen_rope::ggml {

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "eigen_rope/any/scalar_type.hpp"
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/export.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 
 namespace eigen_rope::onnx {
 

@@ -89,6 +89,27 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
                              y.strides.begin(), entries.outer.begin());
 }
 
+/// rotate_to() of views that have been told from their class; `order` is that in which the pairing
+/// counts their axes.
+template <class Y, class X, class TableScalar>
+void rotate_views(const StridedView<Y>& y, const StridedView<X>& x,
+                  const TableView<TableScalar>& table, const Pairing& pairing, Direction direction,
+                  const Device& device, IndexOrder order) {
+  PlacedRotation<std::remove_const_t<X>, TableScalar, Y> rotation;
+  naming_other_axes(axis_context(x.shape, table.width, table.outer, pairing, order), [&] {
+    if (!pairing.axis()) return check_rotation(rotation, y, x, table, pairing, direction);
+    check_rotation(rotation, features_first(y, pairing, order), features_first(x, pairing, order),
+                   table, pairing, direction);
+  });
+  Walk& walk = rotation.block.rows;
+  if (walk.rows == 0) return;
+  const double bytes_per_row =
+      static_cast<double>(rotation.plan.row_length) * (sizeof(X) + sizeof(Y));
+  walk.stores = stores_for(x.data, y.data, static_cast<double>(walk.rows) * bytes_per_row);
+  device.for_range(walk.rows, bytes_per_row,
+                   [&](Index first, Index last) { rotation.rows(first, last); });
+}
+
 }  // namespace detail
 
 /// Rotates the rows of the strided view `x` and writes them to those of `y`.
@@ -134,21 +155,8 @@ void rotate_to(const StridedView<Y>& y, const StridedView<X>& x, const Table& ta
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(std::is_same_v<detail::ResultScalar<XScalar, TableScalar>, Y>,
                 "[rope] the destination cannot hold the result's scalar");
-  detail::PlacedRotation<XScalar, TableScalar, Y> rotation;
-  detail::naming_other_axes(
-      detail::axis_context(x.shape, entries.width, entries.outer, pairing), [&] {
-        if (!pairing.axis())
-          return detail::check_rotation(rotation, y, x, entries, pairing, direction);
-        detail::check_rotation(rotation, detail::features_first(y, pairing),
-                               detail::features_first(x, pairing), entries, pairing, direction);
-      });
-  detail::Walk& walk = rotation.block.rows;
-  if (walk.rows == 0) return;
-  const double bytes_per_row =
-      static_cast<double>(rotation.plan.row_length) * (sizeof(X) + sizeof(Y));
-  walk.stores = detail::stores_for(x.data, y.data, static_cast<double>(walk.rows) * bytes_per_row);
-  device.for_range(walk.rows, bytes_per_row,
-                   [&](Index first, Index last) { rotation.rows(first, last); });
+  detail::rotate_views(y, x, entries, pairing, direction, device,
+                       detail::IndexOrder::fastest_first);
 }
 
 /// Rotates the rows of a strided view in place.

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "eigen_rope/any/scalar_type.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/models/model_rope.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 #include "tool/io/byte_files.hpp"
 #include "tool/io/safetensors.hpp"
 

@@ -19,12 +19,12 @@
 #include <variant>
 #include <vector>
 
+#include "eigen_rope/any/scalar_type.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/choices/scaling.hpp"
-#include "eigen_rope/operators/scalar_type.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
 namespace eigen_rope::tool {

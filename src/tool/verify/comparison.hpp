@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "eigen_rope/operators/scalar_type.hpp"
+#include "eigen_rope/any/scalar_type.hpp"
 
 namespace eigen_rope::tool {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eigen_rope/operators/scalar_type.hpp"
+#include "eigen_rope/any/scalar_type.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 

@@ -25,13 +25,14 @@ StridedView<Scalar> features_first(const StridedView<Scalar>& view, int place) {
   return moved;
 }
 
-/// The view with the feature axis of the pairing in front.
+/// The view with the feature axis of the pairing, which counts axes in this order, in front.
 ///
 /// - Errors:   eigen_rope::Error for an axis outside the view.
 template <class Scalar>
-StridedView<Scalar> features_first(const StridedView<Scalar>& view, const Pairing& pairing) {
+StridedView<Scalar> features_first(const StridedView<Scalar>& view, const Pairing& pairing,
+                                   IndexOrder order = IndexOrder::fastest_first) {
   if (!pairing.axis()) return view;
-  return features_first(view, feature_place(pairing, view.shape.rank(), IndexOrder::fastest_first));
+  return features_first(view, feature_place(pairing, view.shape.rank(), order));
 }
 
 /// Throws eigen_rope::Error unless a function that takes features on the fastest axis only is given

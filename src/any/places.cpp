@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "any/places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/rows/detail/view_overlap.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
+
+namespace eigen_rope::detail {
+namespace {
+
+void check_type(ScalarType type) {
+  const auto number = static_cast<unsigned>(type);
+  if (number > static_cast<unsigned>(ScalarType::bf16))
+    fail("the type must be f32, f64, f16 or bf16", static_cast<std::int64_t>(number));
+}
+
+void check_order(any::Order order) {
+  if (order != any::Order::slowest_first && order != any::Order::fastest_first)
+    fail("the order must be slowest_first or fastest_first", static_cast<std::int64_t>(order));
+}
+
+void check_alignment(ScalarType type, const void* data) {
+  const std::size_t size = size_of(type);
+  const std::size_t remainder = reinterpret_cast<std::uintptr_t>(data) % size;
+  if (remainder != 0) {
+    fail(
+        fmt::format("data must be aligned to the size of its elements, {} bytes (remainder)", size),
+        static_cast<std::int64_t>(remainder));
+  }
+}
+
+void check_number(const Shape& shape, const Strides& strides) {
+  if (strides.size() == 0 || static_cast<int>(strides.size()) == shape.rank()) return;
+  fail(fmt::format("there must be one stride for each of the {} axes, or none", shape.rank()),
+       static_cast<std::int64_t>(strides.size()));
+}
+
+Shape fastest_first(const Shape& shape, any::Order order) {
+  if (order == any::Order::fastest_first) return shape;
+  Shape reversed;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) reversed.push_back(shape[axis]);
+  return reversed;
+}
+
+/// The strides of all axes, which lead nowhere along an axis of one element: 1 there, so that equal
+/// rows have equal strides.
+class AllStrides {
+ public:
+  AllStrides(const Shape& shape, const Strides& strides, any::Order order)
+      : shape_(shape), given_(strides), reversed_(order == any::Order::slowest_first) {}
+
+  template <class Visit>
+  void visit(const Visit& visit) const {
+    auto dense = std::size_t{1};  // unsigned: where an extent is 0 others may be anything
+    const int rank = shape_.rank();
+    for (int axis = 0; axis < rank; ++axis) {
+      const Index extent = shape_[axis];
+      const int listed = reversed_ ? rank - 1 - axis : axis;
+      const Index stride =
+          given_.size() == 0 ? static_cast<Index>(dense) : given_[static_cast<std::size_t>(listed)];
+      visit(axis, extent == 1 ? 1 : stride);
+      dense *= static_cast<std::size_t>(extent);
+    }
+  }
+
+ private:
+  const Shape& shape_;  // fastest first
+  const Strides& given_;
+  bool reversed_;
+};
+
+/// The feature axis of a TableView with these entries, or -1 if there is none.
+int feature_axis_of(const AnyTablePlaces& places) {
+  const int axes = places.outer.rank();
+  for (int feature_axis = 0; feature_axis <= axes; ++feature_axis) {
+    std::array<Index, max_rank> strides{};
+    const Index entry =
+        table_strides(places.width, places.outer, feature_axis, axes, strides.data());
+    bool same = places.width == 1 || entry == places.entry;
+    for (int axis = 0; same && axis < axes; ++axis) {
+      const auto i = static_cast<std::size_t>(axis);
+      same = places.outer[axis] == 1 || strides[i] == places.strides[i];
+    }
+    if (same) return feature_axis;
+  }
+  return -1;
+}
+
+}  // namespace
+
+AnyPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
+                    any::Order order) {
+  check_type(type);
+  check_order(order);
+  check_number(shape, strides);
+  AnyPlaces places{fastest_first(shape, order), {}, 1};
+  if (shape.size() != 0) check_alignment(type, data);
+  AllStrides(places.shape, strides, order).visit([&](int axis, Index stride) {
+    if (axis == 0) {
+      places.feature_stride = stride;
+    } else {
+      places.strides.push_back(stride);
+    }
+  });
+  return places;
+}
+
+void check_alone(const any::ConstTensor& tensor, SharedElements shared) {
+  const AnyPlaces places =
+      places_of(tensor.type, tensor.data, tensor.shape, tensor.strides, tensor.order);
+  (void)places.shape.outer();
+  check_strides(places.shape, places.strides, shared, places.feature_stride);
+  if (places.shape.size() == 0 || tensor.data == nullptr) return;
+  (void)stretch_of(tensor.data, size_of(tensor.type),
+                   span_of(places.shape, places.strides, places.feature_stride));
+}
+
+AnyTablePlaces places_of(const any::Table& table, SharedElements shared) {
+  check_type(table.type);
+  check_order(table.order);
+  check_number(table.shape, table.strides);
+  const int rank = table.shape.rank();
+  if (rank == 0) fail("a table must have at least the axis of its entries, got rank 0");
+  if (table.feature_axis && (*table.feature_axis < 0 || *table.feature_axis >= rank)) {
+    fail(fmt::format("the table's feature axis must be one of its {} axes, counted from 0", rank),
+         static_cast<std::int64_t>(*table.feature_axis));
+  }
+  const Shape shape = fastest_first(table.shape, table.order);
+  AnyTablePlaces places;
+  places.feature_axis = table.feature_axis ? checked_feature_place(*table.feature_axis, rank,
+                                                                   index_order(table.order))
+                                           : 0;
+  AllStrides(shape, table.strides, table.order).visit([&](int axis, Index stride) {
+    if (axis == places.feature_axis) {
+      places.width = shape[axis];
+      places.entry = stride;
+      return;
+    }
+    places.given.push_back(shape[axis]);
+    places.outer.push_back(stride == 0 ? 1 : shape[axis]);
+    places.strides.push_back(stride);
+  });
+  if (shape.size() == 0) {
+    places.outer = places.given;
+    return places;
+  }
+  check_alignment(table.type, table.cos);
+  check_alignment(table.type, table.sin);
+  if (table.strides.size() == 0) return places;
+  const Shape rows = features_first(shape, places.feature_axis);
+  check_strides(rows, places.strides, shared, places.entry);
+  for (const void* part : {table.cos, table.sin}) {
+    if (part != nullptr)
+      (void)stretch_of(part, size_of(table.type), span_of(rows, places.strides, places.entry));
+  }
+  const int feature_axis = feature_axis_of(places);
+  places.dense = feature_axis >= 0;
+  places.feature_axis = std::max(feature_axis, 0);
+  return places;
+}
+
+}  // namespace eigen_rope::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors and tables of any type in the terms of the C++ interface: axes from the fastest one
+// outwards, strides for all of them.
+//
+//   read_view<float>(x)         a StridedView, the fastest axis of the list as its axis 0
+//   places_of(table, ...)       where a table's entries lie, and whether a TableView can say so
+//
+// Types, alignment and the number of strides are checked here, and for tables the strides, too.
+// Everything else is checked by what the views are passed to. Private to the library.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "eigen_rope/any/tensor.hpp"
+#include "eigen_rope/rows/detail/feature_axis.hpp"
+#include "eigen_rope/rows/strided_view.hpp"
+
+namespace eigen_rope::detail {
+
+inline IndexOrder index_order(any::Order order) {
+  return order == any::Order::slowest_first ? IndexOrder::slowest_first : IndexOrder::fastest_first;
+}
+
+/// The members of a StridedView but for its data.
+struct AnyPlaces {
+  Shape shape{};
+  Strides strides{};
+  Index feature_stride = 1;
+};
+
+/// - Errors:   eigen_rope::Error for a type or an order that is none of those there are, unless
+///             there is one stride for each axis or none, and for data that is not aligned.
+AnyPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
+                    any::Order order);
+
+template <class Scalar>
+StridedView<const Scalar> read_view(const any::ConstTensor& x) {
+  const AnyPlaces places = places_of(x.type, x.data, x.shape, x.strides, x.order);
+  return {static_cast<const Scalar*>(x.data), places.shape, places.strides, places.feature_stride};
+}
+
+template <class Scalar>
+StridedView<Scalar> written_view(const any::Tensor& y) {
+  const AnyPlaces places = places_of(y.type, y.data, y.shape, y.strides, y.order);
+  return {static_cast<Scalar*>(y.data), places.shape, places.strides, places.feature_stride};
+}
+
+/// Throws what rotate_to would throw for this tensor alone, its features on the fastest axis: rows
+/// that cannot be counted, strides that do not fit or lead out of the address space. For those who
+/// have work to do before they rotate, or rotate later.
+void check_alone(const any::ConstTensor& tensor, SharedElements shared);
+
+/// Where the entries of a table lie.
+struct AnyTablePlaces {
+  Index width = 0;
+  Shape given{};  ///< The extents outside the feature axis.
+  Shape outer{};  ///< The same, with 1 for axes of stride 0.
+  Index entry = 1;
+  Strides strides{};  ///< Of the outer axes.
+  /// Whether a TableView with this feature axis has the same entries.
+  bool dense = true;
+  int feature_axis = 0;
+
+  bool repeats() const { return given != outer; }
+};
+
+/// - Errors:   eigen_rope::Error as above, for strides that lead out of the address space, for
+///             entries that share memory where that is refused, and for a stride of 0 along the
+///             feature axis.
+AnyTablePlaces places_of(const any::Table& table, SharedElements shared);
+
+/// Calls visit(row, place of its first entry) for each row of a table.
+template <class Visit>
+void for_each_table_place(const AnyTablePlaces& places, const Visit& visit) {
+  const Index rows = places.outer.size();
+  std::array<Index, max_rank> at{};
+  Index place = 0;
+  for (Index row = 0; row < rows; ++row) {
+    visit(row, place);
+    for (int axis = 0; axis < places.outer.rank(); ++axis) {
+      const auto i = static_cast<std::size_t>(axis);
+      place += places.strides[i];
+      if (++at[i] < places.outer[axis]) break;
+      place -= places.strides[i] * places.outer[axis];
+      at[i] = 0;
+    }
+  }
+}
+
+}  // namespace eigen_rope::detail

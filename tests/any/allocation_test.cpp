@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call of one token that is typed at run time asks for no memory, wherever its table lies.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "eigen_rope/any/any.hpp"
+#include "support/allocations.hpp"
+
+namespace eigen_rope::test::any_allocation_tests {
+namespace {
+
+constexpr Index D = 128, heads = 32;
+
+template <class Run>
+int allocations_of(const Run& run) {
+  run();  // the kernels are chosen once
+  const int before = allocations();
+  run();
+  return allocations() - before;
+}
+
+template <class Scalar>
+struct AnyAllocationTest : testing::Test {
+  std::vector<Scalar> memory = std::vector<Scalar>(D * heads, Scalar(0.5F));
+  std::vector<Scalar> to = memory;
+  std::vector<Scalar> entries = std::vector<Scalar>(D, Scalar(0.25F));
+  any::ConstTensor x{scalar_type<Scalar>, memory.data(), {1, 1, heads, D}};
+  any::Tensor y{scalar_type<Scalar>, to.data(), {1, 1, heads, D}};
+  any::Table table{scalar_type<Scalar>, entries.data(), entries.data() + D / 2, {D / 2}};
+};
+using Scalars = testing::Types<float, double, Eigen::half, Eigen::bfloat16>;
+TYPED_TEST_SUITE(AnyAllocationTest, Scalars);
+
+TYPED_TEST(AnyAllocationTest, RotationsAskForNone) {
+  for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse}) {
+    EXPECT_EQ(allocations_of([&] {
+                any::rotate_to(this->y, this->x, this->table, any::pairing_of("split_half"),
+                               direction);
+              }),
+              0);
+  }
+  EXPECT_EQ(allocations_of([&] { any::rotate_inplace(this->y, this->table, interleaved); }), 0);
+}
+
+TYPED_TEST(AnyAllocationTest, StridesAskForNone) {
+  this->x.strides = {0, 0, D, 1};
+  this->y.strides = {7, 5 * D * heads, D, 1};
+  this->table.shape = {1, 1, heads, D / 2};
+  this->table.strides = {1, 1, 0, 1};
+  EXPECT_EQ(
+      allocations_of([&] { any::rotate_to(this->y, this->x, this->table, split_half.along(3)); }),
+      0);
+}
+
+/// The cosines and sines of pairs in turns.
+TYPED_TEST(AnyAllocationTest, TablesWhoseEntriesLieApartAskForNone) {
+  this->table.sin = this->entries.data() + 1;
+  this->table.strides = {2};
+  EXPECT_EQ(allocations_of([&] { any::rotate_to(this->y, this->x, this->table, split_half); }), 0);
+}
+
+}  // namespace
+}  // namespace eigen_rope::test::any_allocation_tests
