@@ -419,8 +419,24 @@ TEST(Gradients, OfRowsWithoutFeaturesReadNoStrides) {
   const StridedView<const float> rows{nullptr, shape, {far, far, far}};
   const StridedView<float> dx{nullptr, shape, {far, -far, far}};
   const TableView<float> table{nullptr, nullptr, 0, Shape{1, 3, 2}};
-  const auto d = gradients_to(dx, rows, rows, table, split_half, {everything});
-  EXPECT_TRUE(d.angle.empty() && d.log_magnitude.empty() && d.cos.empty() && d.sin.empty());
+  for (const PairKind kind : every_kind) {
+    const auto d = gradients_to(dx, rows, rows, table, Pairing(kind), {everything});
+    EXPECT_TRUE(d.angle.empty() && d.log_magnitude.empty() && d.cos.empty() && d.sin.empty());
+  }
+}
+
+/// However many rows there are, nothing goes over them.
+TEST(Gradients, OfRowsWithoutFeaturesCostNothing) {
+  const StridedView<const float> rows{nullptr, Shape{0, Index{1} << 60}, {1}};
+  for (const Index table_rows : {Index{1}, Index{1} << 60}) {
+    const TableView<float> table{nullptr, nullptr, 0, Shape{table_rows}};
+    for (const PairKind kind : every_kind) {
+      for (const GradientsFrom from : {GradientsFrom::input, GradientsFrom::output}) {
+        const auto d = gradients(rows, rows, table, Pairing(kind), {everything, from});
+        EXPECT_TRUE(d.angle.empty() && d.cos.empty());
+      }
+    }
+  }
 }
 
 TEST(Gradients, RefuseWhatCannotWork) {

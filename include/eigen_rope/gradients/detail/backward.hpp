@@ -123,6 +123,8 @@ template <class U, class G, class TableScalar, class Finish>
 void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
                   Products products, bool sums_wanted, const Device& device, const Finish& finish) {
   using C = ComputeScalar<U, G>;
+  // Of however many rows.
+  if (pass.plan.row_length == 0) return;
   RowPlan transpose = pass.plan;
   transpose.direction = Direction::backward;
   Runs runs = pair_runs(pass.plan);

@@ -49,7 +49,8 @@ bool is_zero([[maybe_unused]] const C& determinant) {
 
 template <class TableScalar>
 void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table) {
-  if (table.determinants == Determinants::nonzero) return;
+  // A table without entries may have however many rows.
+  if (table.determinants == Determinants::nonzero || table.width == 0) return;
   using C = Widened<TableScalar>;
   const Runs runs = runs_of(plan);
   const Index rows = table.outer.size();
