@@ -235,6 +235,17 @@ TEST(Any, AnAxisMustBeNamedWhereSetDefaultAxisSaysSo) {
   EXPECT_EQ(named, "no eigen_rope::Error");
 }
 
+/// However many rows there are, and its table has.
+TEST(Any, TensorsWithoutFeaturesCostNothing) {
+  const any::Tensor rows{ScalarType::f32, nullptr, {Index{1} << 60, 0}};
+  const any::Table table{ScalarType::f32, nullptr, nullptr, rows.shape};
+  for (const Direction direction : {Direction::forward, Direction::backward, Direction::inverse})
+    any::rotate_inplace(rows, table, quarter, direction);
+  const auto d = any::gradients(rows, rows, table, quarter, {Wanted::table | Wanted::angle});
+  EXPECT_EQ(d.width, 0);
+  EXPECT_TRUE(d.cos.empty() && d.angle.empty());
+}
+
 TEST(Any, EmptyTensorsNeedNoMemory) {
   const any::Table table{ScalarType::f32, nullptr, nullptr, {0, 4}, {9, 3}};
   any::rotate_inplace({ScalarType::f32, nullptr, {0, 8}}, table, split_half);

@@ -26,5 +26,6 @@ void fuzz_scaling_text(Bytes bytes);
 void fuzz_ggml(Bytes bytes);
 void fuzz_onnx(Bytes bytes);
 void fuzz_aclnn(Bytes bytes);
+void fuzz_any(Bytes bytes);
 
 }  // namespace eigen_rope::fuzz
