@@ -43,7 +43,7 @@ void add_copies(Contenders<T>& list, const CaseShape& shape);
 /// expr with one and two threads.
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape& shape);
-/// inplace, view_inplace, backward, inverse, full_width, and expr in other layouts and places.
+/// inplace, view_inplace, any, backward, inverse, full_width, and expr in other layouts and places.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
 /// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.

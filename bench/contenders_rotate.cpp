@@ -8,6 +8,7 @@
 //   bnsd         as expr, the same bytes seen as [D, S, H]
 //   bnsd_inplace the same in place
 //   view_inplace as inplace, through eigen_rope::rotate_inplace on a strided view
+//   any          as expr, through eigen_rope::any::rotate_to on tensors that are typed at run time
 //   sbnd         the same bytes seen as [D, H / 2, 2, S], sequence outside batch
 //   to_bnsd      x [D, H, S] into y [D, S, H], through eigen_rope::rotate_to on strided views
 //   offset       as expr, x and y 3 and 1 elements behind a page
@@ -121,6 +122,16 @@ Prepared sequence_outermost(Case<T>& c) {
 }
 
 template <class T>
+Prepared typed_at_run_time(Case<T>& c) {
+  const eigen_rope::Shape shape{c.S(), heads, c.D()};
+  const eigen_rope::any::ConstTensor x{eigen_rope::scalar_type<T>, c.x.data(), shape};
+  const eigen_rope::any::Tensor y{eigen_rope::scalar_type<T>, c.y.data(), shape};
+  const eigen_rope::any::Table table = eigen_rope::any::table_of(c.cache);
+  return rotates_into_y(c,
+                        [&c, x, y, table] { eigen_rope::any::rotate_to(y, x, table, c.pairing); });
+}
+
+template <class T>
 Prepared to_heads_outermost(Case<T>& c) {
   const Action run = [&c] {
     const eigen_rope::Shape shape{c.D(), heads, c.S()};
@@ -160,6 +171,7 @@ Prepared heads_outermost_displaced(Case<T>& c, Index x_offset, Index y_offset) {
 
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape) {
+  list.push_back({"any", &typed_at_run_time<T>});
   list.push_back({"inplace", &in_place<T>});
   list.push_back({"backward", [](Case<T>& c) {
                     return into_y(

@@ -25,16 +25,6 @@ void check_order(any::Order order) {
     fail("the order must be slowest_first or fastest_first", static_cast<std::int64_t>(order));
 }
 
-void check_alignment(ScalarType type, const void* data) {
-  const std::size_t size = size_of(type);
-  const std::size_t remainder = reinterpret_cast<std::uintptr_t>(data) % size;
-  if (remainder != 0) {
-    fail(
-        fmt::format("data must be aligned to the size of its elements, {} bytes (remainder)", size),
-        static_cast<std::int64_t>(remainder));
-  }
-}
-
 void check_number(const Shape& shape, const Strides& strides) {
   if (strides.size() == 0 || static_cast<int>(strides.size()) == shape.rank()) return;
   fail(fmt::format("there must be one stride for each of the {} axes, or none", shape.rank()),
@@ -93,6 +83,16 @@ int feature_axis_of(const AnyTablePlaces& places) {
 }
 
 }  // namespace
+
+void check_alignment(ScalarType type, const void* data) {
+  const std::size_t size = size_of(type);
+  const std::size_t remainder = reinterpret_cast<std::uintptr_t>(data) & (size - 1);
+  if (remainder != 0) {
+    fail(
+        fmt::format("data must be aligned to the size of its elements, {} bytes (remainder)", size),
+        static_cast<std::int64_t>(remainder));
+  }
+}
 
 AnyPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
                     any::Order order) {

@@ -41,6 +41,21 @@ StridedView<const Scalar> read_view(const any::ConstTensor& x) {
   return {static_cast<const Scalar*>(x.data), places.shape, places.strides, places.feature_stride};
 }
 
+/// Whether both have the same places, whatever their data.
+inline bool lie_alike(const any::Tensor& a, const any::ConstTensor& b) {
+  return a.type == b.type && a.order == b.order && a.shape == b.shape && a.strides == b.strides;
+}
+
+/// Throws eigen_rope::Error for data that is not aligned to its type.
+void check_alignment(ScalarType type, const void* data);
+
+/// The data of a tensor with the places of one that has been checked.
+template <class Scalar>
+Scalar* checked_data(const any::Tensor& y) {
+  if (y.shape.size() != 0) check_alignment(y.type, y.data);
+  return static_cast<Scalar*>(y.data);
+}
+
 template <class Scalar>
 StridedView<Scalar> written_view(const any::Tensor& y) {
   const AnyPlaces places = places_of(y.type, y.data, y.shape, y.strides, y.order);

@@ -81,8 +81,11 @@ Index row_step(const StridedView<Scalar>& view, const Pairing& pairing, IndexOrd
 template <class Scalar, class Entry>
 void rotate_with(const any::Tensor& y, const any::ConstTensor& x, const any::Table& table,
                  const Pairing& pairing, Direction direction, const Device& device) {
-  const StridedView<Scalar> to = detail::written_view<Scalar>(y);
   const StridedView<const Scalar> from = detail::read_view<Scalar>(x);
+  const StridedView<Scalar> to =
+      detail::lie_alike(y, x) ? StridedView<Scalar>{detail::checked_data<Scalar>(y), from.shape,
+                                                    from.strides, from.feature_stride}
+                              : detail::written_view<Scalar>(y);
   const IndexOrder order = detail::index_order(x.order);
   const AnyTablePlaces places = detail::places_of(table, detail::SharedElements::allowed);
   if (default_axis() != DefaultAxis::fastest) {
