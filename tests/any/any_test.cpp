@@ -128,21 +128,38 @@ TYPED_TEST(AnyTest, AStrideOfZeroRepeatsWhatIsRead) {
   EXPECT_EQ(bits_of(y.data() + 8, 8), bits_of(row.data(), 8));
 }
 
+/// Strides along axes of one element lead nowhere: in place is in place.
+TYPED_TEST(AnyTest, StridesOfOneElementMeanNothing) {
+  using Scalar = TypeParam;
+  auto expected = ramp<Scalar>(3 * 8);
+  auto y = expected;
+  const auto cos = ramp<Scalar>(4);
+  const any::Table table{scalar_type<Scalar>, cos.data(), cos.data(), {4}};
+  any::rotate_inplace({scalar_type<Scalar>, expected.data(), {3, 8}}, table, split_half);
+  any::rotate_to({scalar_type<Scalar>, y.data(), {1, 3, 8}, {99, 8, 1}},
+                 {scalar_type<Scalar>, y.data(), {1, 3, 8}, {0, 8, 1}}, table, split_half);
+  EXPECT_EQ(bits_of(y.data(), 24), bits_of(expected.data(), 24));
+}
+
 /// More entries than the copy on the stack holds, entries outermost in memory.
 TYPED_TEST(AnyTest, LargeTablesThatAreNotDenseAreReadWhereTheyLie) {
   using Scalar = TypeParam;
   constexpr Index D = 64, tokens = 100;
-  const auto cos = ramp<Scalar>(D / 2 * tokens);
-  std::vector<Scalar> apart(cos.size());
-  for (Index s = 0; s < tokens; ++s)
-    for (Index k = 0; k < D / 2; ++k)
-      apart[static_cast<std::size_t>(k * tokens + s)] =
-          cos[static_cast<std::size_t>(s * D / 2 + k)];
+  const auto entries = ramp<Scalar>(D * tokens);
+  const Scalar* const cos = entries.data();
+  const Scalar* const sin = cos + D / 2 * tokens;
+  std::vector<Scalar> cos_apart(entries.size() / 2), sin_apart = cos_apart;
+  for (Index s = 0; s < tokens; ++s) {
+    for (Index k = 0; k < D / 2; ++k) {
+      cos_apart[static_cast<std::size_t>(k * tokens + s)] = cos[s * D / 2 + k];
+      sin_apart[static_cast<std::size_t>(k * tokens + s)] = sin[s * D / 2 + k];
+    }
+  }
   auto expected = ramp<Scalar>(D * tokens);
   auto y = expected;
-  const any::Table dense{scalar_type<Scalar>, cos.data(), cos.data(), {tokens, D / 2}};
+  const any::Table dense{scalar_type<Scalar>, cos, sin, {tokens, D / 2}};
   const any::Table strided{
-      scalar_type<Scalar>, apart.data(), apart.data(), {tokens, D / 2}, {1, tokens}};
+      scalar_type<Scalar>, cos_apart.data(), sin_apart.data(), {tokens, D / 2}, {1, tokens}};
   any::rotate_inplace({scalar_type<Scalar>, expected.data(), {tokens, D}}, dense, split_half);
   any::rotate_inplace({scalar_type<Scalar>, y.data(), {tokens, D}}, strided, split_half);
   EXPECT_EQ(bits_of(y.data(), D * tokens), bits_of(expected.data(), D * tokens));

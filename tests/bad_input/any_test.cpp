@@ -48,7 +48,7 @@ struct Tensors : Memory {
   }
 };
 
-const void* odd_address(const void* data) { return static_cast<const std::byte*>(data) + 1; }
+const void* half_way(const void* data) { return static_cast<const std::byte*>(data) + 2; }
 
 constexpr const char* no_type = "the type must be f32, f64, f16 or bf16, got 9";
 constexpr const char* no_order = "the order must be slowest_first or fastest_first, got 5";
@@ -57,7 +57,7 @@ constexpr const char* no_data = "a strided view must have data, got a null point
 constexpr const char* no_table = "the table must have cos and sin, got a null pointer";
 constexpr const char* on_table = "the destination must not overlap the table";
 constexpr const char* not_aligned =
-    "data must be aligned to the size of its elements, 4 bytes (remainder), got 1";
+    "data must be aligned to the size of its elements, 4 bytes (remainder), got 2";
 constexpr const char* beyond_memory_begin =
     "the span of a strided view must fit 60 bits, got stride 4611686018427387904 over 2 rows";
 
@@ -208,19 +208,19 @@ const Cell<Tensors> cells[] = {
      no_data},
     {"x, data", Fault::odd,
      [](Tensors& t) {
-       t.from.data = odd_address(t.x);
+       t.from.data = half_way(t.x);
        t.rotate();
      },
      not_aligned},
     {"table, cos", Fault::odd,
      [](Tensors& t) {
-       t.table.cos = odd_address(t.cos);
+       t.table.cos = half_way(t.cos);
        t.rotate();
      },
      not_aligned},
     {"table, sin", Fault::odd,
      [](Tensors& t) {
-       t.table.sin = odd_address(t.sin);
+       t.table.sin = half_way(t.sin);
        t.rotate();
      },
      not_aligned},
@@ -512,9 +512,9 @@ const Cell<Tensors> cells[] = {
      "positions must have data, got a null pointer"},
     {"positions, data", Fault::odd,
      [](Tensors& t) {
-       (void)any::positions({any::PositionType::i64, odd_address(t.dcos), 1});
+       (void)any::positions({any::PositionType::i64, half_way(t.dcos), 1});
      },
-     "positions must be aligned to their size, 8 bytes (remainder), got 1"},
+     "positions must be aligned to their size, 8 bytes (remainder), got 2"},
     {"positions, numbers", Fault::nan,
      [](Tensors& t) {
        t.y[0] = std::numeric_limits<float>::quiet_NaN();
