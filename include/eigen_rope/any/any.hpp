@@ -54,10 +54,10 @@ namespace eigen_rope::any {
 ///             aligned to its type.
 /// - Aliasing: that of eigen_rope::rotate_to(): y may be x itself, and must not overlap x or the
 ///             table otherwise.
-/// - Cost:     one pass over x, and for the inverse what rotate_inverse() adds. A table that is
-///             neither dense nor dense but for axes that it broadcasts along is copied first, as is
-///             one with entries apart for an x with the features on the fastest axis. Without such
-///             a copy of more than 8 KiB a call on one thread allocates nothing.
+/// - Cost:     one pass over x, and for the inverse what rotate_inverse() adds. A table is copied
+///             first if it is not dense, apart from axes that it broadcasts along, or if its
+///             entries lie apart and those of x and y do not. A copy of up to 8 KiB is on the
+///             stack: a call of one token allocates nothing.
 ///
 /// \see rotate_inplace(), \ref cookbook "Cookbook"
 EIGEN_ROPE_API void rotate_to(const Tensor& y, const ConstTensor& x, const Table& table,

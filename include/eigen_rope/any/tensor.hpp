@@ -24,8 +24,8 @@ namespace eigen_rope::any {
 
 /// In which order a tensor's extents and strides are listed.
 enum class Order {
-  slowest_first,  ///< As C, NumPy, PyTorch, ONNX and RowMajor list them: [batch, tokens, heads, D].
-  fastest_first   ///< As Fortran, ggml, Julia and ColMajor list them: [D, heads, tokens, batch].
+  slowest_first,  ///< The order of NumPy, PyTorch, ONNX and RowMajor: [batch, tokens, heads, D].
+  fastest_first   ///< The order of Fortran, ggml, Julia and ColMajor: [D, heads, tokens, batch].
 };
 
 /// A view of a tensor that is read; it does not own its memory.
@@ -64,7 +64,7 @@ struct Tensor {
   ScalarType type = ScalarType::f32;   ///< The scalar of the elements.
   void* data = nullptr;                ///< The address of element (0, 0, ...).
   Shape shape{};                       ///< The extents, 1 to max_rank of them, in `order`.
-  Strides strides{};                   ///< As those of ConstTensor; no two elements share memory.
+  Strides strides{};                   ///< The distances of neighbours, as in ConstTensor.
   Order order = Order::slowest_first;  ///< How `shape` and `strides` are listed.
 
   /// Returns a view of the same tensor for reading.
@@ -91,7 +91,7 @@ struct Table {
   const void* cos = nullptr;           ///< The cosines of the angles times the attention factor m.
   const void* sin = nullptr;           ///< The sines of the angles times m.
   Shape shape{};                       ///< The extents, in `order`.
-  Strides strides{};                   ///< As those of ConstTensor; none for a dense table.
+  Strides strides{};                   ///< The distances of neighbours, in `order`; none if dense.
   Order order = Order::slowest_first;  ///< How `shape` and `strides` are listed.
   /// The axis of `shape` with the entries of a row; without it the fastest one.
   std::optional<int> feature_axis{};
@@ -114,9 +114,9 @@ struct TableMemory {
   void* cos = nullptr;                 ///< Where the cosines, or dL/dcos, are written.
   void* sin = nullptr;                 ///< Where the sines, or dL/dsin, are written.
   Shape shape{};                       ///< The extents, in `order`.
-  Strides strides{};                   ///< As those of ConstTensor; none for dense memory.
+  Strides strides{};                   ///< The distances of neighbours, in `order`; none if dense.
   Order order = Order::slowest_first;  ///< How `shape` and `strides` are listed.
-  std::optional<int> feature_axis{};   ///< As in Table.
+  std::optional<int> feature_axis{};   ///< The axis with the entries of a row, as in Table.
 
   /// Returns a view of the same memory for reading.
   // NOLINTNEXTLINE(google-explicit-constructor): reading what may be written
