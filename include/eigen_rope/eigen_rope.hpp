@@ -20,6 +20,7 @@
 #include "eigen_rope/check/check_gradient.hpp"
 #include "eigen_rope/check/options.hpp"
 #include "eigen_rope/check/report.hpp"
+#include "eigen_rope/choices/context_shard.hpp"
 #include "eigen_rope/choices/default_axis.hpp"
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/dynamic_ntk.hpp"

@@ -11,18 +11,95 @@
 #include "eigen_rope/numbers/error.hpp"
 
 namespace eigen_rope {
+namespace {
 
-Positions Positions::range(std::int64_t start, Index tokens) {
-  if (tokens < 0) detail::fail("tokens must not be negative", static_cast<std::int64_t>(tokens));
+void require_count(Index tokens) {
+  detail::checked_product("the number of bytes of all positions", tokens, sizeof(DoubleDouble));
+}
+
+void require_reachable(std::int64_t start, Index tokens) {
   if (tokens > 0 && start > std::numeric_limits<std::int64_t>::max() - (tokens - 1)) {
     detail::fail("positions must fit 64 bits",
                  fmt::format("start {} and {} tokens", start, tokens));
   }
-  detail::checked_product("the number of bytes of all positions", tokens, sizeof(DoubleDouble));
+}
+
+void append_range(std::vector<DoubleDouble>& values, std::int64_t start, Index tokens) {
+  for (Index s = 0; s < tokens; ++s) values.push_back(DoubleDouble::from_integer(start + s));
+}
+
+}  // namespace
+
+void detail::require_list(const void* data, Index count) {
+  if (count < 0) {
+    fail("the length of a list of numbers must not be negative", static_cast<std::int64_t>(count));
+  }
+  if (data == nullptr && count > 0) {
+    fail("a list of numbers must have data", fmt::format("a null pointer and {} numbers", count));
+  }
+  require_count(count);
+}
+
+Positions Positions::range(std::int64_t start, Index tokens) {
+  if (tokens < 0) detail::fail("tokens must not be negative", static_cast<std::int64_t>(tokens));
+  require_reachable(start, tokens);
+  require_count(tokens);
   std::vector<DoubleDouble> values;
   values.reserve(static_cast<std::size_t>(tokens));
-  for (Index s = 0; s < tokens; ++s) values.push_back(DoubleDouble::from_integer(start + s));
+  append_range(values, start, tokens);
   return Positions(std::move(values), 1, std::nullopt);
+}
+
+Positions Positions::packed(const detail::NumberList<std::int64_t>& cu_seqlens,
+                            const detail::NumberList<std::int64_t>& starts) {
+  const std::vector<std::int64_t>&begins = cu_seqlens.values(), &firsts = starts.values();
+  detail::require_cu_seqlens(begins);
+  const std::size_t sequences = begins.size() - 1;
+  if (firsts.size() != sequences) {
+    detail::fail(fmt::format("starts must have one position for each sequence ({})", sequences),
+                 static_cast<std::int64_t>(firsts.size()));
+  }
+  for (std::size_t i = 0; i < sequences; ++i)
+    require_reachable(firsts[i], begins[i + 1] - begins[i]);
+  require_count(begins.back());
+  std::vector<DoubleDouble> values;
+  values.reserve(static_cast<std::size_t>(begins.back()));
+  for (std::size_t i = 0; i < sequences; ++i)
+    append_range(values, firsts[i], begins[i + 1] - begins[i]);
+  return Positions(std::move(values), 1, std::nullopt);
+}
+
+Positions Positions::packed(const detail::NumberList<std::int64_t>& cu_seqlens) {
+  const std::size_t ends = cu_seqlens.values().size();
+  return packed(cu_seqlens, std::vector<std::int64_t>(ends == 0 ? 0 : ends - 1));
+}
+
+Positions Positions::shard(const ContextShard& shard) const {
+  return gathered(shard_tokens(shard, tokens_));
+}
+
+Positions Positions::shard(const ContextShard& shard,
+                           const detail::NumberList<std::int64_t>& cu_seqlens) const {
+  const std::vector<Index> places = shard_tokens(shard, cu_seqlens);
+  if (cu_seqlens.values().back() != tokens_) {
+    detail::fail(fmt::format("cu_seqlens must end with the number of tokens ({})", tokens_),
+                 cu_seqlens.values().back());
+  }
+  return gathered(places);
+}
+
+Positions Positions::gathered(const std::vector<Index>& tokens) const {
+  std::vector<DoubleDouble> values;
+  // Without tokens there may be any number of batches.
+  const Index rows = tokens.empty() ? 0 : axes() * batches_;
+  values.reserve(static_cast<std::size_t>(rows) * tokens.size());
+  for (Index row = 0; row < rows; ++row) {
+    for (const Index token : tokens) {
+      values.push_back(token < 0 ? DoubleDouble(0)
+                                 : values_[static_cast<std::size_t>(row * tokens_ + token)]);
+    }
+  }
+  return Positions(std::move(values), batches_, sections_);
 }
 
 Positions::Positions(std::vector<DoubleDouble> values, Index batches,
@@ -39,11 +116,6 @@ Positions::Positions(std::vector<DoubleDouble> values, Index batches,
         static_cast<std::int64_t>(count));
   }
   tokens_ = rows == 0 ? 0 : count / rows;
-}
-
-DoubleDouble Positions::finite(double id) {
-  detail::require_finite("position", id);
-  return id;
 }
 
 std::string Positions::text() const {

@@ -142,6 +142,171 @@ const Cell<Memory> positions[] = {
      "position must be finite, got nan"},
 };
 
+constexpr int three[] = {0, 1, 2};
+
+const Cell<Memory> lists[] = {
+    {"ids, data", Fault::null,
+     [](Memory&) { (void)Positions::ids(static_cast<const int*>(nullptr), 3); },
+     "a list of numbers must have data, got a null pointer and 3 numbers"},
+    {"ids, data", Fault::null,
+     [](Memory&) {
+       (void)Positions::ids({static_cast<const double*>(nullptr), 1});
+     },
+     "a list of numbers must have data, got a null pointer and 1 numbers"},
+    {"ids, data", Fault::null,
+     [](Memory&) { (void)Positions::ids(static_cast<const int*>(nullptr), 0); }, nullptr,
+     "no tokens: an empty vector has no data"},
+    {"ids, count", Fault::negative, [](Memory&) { (void)Positions::ids(three, -1); },
+     "the length of a list of numbers must not be negative, got -1"},
+    {"ids, count", Fault::huge, [](Memory&) { (void)Positions::ids(three, two_to_62); },
+     "the number of bytes of all positions must fit a 64-bit count, got 4611686018427387904 x 16"},
+    {"ids, one of several types", Fault::nan,
+     [](Memory&) {
+       (void)Positions::ids({1, nan});
+     },
+     "position must be finite, got nan"},
+    {"per batch, data", Fault::null,
+     [](Memory&) { (void)Positions::per_batch(static_cast<const int*>(nullptr), 4, Batches{2}); },
+     "a list of numbers must have data, got a null pointer and 4 numbers"},
+    {"multi axis, count", Fault::negative,
+     [](Memory&) { (void)Positions::multi_axis(three, int64_min, two_axes()); },
+     "the length of a list of numbers must not be negative, got -9223372036854775808"},
+    {"packed, cu_seqlens", Fault::null,
+     [](Memory&) {
+       (void)Positions::packed({static_cast<const int*>(nullptr), 3});
+     },
+     "a list of numbers must have data, got a null pointer and 3 numbers"},
+    {"packed, cu_seqlens", Fault::missing, [](Memory&) { (void)Positions::packed({}); },
+     "cu_seqlens must begin with 0, got an empty list"},
+    {"packed, cu_seqlens with starts", Fault::missing,
+     [](Memory&) { (void)Positions::packed({}, {1}); },
+     "cu_seqlens must begin with 0, got an empty list"},
+    {"packed, cu_seqlens", Fault::too_large,
+     [](Memory&) {
+       (void)Positions::packed({5, 8});
+     },
+     "cu_seqlens must begin with 0, got 5"},
+    {"packed, cu_seqlens", Fault::negative,
+     [](Memory&) {
+       (void)Positions::packed({-1, 8});
+     },
+     "cu_seqlens must begin with 0, got -1"},
+    {"packed, cu_seqlens", Fault::too_small,
+     [](Memory&) {
+       (void)Positions::packed({0, 5, 3});
+     },
+     "cu_seqlens must not decrease, got 3 behind 5"},
+    {"packed, cu_seqlens", Fault::negative,
+     [](Memory&) {
+       (void)Positions::packed({std::int64_t{0}, int64_min});
+     },
+     "cu_seqlens must not decrease, got -9223372036854775808 behind 0"},
+    {"packed, cu_seqlens", Fault::huge,
+     [](Memory&) {
+       (void)Positions::packed({std::int64_t{0}, two_to_62});
+     },
+     "the number of bytes of all positions must fit a 64-bit count, got 4611686018427387904 x 16"},
+    {"packed, cu_seqlens", Fault::zero,
+     [](Memory&) {
+       (void)Positions::packed({0, 0, 0});
+     },
+     nullptr, "sequences may be empty"},
+    {"packed, starts", Fault::wrong_length,
+     [](Memory&) {
+       (void)Positions::packed({0, 2, 3}, {1});
+     },
+     "starts must have one position for each sequence (2), got 1"},
+    {"packed, starts", Fault::missing,
+     [](Memory&) {
+       (void)Positions::packed({0, 2, 3}, {});
+     },
+     "starts must have one position for each sequence (2), got 0"},
+    {"packed, starts", Fault::huge,
+     [](Memory&) {
+       (void)Positions::packed({0, 1, 3}, {std::int64_t{0}, int64_max});
+     },
+     "positions must fit 64 bits, got start 9223372036854775807 and 2 tokens"},
+};
+
+const Cell<Memory> shards[] = {
+    {"shard, ranks", Fault::zero,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({0, 0});
+     },
+     "ranks must be at least 1, got 0"},
+    {"shard, ranks", Fault::negative,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({int64_min, int64_min});
+     },
+     "ranks must be at least 1, got -9223372036854775808"},
+    {"shard, rank", Fault::too_large,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({4, 4});
+     },
+     "rank must be 0 or more and less than the number of ranks (4), got 4"},
+    {"shard, rank in the place of ranks", Fault::too_large,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({8, 3});
+     },
+     "rank must be 0 or more and less than the number of ranks (3), got 8"},
+    {"shard, rank", Fault::negative,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({-1, 4});
+     },
+     "rank must be 0 or more and less than the number of ranks (4), got -1"},
+    {"shard, sharding", Fault::unknown,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({0, 1, static_cast<Sharding>(7)});
+     },
+     "sharding must be contiguous or zigzag, got 7"},
+    {"shard, cu_seqlens", Fault::wrong_length,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({0, 2}, {0, 4});
+     },
+     "cu_seqlens must end with the number of tokens (8), got 4"},
+    {"shard, cu_seqlens", Fault::wrong_length,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({0, 2}, {0, 4, 12});
+     },
+     "cu_seqlens must end with the number of tokens (8), got 12"},
+    {"shard, cu_seqlens", Fault::too_small,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({0, 2}, {0, 9, 8});
+     },
+     "cu_seqlens must not decrease, got 8 behind 9"},
+    {"shard, cu_seqlens", Fault::missing,
+     [](Memory&) {
+       (void)Positions::range(0, 8).shard({0, 2}, {});
+     },
+     "cu_seqlens must begin with 0, got an empty list"},
+    {"shard tokens, tokens", Fault::negative,
+     [](Memory&) {
+       (void)shard_tokens({0, 2}, -1);
+     },
+     "tokens must not be negative, got -1"},
+    {"shard tokens, tokens", Fault::huge,
+     [](Memory&) {
+       (void)shard_tokens({0, 1}, int64_max);
+     },
+     "twice the number of bytes of all tokens must fit a 64-bit count, got 9223372036854775807 x "
+     "16"},
+    {"shard tokens, ranks", Fault::huge,
+     [](Memory&) {
+       (void)shard_tokens({0, two_to_62}, 3);
+     },
+     "the number of chunks must fit a 64-bit count, got 4611686018427387904 x 2"},
+    {"shard tokens, ranks", Fault::huge,
+     [](Memory&) {
+       (void)shard_tokens({int64_max - 1, int64_max, Sharding::contiguous}, 3);
+     },
+     nullptr, "most ranks have padding alone"},
+    {"shard tokens, cu_seqlens", Fault::too_large,
+     [](Memory&) {
+       (void)shard_tokens({0, 2}, {1, 3});
+     },
+     "cu_seqlens must begin with 0, got 1"},
+};
+
 const Cell<Memory> sections[] = {
     {"sections, lengths", Fault::wrong_length,
      [](Memory&) { (void)Sections(Pattern::contiguous, {}); }, "sections must be 1 to 4, got 0"},
@@ -240,9 +405,13 @@ const Cell<Memory> sections[] = {
 
 const Area shapes_area("shapes", shapes);
 const Area positions_area("positions", positions);
+const Area lists_area("lists of positions", lists);
+const Area shards_area("context-parallel shards", shards);
 const Area sections_area("sections and layouts", sections);
 TEST(BadInput, Shapes) { expect_refusals(shapes); }
 TEST(BadInput, Positions) { expect_refusals(positions); }
+TEST(BadInput, PositionLists) { expect_refusals(lists); }
+TEST(BadInput, ContextShards) { expect_refusals(shards); }
 TEST(BadInput, Sections) { expect_refusals(sections); }
 
 }  // namespace

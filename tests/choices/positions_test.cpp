@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "support/extremes.hpp"
@@ -83,6 +85,84 @@ TEST(Positions, FractionsAreHeldExactly) {
     EXPECT_EQ(exactly(positions.at(0, 0, static_cast<Index>(s))), exactly(fractions[s]));
   }
   EXPECT_EQ(exactly(Positions::ids(std::vector<float>{0.1F}).at(0, 0, 0)), exactly(0.1F));
+}
+
+/// A list as other people's libraries have them: no iterators, and a size of their own type.
+struct Range {
+  const std::int16_t* data() const { return numbers.data(); }
+  int size() const { return 4; }
+  std::array<std::int16_t, 4> numbers{3, -1, 4, 1};
+};
+
+TEST(Positions, AnyContiguousListGivesWhatTheVectorGives) {
+  const std::vector<int> vector{3, -1, 4, 1};
+  const Positions expected = Positions::ids(vector);
+  const int array[] = {3, -1, 4, 1};
+  const std::initializer_list<std::int8_t> list{3, -1, 4, 1};
+  const Index four = 4;
+  EXPECT_EQ(Positions::ids({3, -1, 4, 1}), expected);
+  EXPECT_EQ(Positions::ids({3.0, -1.0, 4.0, 1.0}), expected);
+  EXPECT_EQ(Positions::ids({3, -1.0, four, std::int8_t{1}}), expected);
+  EXPECT_EQ(Positions::ids(std::array<float, 4>{3, -1, 4, 1}), expected);
+  EXPECT_EQ(Positions::ids(array), expected);
+  EXPECT_EQ(Positions::ids(list), expected);
+  EXPECT_EQ(Positions::ids(Range{}), expected);
+  EXPECT_EQ(Positions::ids(vector.data(), 4), expected);
+  EXPECT_EQ(Positions::ids({vector.data(), 4}), expected);
+  EXPECT_EQ(Positions::ids({}).tokens(), 0);
+  EXPECT_EQ(Positions::ids({7}), Positions::range(7, 1));
+}
+
+TEST(Positions, BatchesAndAxesTakeTheSameLists) {
+  const std::vector<int> vector{3, -1, 4, 1};
+  const Sections sections(SectionPattern::contiguous, {2, 2});
+  const Positions two = Positions::per_batch(vector, Batches{2});
+  EXPECT_EQ(two.at(0, 1, 0), 4);
+  EXPECT_EQ(Positions::per_batch({3, -1, 4, 1}, Batches{2}), two);
+  EXPECT_EQ(Positions::per_batch(Range{}, Batches{2}), two);
+  EXPECT_EQ(Positions::per_batch(vector.data(), 4, Batches{2}), two);
+  const Positions image = Positions::multi_axis(vector, sections);
+  EXPECT_EQ(image.at(1, 0, 0), 4);
+  EXPECT_EQ(Positions::multi_axis({3, -1, 4, 1}, sections), image);
+  EXPECT_EQ(Positions::multi_axis(Range{}, sections), image);
+  EXPECT_EQ(Positions::multi_axis(vector.data(), 4, sections), image);
+  EXPECT_EQ(Positions::multi_axis(vector.data(), 4, sections, Batches{2}),
+            Positions::multi_axis(vector, sections, Batches{2}));
+}
+
+TEST(Positions, NumbersInBracesOfSeveralTypesAreHeldExactly) {
+  const Positions positions = Positions::ids({int64_max, 0.5, 3, 0.1F});
+  EXPECT_EQ(exactly(positions.at(0, 0, 0)), Real(int64_max));
+  EXPECT_EQ(exactly(positions.at(0, 0, 1)), exactly(0.5));
+  EXPECT_EQ(exactly(positions.at(0, 0, 2)), Real(3));
+  EXPECT_EQ(exactly(positions.at(0, 0, 3)), exactly(0.1F));
+}
+
+TEST(Positions, ListsAreCopied) {
+  std::vector<int> ids{5, 6};
+  const Positions positions = Positions::ids(ids);
+  ids = {0, 0};
+  EXPECT_EQ(row(positions), (std::vector<double>{5, 6}));
+}
+
+TEST(Positions, PackedSequencesBeginAtZeroEach) {
+  EXPECT_EQ(row(Positions::packed({0, 3, 3, 5})), (std::vector<double>{0, 1, 2, 0, 1}));
+  EXPECT_EQ(Positions::packed({0, 4}), Positions::range(0, 4));
+  EXPECT_EQ(Positions::packed(std::vector<std::int32_t>{0, 2, 3}), Positions::ids({0, 1, 0}));
+  EXPECT_EQ(Positions::packed(std::array<std::int64_t, 3>{0, 2, 3}), Positions::ids({0, 1, 0}));
+  const Index tokens = 2;
+  EXPECT_EQ(Positions::packed({0, tokens}), Positions::range(0, 2));
+  EXPECT_EQ(Positions::packed({0}).tokens(), 0);
+  EXPECT_EQ(Positions::packed({0, 0, 0}).tokens(), 0);
+}
+
+TEST(Positions, PackedSequencesMayBeginAnywhere) {
+  EXPECT_EQ(row(Positions::packed({0, 2, 2, 5}, {70, 9, -1})),
+            (std::vector<double>{70, 71, -1, 0, 1}));
+  const Positions top = Positions::packed({0, 1, 3, 3}, {int64_min, int64_max - 1, int64_max});
+  EXPECT_EQ(exactly(top.at(0, 0, 0)), Real(int64_min));
+  EXPECT_EQ(exactly(top.at(0, 0, 1)), Real(int64_max - 1));
+  EXPECT_EQ(exactly(top.at(0, 0, 2)), Real(int64_max));
 }
 
 TEST(Positions, PerBatchListsAreBatchMajor) {

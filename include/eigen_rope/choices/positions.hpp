@@ -2,25 +2,29 @@
 //
 // The positions of tokens: where each token stands in its sequence.
 //
-// There are four ways to give them:
+// There are five ways to give them:
 //
 //   range        start, start + 1, ...: a prompt, or a step of decoding with a KV cache
-//   ids          one position per token: packed sequences, gathered tokens, gaps, repeats
+//   packed       several sequences side by side, each of which counts from its own start
+//   ids          one position per token: gathered tokens, gaps, repeats
 //   per_batch    one position per batch and token, [batch][token]
 //   multi_axis   one position per axis, batch and token, [axis][batch][token], with the Sections
 //                that give each pair its axis
 //
 // Positions are integers (every int64 is kept exactly) or doubles (fractional positions), and both
-// may be negative. Which axis of x counts tokens is the Layout of the cache (layout.hpp).
+// may be negative. Which axis of x counts tokens is the Layout of the cache (layout.hpp). What one
+// rank of context parallelism holds of them is shard() of a ContextShard (context_shard.hpp).
 #pragma once
 
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "eigen_rope/choices/context_shard.hpp"
+#include "eigen_rope/choices/detail/number_list.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/export.hpp"
@@ -33,8 +37,8 @@ namespace eigen_rope {
 /// It is a type of its own so that a call names what it counts: `er::Batches{2}`.
 ///
 /// \code{.cpp}
-/// const std::vector<int> ids{7, 8, 9, 500, 501, 502};  // two sequences of three tokens
-/// const er::Positions two = er::Positions::per_batch(ids, er::Batches{2});
+/// // two sequences of three tokens
+/// const auto two = er::Positions::per_batch({7, 8, 9, 500, 501, 502}, er::Batches{2});
 /// \endcode
 struct Batches {
   Index count = 1;  ///< The number of sequences; not negative, and 0 only without positions.
@@ -42,9 +46,21 @@ struct Batches {
 
 /// The positions of the tokens of one or more sequences.
 ///
-/// The functions below make them. Where they take a list of a type Number, that is an integer or
-/// floating-point type whose values fit int64 or double: no 64-bit unsigned type and no long
-/// double. Positions and Frequencies make a Cache.
+/// The functions below make them, and Positions and Frequencies make a Cache.
+///
+/// Where a function takes a list of numbers, that is any of these, which is copied:
+///
+/// - numbers in braces: `{0, 1, 2}`;
+/// - an array, a `std::vector` or `std::array`, an Eigen vector or Map, an Eigen Tensor or
+///   TensorMap of one axis, or any other object whose data() and size() give neighbours in memory;
+/// - a pointer and a count in braces; ids(), per_batch() and multi_axis() also take them as two
+///   arguments.
+///
+/// The numbers may have any integer or floating-point type whose values fit int64 or double: no
+/// bool, no characters, no 64-bit unsigned type and no long double. A program that passes something
+/// else does not compile. Strided vectors, matrices and tensors of several axes are refused as
+/// well. If such a matrix or tensor lies in memory in the order of the list, its data() and size()
+/// can be given as a pointer and a count.
 ///
 /// \code{.cpp}
 /// const er::Positions prompt = er::Positions::range(0, tokens);
@@ -70,38 +86,76 @@ class EIGEN_ROPE_API Positions {
   /// - Cost:     O(tokens).
   static Positions range(std::int64_t start, Index tokens);
 
+  /// Makes the positions of packed sequences, which stand side by side and begin at 0 each.
+  ///
+  /// \code{.cpp}
+  /// const er::Positions two = er::Positions::packed({0, 3, 5});  // 0, 1, 2, 0, 1
+  /// \endcode
+  ///
+  /// \param cu_seqlens  where each sequence begins, and behind them where the last one ends: 0,
+  ///                    n_1, n_1 + n_2, ..., as kernels of attention take it; a list of integers
+  ///
+  /// - Errors:   eigen_rope::Error if the list is empty, does not begin with 0, decreases, or holds
+  ///             more tokens than can be counted.
+  /// - Cost:     O(sequences + tokens).
+  static Positions packed(const detail::NumberList<std::int64_t>& cu_seqlens);
+
+  /// Makes the positions of packed sequences, each of which counts from a start of its own.
+  ///
+  /// \code{.cpp}
+  /// const auto more = er::Positions::packed({0, 1, 4}, {70, 12});  // 70, 12, 13, 14
+  /// \endcode
+  ///
+  /// \param cu_seqlens  where each sequence begins, and behind them where the last one ends
+  /// \param starts      the position of each sequence's first token, of any sign; integers, too
+  ///
+  /// - Errors:   eigen_rope::Error under the conditions above, if there is not one start for each
+  ///             sequence, or if a position would pass int64.
+  /// - Cost:     O(sequences + tokens).
+  static Positions packed(const detail::NumberList<std::int64_t>& cu_seqlens,
+                          const detail::NumberList<std::int64_t>& starts);
+
   /// Makes positions from a list with one entry per token, which all sequences share.
   ///
   /// \code{.cpp}
-  /// const std::vector<int> ids{0, 1, 2, 0, 1};  // two packed texts
-  /// const er::Positions packed = er::Positions::ids(ids);
+  /// const er::Positions some = er::Positions::ids({0, 1, 5, 2});
+  /// const Eigen::VectorXi gathered = Eigen::VectorXi::LinSpaced(4, 0, 3);
+  /// const er::Positions same = er::Positions::ids(gathered);
   /// \endcode
   ///
-  /// \param ids  token s stands at ids[s]
+  /// \param ids  token s stands at ids[s]; a list of numbers
   ///
-  /// - Errors:   eigen_rope::Error if a position is not finite.
+  /// - Errors:   eigen_rope::Error if a position is not finite, for a null pointer to numbers, or
+  ///             for a negative count.
   /// - Cost:     O(tokens).
+  static Positions ids(detail::NumberList<DoubleDouble> ids) {
+    return Positions(std::move(ids).values(), 1, std::nullopt);
+  }
+  /// Does the same with a pointer and a count.
   template <class Number>
-  static Positions ids(const std::vector<Number>& ids) {
-    return Positions(exact(ids), 1, std::nullopt);
+  static Positions ids(const Number* ids, Index count) {
+    return Positions::ids({ids, count});
   }
 
   /// Makes positions that differ between sequences.
   ///
   /// \code{.cpp}
-  /// const std::vector<int> ids{7, 500};  // sequence 0 stands at 7, sequence 1 at 500
-  /// const er::Positions step = er::Positions::per_batch(ids, er::Batches{2});
+  /// const auto step = er::Positions::per_batch({7, 500}, er::Batches{2});  // at 7 and at 500
   /// \endcode
   ///
-  /// \param ids      token s of batch b stands at ids[b * tokens + s]
+  /// \param ids      token s of batch b stands at ids[b * tokens + s]; a list of numbers
   /// \param batches  the number of sequences; the length of `ids` is a multiple of it
   ///
-  /// - Errors:   eigen_rope::Error if the list does not divide into the batches, if their number is
-  ///             negative, or if a position is not finite.
+  /// - Errors:   eigen_rope::Error under the conditions of ids(), if the list does not divide into
+  ///             the batches, or if their number is negative.
   /// - Cost:     O(batches * tokens).
+  static Positions per_batch(detail::NumberList<DoubleDouble> ids, Batches batches) {
+    return Positions(std::move(ids).values(), batches.count, std::nullopt);
+  }
+  /// Does the same with a pointer and a count.
   template <class Number>
-  static Positions per_batch(const std::vector<Number>& ids, Batches batches) {
-    return Positions(exact(ids), batches.count, std::nullopt);
+  static Positions per_batch(const Number* ids, Index count, Batches batches) {
+    return per_batch({ids, count}, batches);
   }
 
   /// Makes positions on several axes, such as the time, row and column of an image's patch.
@@ -112,18 +166,62 @@ class EIGEN_ROPE_API Positions {
   /// const er::Positions patches = er::Positions::multi_axis(ids, sections);
   /// \endcode
   ///
-  /// \param ids       on axis a, token s of batch b stands at ids[(a * batches + b) * tokens + s]
+  /// \param ids       on axis a, token s of batch b stands at ids[(a * batches + b) * tokens + s];
+  ///                  a list of numbers
   /// \param sections  the axes, and which pairs each of them turns
   /// \param batches   the number of sequences; 1 where all share their positions
   ///
-  /// - Errors:   eigen_rope::Error if the list does not divide into axes and batches, if the number
-  ///             of batches is negative, or if a position is not finite.
+  /// - Errors:   eigen_rope::Error under the conditions of ids(), if the list does not divide into
+  ///             axes and batches, or if the number of batches is negative.
   /// - Cost:     O(axes * batches * tokens).
-  template <class Number>
-  static Positions multi_axis(const std::vector<Number>& ids, Sections sections,
+  static Positions multi_axis(detail::NumberList<DoubleDouble> ids, Sections sections,
                               Batches batches = {}) {
-    return Positions(exact(ids), batches.count, std::move(sections));
+    return Positions(std::move(ids).values(), batches.count, std::move(sections));
   }
+  /// Does the same with a pointer and a count.
+  template <class Number>
+  static Positions multi_axis(const Number* ids, Index count, Sections sections,
+                              Batches batches = {}) {
+    return multi_axis({ids, count}, std::move(sections), batches);
+  }
+
+  /// Returns the positions of the tokens that one rank of context parallelism holds.
+  ///
+  /// All tokens are cut as one sequence, of every batch and on every axis alike. Padding stands at
+  /// position 0, where no pair turns and which every table has. shard_tokens() says which tokens
+  /// these are. Rotating them gives the bits of the whole rotation.
+  ///
+  /// \code{.cpp}
+  /// const er::ContextShard shard{0, 2, er::Sharding::zigzag};
+  /// const er::Positions local = er::Positions::range(0, 8).shard(shard);  // 0, 1, 6, 7
+  /// \endcode
+  ///
+  /// \param shard  the rank, and how the sequence is cut
+  ///
+  /// - Errors:   eigen_rope::Error if the rank is not one of the ranks.
+  /// - Cost:     O(axes * batches * places of the rank).
+  ///
+  /// \see shard_tokens(), \ref cookbook "Cookbook"
+  Positions shard(const ContextShard& shard) const;
+
+  /// Returns the positions of the tokens that one rank of context parallelism holds, if each packed
+  /// sequence is cut on its own.
+  ///
+  /// \code{.cpp}
+  /// const std::vector<int> cu_seqlens{0, 4, 11};
+  /// const er::ContextShard shard{0, 2, er::Sharding::zigzag};
+  /// const er::Positions all = er::Positions::packed(cu_seqlens);
+  /// const er::Positions local = all.shard(shard, cu_seqlens);  // 0, 3, 0, 1, 6, padding at 0
+  /// \endcode
+  ///
+  /// \param shard       the rank, and how each sequence is cut
+  /// \param cu_seqlens  where each sequence begins, and behind them the number of tokens
+  ///
+  /// - Errors:   eigen_rope::Error if the rank is not one of the ranks, or under the conditions of
+  ///             packed(), or if `cu_seqlens` does not end with tokens().
+  /// - Cost:     O(sequences + axes * batches * places of the rank).
+  Positions shard(const ContextShard& shard,
+                  const detail::NumberList<std::int64_t>& cu_seqlens) const;
 
   /// Returns the number of tokens in each sequence.
   Index tokens() const { return tokens_; }
@@ -154,24 +252,8 @@ class EIGEN_ROPE_API Positions {
  private:
   Positions(std::vector<DoubleDouble> values, Index batches, std::optional<Sections> sections);
 
-  template <class Number>
-  static std::vector<DoubleDouble> exact(const std::vector<Number>& ids) {
-    static_assert(std::is_arithmetic_v<Number>, "positions are integers or floating-point numbers");
-    static_assert(!(std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(std::int64_t)) &&
-                      !std::is_same_v<Number, long double>,
-                  "positions are held as int64 or double");
-    std::vector<DoubleDouble> values;
-    values.reserve(ids.size());
-    for (const Number id : ids) {
-      if constexpr (std::is_integral_v<Number>) {
-        values.push_back(DoubleDouble::from_integer(static_cast<std::int64_t>(id)));
-      } else {
-        values.push_back(finite(static_cast<double>(id)));
-      }
-    }
-    return values;
-  }
-  static DoubleDouble finite(double id);
+  /// The positions of these tokens, of all batches and axes, and 0 for those that are -1.
+  Positions gathered(const std::vector<Index>& tokens) const;
 
   std::vector<DoubleDouble> values_;
   Index batches_ = 1;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The type of parameters that take any list of numbers, which it copies exactly.
+//
+//   {0, 1, 2}  {0, n, 2.5}              braces, also of several types
+//   std::vector, std::array, int[3]     whatever has data() and size(), or is an array
+//   Eigen::VectorXi, Tensor<int, 1>     the same, if its elements are neighbours in memory
+//   {pointer, count}                    numbers anywhere
+//
+// What lies otherwise in memory, or has an order of indices that would have to be guessed, is
+// refused with a sentence when it is compiled. Eigen's types are known by their constants, so that
+// no header of Eigen is needed here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "eigen_rope/numbers/double_double.hpp"
+#include "eigen_rope/numbers/error.hpp"
+#include "eigen_rope/numbers/export.hpp"
+#include "eigen_rope/numbers/shape.hpp"
+
+namespace eigen_rope::detail {
+
+template <class List, class = void>
+inline constexpr bool has_data = std::is_array_v<List>;
+template <class List>
+inline constexpr bool has_data<
+    List, std::enable_if_t<
+              std::is_pointer_v<decltype(std::declval<const List&>().data())> &&
+              std::is_convertible_v<decltype(std::declval<const List&>().size()), std::size_t>>> =
+    true;
+
+template <class List, class = void>
+inline constexpr bool are_neighbours = true;
+/// Of Eigen's matrices, arrays, maps, references and blocks.
+template <class List>
+inline constexpr bool
+    are_neighbours<List, std::enable_if_t<(sizeof(List::InnerStrideAtCompileTime) > 0)>> =
+        !static_cast<bool>(List::IsVectorAtCompileTime) ||
+        static_cast<int>(List::InnerStrideAtCompileTime) == 1;
+
+template <class List, class = void>
+inline constexpr bool has_one_axis = std::rank_v<List> <= 1;
+template <class List>
+inline constexpr bool
+    has_one_axis<List, std::enable_if_t<(sizeof(List::IsVectorAtCompileTime) > 0)>> =
+        static_cast<bool>(List::IsVectorAtCompileTime);
+/// Of Eigen's tensors and their maps.
+template <class List>
+inline constexpr bool has_one_axis<List, std::enable_if_t<(sizeof(List::NumIndices) > 0)>> =
+    static_cast<int>(List::NumIndices) == 1;
+
+template <class Number>
+inline constexpr bool is_character =
+    std::is_same_v<Number, char> || std::is_same_v<Number, wchar_t> ||
+#ifdef __cpp_char8_t
+    std::is_same_v<Number, char8_t> ||
+#endif
+    std::is_same_v<Number, char16_t> || std::is_same_v<Number, char32_t>;
+
+template <class Number>
+inline constexpr bool is_listed =
+    std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool> && !is_character<Number>;
+template <class Number>
+inline constexpr bool is_held =
+    !std::is_same_v<Number, long double> &&
+    sizeof(Number) + (std::is_unsigned_v<Number> ? 1 : 0) <= sizeof(std::int64_t);
+
+/// `number` as a `Held`: DoubleDouble for positions, int64 for what counts tokens.
+///
+/// - Errors:   eigen_rope::Error if it is not finite.
+template <class Held, class Number>
+Held exactly_held(Number number) {
+  constexpr bool counts = std::is_same_v<Held, std::int64_t>;
+  if constexpr (!is_listed<Number>) {
+    static_assert(is_listed<Number>,
+                  "[rope] a list must hold integers or floating-point numbers, not bool, "
+                  "characters or other types");
+  } else if constexpr (!is_held<Number>) {
+    static_assert(is_held<Number>,
+                  "[rope] a list must hold numbers that fit int64 or double: no 64-bit unsigned "
+                  "integers and no long double");
+  } else if constexpr (counts && !std::is_integral_v<Number>) {
+    static_assert(std::is_integral_v<Number>,
+                  "[rope] this list counts tokens: it must hold integers, not real numbers");
+  } else if constexpr (counts) {
+    return static_cast<std::int64_t>(number);
+  } else if constexpr (std::is_integral_v<Number>) {
+    return DoubleDouble::from_integer(static_cast<std::int64_t>(number));
+  } else {
+    require_finite("position", static_cast<double>(number));
+    return static_cast<double>(number);
+  }
+}
+
+/// Throws if there are numbers and no pointer to them, or a number of numbers that cannot be.
+EIGEN_ROPE_API void require_list(const void* data, Index count);
+
+template <class Held>
+class NumberList {
+  /// One of the numbers in braces.
+  struct Element {
+    template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
+    // NOLINTNEXTLINE(google-explicit-constructor): a number
+    Element(Number number) : value(exactly_held<Held>(number)) {}
+    Held value;
+  };
+
+ public:
+  NumberList() = default;
+  template <class Number>
+  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
+  NumberList(std::initializer_list<Number> numbers) {
+    copy(numbers.begin(), static_cast<Index>(numbers.size()));
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
+  NumberList(std::initializer_list<Element> numbers) {
+    values_.reserve(numbers.size());
+    for (const Element& number : numbers) values_.push_back(number.value);
+  }
+  template <class Number>
+  NumberList(const Number* numbers, Index count) {
+    copy(numbers, count);
+  }
+  template <class List, std::enable_if_t<!std::is_same_v<std::decay_t<List>, NumberList>, int> = 0>
+  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
+  NumberList(const List& list) {
+    if constexpr (!has_data<List>) {
+      static_assert(has_data<List>,
+                    "[rope] a list must have data() and size(), as std::vector, std::array and "
+                    "Eigen's vectors have: copy the numbers into one of these");
+    } else if constexpr (!are_neighbours<List>) {
+      static_assert(
+          are_neighbours<List>,
+          "[rope] the numbers of a list must be neighbours in memory: copy a strided map, "
+          "reference or row into a vector");
+    } else if constexpr (!has_one_axis<List>) {
+      static_assert(has_one_axis<List>,
+                    "[rope] a list must have one axis: if a matrix or tensor lies in memory in the "
+                    "order of the list, pass {data(), size()}");
+    } else {
+      copy(std::data(list), static_cast<Index>(std::size(list)));
+    }
+  }
+
+  const std::vector<Held>& values() const& { return values_; }
+  std::vector<Held> values() && { return std::move(values_); }
+
+ private:
+  template <class Number>
+  void copy(const Number* numbers, Index count) {
+    require_list(numbers, count);
+    values_.reserve(static_cast<std::size_t>(count));
+    for (Index i = 0; i < count; ++i) values_.push_back(exactly_held<Held>(numbers[i]));
+  }
+
+  std::vector<Held> values_;
+};
+
+}  // namespace eigen_rope::detail
