@@ -26,6 +26,7 @@
 #include "eigen_rope/choices/dynamic_ntk.hpp"
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/layout.hpp"
+#include "eigen_rope/choices/number_list.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/choices/scaling.hpp"

@@ -45,7 +45,7 @@ const char* name_of(Sharding sharding) {
 }
 
 std::vector<Index> shard_tokens(const ContextShard& shard,
-                                const detail::NumberList<std::int64_t>& cu_seqlens) {
+                                const NumberList<std::int64_t>& cu_seqlens) {
   require_shard(shard);
   const std::vector<std::int64_t>& begins = cu_seqlens.values();
   detail::require_cu_seqlens(begins);

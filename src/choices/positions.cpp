@@ -35,7 +35,7 @@ void detail::require_list(const void* data, Index count) {
     fail("the length of a list of numbers must not be negative", static_cast<std::int64_t>(count));
   }
   if (data == nullptr && count > 0) {
-    fail("a list of numbers must have data", fmt::format("a null pointer and {} numbers", count));
+    fail("a list of numbers must have data", fmt::format("a null pointer and count {}", count));
   }
   require_count(count);
 }
@@ -50,8 +50,8 @@ Positions Positions::range(std::int64_t start, Index tokens) {
   return Positions(std::move(values), 1, std::nullopt);
 }
 
-Positions Positions::packed(const detail::NumberList<std::int64_t>& cu_seqlens,
-                            const detail::NumberList<std::int64_t>& starts) {
+Positions Positions::packed(const NumberList<std::int64_t>& cu_seqlens,
+                            const NumberList<std::int64_t>& starts) {
   const std::vector<std::int64_t>&begins = cu_seqlens.values(), &firsts = starts.values();
   detail::require_cu_seqlens(begins);
   const std::size_t sequences = begins.size() - 1;
@@ -69,7 +69,7 @@ Positions Positions::packed(const detail::NumberList<std::int64_t>& cu_seqlens,
   return Positions(std::move(values), 1, std::nullopt);
 }
 
-Positions Positions::packed(const detail::NumberList<std::int64_t>& cu_seqlens) {
+Positions Positions::packed(const NumberList<std::int64_t>& cu_seqlens) {
   const std::size_t ends = cu_seqlens.values().size();
   return packed(cu_seqlens, std::vector<std::int64_t>(ends == 0 ? 0 : ends - 1));
 }
@@ -79,7 +79,7 @@ Positions Positions::shard(const ContextShard& shard) const {
 }
 
 Positions Positions::shard(const ContextShard& shard,
-                           const detail::NumberList<std::int64_t>& cu_seqlens) const {
+                           const NumberList<std::int64_t>& cu_seqlens) const {
   const std::vector<Index> places = shard_tokens(shard, cu_seqlens);
   if (cu_seqlens.values().back() != tokens_) {
     detail::fail(fmt::format("cu_seqlens must end with the number of tokens ({})", tokens_),

@@ -147,12 +147,12 @@ constexpr int three[] = {0, 1, 2};
 const Cell<Memory> lists[] = {
     {"ids, data", Fault::null,
      [](Memory&) { (void)Positions::ids(static_cast<const int*>(nullptr), 3); },
-     "a list of numbers must have data, got a null pointer and 3 numbers"},
+     "a list of numbers must have data, got a null pointer and count 3"},
     {"ids, data", Fault::null,
      [](Memory&) {
        (void)Positions::ids({static_cast<const double*>(nullptr), 1});
      },
-     "a list of numbers must have data, got a null pointer and 1 numbers"},
+     "a list of numbers must have data, got a null pointer and count 1"},
     {"ids, data", Fault::null,
      [](Memory&) { (void)Positions::ids(static_cast<const int*>(nullptr), 0); }, nullptr,
      "no tokens: an empty vector has no data"},
@@ -167,7 +167,7 @@ const Cell<Memory> lists[] = {
      "position must be finite, got nan"},
     {"per batch, data", Fault::null,
      [](Memory&) { (void)Positions::per_batch(static_cast<const int*>(nullptr), 4, Batches{2}); },
-     "a list of numbers must have data, got a null pointer and 4 numbers"},
+     "a list of numbers must have data, got a null pointer and count 4"},
     {"multi axis, count", Fault::negative,
      [](Memory&) { (void)Positions::multi_axis(three, int64_min, two_axes()); },
      "the length of a list of numbers must not be negative, got -9223372036854775808"},
@@ -175,7 +175,7 @@ const Cell<Memory> lists[] = {
      [](Memory&) {
        (void)Positions::packed({static_cast<const int*>(nullptr), 3});
      },
-     "a list of numbers must have data, got a null pointer and 3 numbers"},
+     "a list of numbers must have data, got a null pointer and count 3"},
     {"packed, cu_seqlens", Fault::missing, [](Memory&) { (void)Positions::packed({}); },
      "cu_seqlens must begin with 0, got an empty list"},
     {"packed, cu_seqlens with starts", Fault::missing,

@@ -10,16 +10,15 @@
 //
 // Padding: the chunks of a sequence are equally long, so its length is rounded up to a multiple of
 // R (contiguous) or 2R (zigzag), with tokens that do not exist behind its last one. One rank holds
-// everything and has no padding. These are the rules of Megatron-LM and TransformerEngine, whose
-// packed sequences are cut one by one, too, and must have been padded before:
-// https://github.com/NVIDIA/TransformerEngine/issues/1368. PyTorch's context_parallel() needs
-// lengths that are multiples of 2R.
+// everything and has no padding. These are the rules of Megatron-LM and TransformerEngine, which
+// cut packed sequences one by one, too, and want them padded before (issue 1368 of
+// NVIDIA/TransformerEngine). PyTorch's context_parallel wants lengths that are multiples of 2R.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "eigen_rope/choices/detail/number_list.hpp"
+#include "eigen_rope/choices/number_list.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
@@ -78,7 +77,7 @@ struct ContextShard {
 ///
 /// \see Positions::shard()
 EIGEN_ROPE_API std::vector<Index> shard_tokens(const ContextShard& shard,
-                                               const detail::NumberList<std::int64_t>& cu_seqlens);
+                                               const NumberList<std::int64_t>& cu_seqlens);
 
 /// Returns which token stands at each place of a rank's part of one sequence.
 ///

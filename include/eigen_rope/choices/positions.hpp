@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "eigen_rope/choices/context_shard.hpp"
-#include "eigen_rope/choices/detail/number_list.hpp"
+#include "eigen_rope/choices/number_list.hpp"
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/export.hpp"
@@ -48,19 +48,9 @@ struct Batches {
 ///
 /// The functions below make them, and Positions and Frequencies make a Cache.
 ///
-/// Where a function takes a list of numbers, that is any of these, which is copied:
-///
-/// - numbers in braces: `{0, 1, 2}`;
-/// - an array, a `std::vector` or `std::array`, an Eigen vector or Map, an Eigen Tensor or
-///   TensorMap of one axis, or any other object whose data() and size() give neighbours in memory;
-/// - a pointer and a count in braces; ids(), per_batch() and multi_axis() also take them as two
-///   arguments.
-///
-/// The numbers may have any integer or floating-point type whose values fit int64 or double: no
-/// bool, no characters, no 64-bit unsigned type and no long double. A program that passes something
-/// else does not compile. Strided vectors, matrices and tensors of several axes are refused as
-/// well. If such a matrix or tensor lies in memory in the order of the list, its data() and size()
-/// can be given as a pointer and a count.
+/// Where a function takes a NumberList, that is numbers in braces, an array, a `std::vector` or
+/// `std::array`, an Eigen vector or a Tensor of one axis, any other contiguous range, or a pointer
+/// and a count.
 ///
 /// \code{.cpp}
 /// const er::Positions prompt = er::Positions::range(0, tokens);
@@ -70,7 +60,7 @@ struct Batches {
 ///
 /// - Threads:  immutable but for assignment; safe to share between threads.
 ///
-/// \see Cache, Sections, \ref cookbook "Cookbook"
+/// \see Cache, NumberList, Sections, ContextShard, \ref cookbook "Cookbook"
 class EIGEN_ROPE_API Positions {
  public:
   /// Makes the positions start, start + 1, ..., which all sequences share.
@@ -98,7 +88,7 @@ class EIGEN_ROPE_API Positions {
   /// - Errors:   eigen_rope::Error if the list is empty, does not begin with 0, decreases, or holds
   ///             more tokens than can be counted.
   /// - Cost:     O(sequences + tokens).
-  static Positions packed(const detail::NumberList<std::int64_t>& cu_seqlens);
+  static Positions packed(const NumberList<std::int64_t>& cu_seqlens);
 
   /// Makes the positions of packed sequences, each of which counts from a start of its own.
   ///
@@ -112,8 +102,8 @@ class EIGEN_ROPE_API Positions {
   /// - Errors:   eigen_rope::Error under the conditions above, if there is not one start for each
   ///             sequence, or if a position would pass int64.
   /// - Cost:     O(sequences + tokens).
-  static Positions packed(const detail::NumberList<std::int64_t>& cu_seqlens,
-                          const detail::NumberList<std::int64_t>& starts);
+  static Positions packed(const NumberList<std::int64_t>& cu_seqlens,
+                          const NumberList<std::int64_t>& starts);
 
   /// Makes positions from a list with one entry per token, which all sequences share.
   ///
@@ -128,7 +118,7 @@ class EIGEN_ROPE_API Positions {
   /// - Errors:   eigen_rope::Error if a position is not finite, for a null pointer to numbers, or
   ///             for a negative count.
   /// - Cost:     O(tokens).
-  static Positions ids(detail::NumberList<DoubleDouble> ids) {
+  static Positions ids(NumberList<DoubleDouble> ids) {
     return Positions(std::move(ids).values(), 1, std::nullopt);
   }
   /// Does the same with a pointer and a count.
@@ -149,7 +139,7 @@ class EIGEN_ROPE_API Positions {
   /// - Errors:   eigen_rope::Error under the conditions of ids(), if the list does not divide into
   ///             the batches, or if their number is negative.
   /// - Cost:     O(batches * tokens).
-  static Positions per_batch(detail::NumberList<DoubleDouble> ids, Batches batches) {
+  static Positions per_batch(NumberList<DoubleDouble> ids, Batches batches) {
     return Positions(std::move(ids).values(), batches.count, std::nullopt);
   }
   /// Does the same with a pointer and a count.
@@ -174,7 +164,7 @@ class EIGEN_ROPE_API Positions {
   /// - Errors:   eigen_rope::Error under the conditions of ids(), if the list does not divide into
   ///             axes and batches, or if the number of batches is negative.
   /// - Cost:     O(axes * batches * tokens).
-  static Positions multi_axis(detail::NumberList<DoubleDouble> ids, Sections sections,
+  static Positions multi_axis(NumberList<DoubleDouble> ids, Sections sections,
                               Batches batches = {}) {
     return Positions(std::move(ids).values(), batches.count, std::move(sections));
   }
@@ -220,8 +210,7 @@ class EIGEN_ROPE_API Positions {
   /// - Errors:   eigen_rope::Error if the rank is not one of the ranks, or under the conditions of
   ///             packed(), or if `cu_seqlens` does not end with tokens().
   /// - Cost:     O(sequences + axes * batches * places of the rank).
-  Positions shard(const ContextShard& shard,
-                  const detail::NumberList<std::int64_t>& cu_seqlens) const;
+  Positions shard(const ContextShard& shard, const NumberList<std::int64_t>& cu_seqlens) const;
 
   /// Returns the number of tokens in each sequence.
   Index tokens() const { return tokens_; }

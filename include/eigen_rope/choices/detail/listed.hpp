@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The type of parameters that take any list of numbers, which it copies exactly.
+// What may be a NumberList: how an object lies in memory, and which numbers are held exactly.
 //
-//   {0, 1, 2}  {0, n, 2.5}              braces, also of several types
-//   std::vector, std::array, int[3]     whatever has data() and size(), or is an array
-//   Eigen::VectorXi, Tensor<int, 1>     the same, if its elements are neighbours in memory
-//   {pointer, count}                    numbers anywhere
-//
-// What lies otherwise in memory, or has an order of indices that would have to be guessed, is
-// refused with a sentence when it is compiled. Eigen's types are known by their constants, so that
-// no header of Eigen is needed here.
+// What lies otherwise, or has an order of indices that would have to be guessed, is refused with a
+// sentence when it is compiled. Eigen's types are known by their constants, so that no header of
+// Eigen is needed here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <iterator>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "eigen_rope/numbers/double_double.hpp"
 #include "eigen_rope/numbers/error.hpp"
@@ -101,66 +93,5 @@ Held exactly_held(Number number) {
 
 /// Throws if there are numbers and no pointer to them, or a number of numbers that cannot be.
 EIGEN_ROPE_API void require_list(const void* data, Index count);
-
-template <class Held>
-class NumberList {
-  /// One of the numbers in braces.
-  struct Element {
-    template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
-    // NOLINTNEXTLINE(google-explicit-constructor): a number
-    Element(Number number) : value(exactly_held<Held>(number)) {}
-    Held value;
-  };
-
- public:
-  NumberList() = default;
-  template <class Number>
-  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
-  NumberList(std::initializer_list<Number> numbers) {
-    copy(numbers.begin(), static_cast<Index>(numbers.size()));
-  }
-  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
-  NumberList(std::initializer_list<Element> numbers) {
-    values_.reserve(numbers.size());
-    for (const Element& number : numbers) values_.push_back(number.value);
-  }
-  template <class Number>
-  NumberList(const Number* numbers, Index count) {
-    copy(numbers, count);
-  }
-  template <class List, std::enable_if_t<!std::is_same_v<std::decay_t<List>, NumberList>, int> = 0>
-  // NOLINTNEXTLINE(google-explicit-constructor): the same numbers
-  NumberList(const List& list) {
-    if constexpr (!has_data<List>) {
-      static_assert(has_data<List>,
-                    "[rope] a list must have data() and size(), as std::vector, std::array and "
-                    "Eigen's vectors have: copy the numbers into one of these");
-    } else if constexpr (!are_neighbours<List>) {
-      static_assert(
-          are_neighbours<List>,
-          "[rope] the numbers of a list must be neighbours in memory: copy a strided map, "
-          "reference or row into a vector");
-    } else if constexpr (!has_one_axis<List>) {
-      static_assert(has_one_axis<List>,
-                    "[rope] a list must have one axis: if a matrix or tensor lies in memory in the "
-                    "order of the list, pass {data(), size()}");
-    } else {
-      copy(std::data(list), static_cast<Index>(std::size(list)));
-    }
-  }
-
-  const std::vector<Held>& values() const& { return values_; }
-  std::vector<Held> values() && { return std::move(values_); }
-
- private:
-  template <class Number>
-  void copy(const Number* numbers, Index count) {
-    require_list(numbers, count);
-    values_.reserve(static_cast<std::size_t>(count));
-    for (Index i = 0; i < count; ++i) values_.push_back(exactly_held<Held>(numbers[i]));
-  }
-
-  std::vector<Held> values_;
-};
 
 }  // namespace eigen_rope::detail
