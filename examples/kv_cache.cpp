@@ -89,8 +89,7 @@ int main() {
              difference, cache.tokens());
 
   // Two sequences, one token each, at positions 7 and 500.
-  const er::Cache<float> both =
-      cache.gather(er::Positions::per_batch(std::vector<std::int64_t>{7, 500}, er::Batches{2}));
+  const er::Cache<float> both = cache.gather(er::Positions::per_batch({7, 500}, er::Batches{2}));
   Eigen::Tensor<float, 4> q(D, query_heads, 1, 2);
   q.setRandom();
   er::rotate_inplace(q, both, er::split_half);

@@ -10,7 +10,6 @@
 #include <eigen_rope/choices/frequencies.hpp>
 #include <eigen_rope/tables/xpos.hpp>
 #include <numeric>
-#include <vector>
 
 namespace er = eigen_rope;
 
@@ -98,7 +97,7 @@ int main() {
   // xPos is the powers, and magnitudes in the tables of q and k.
   const er::Xpos xpos{512};
   const Frequencies plain = Frequencies::powers({128, 10000.0});
-  const er::Positions there = er::Positions::ids(std::vector<int>{1024});
+  const er::Positions there = er::Positions::ids({1024});
   const auto of_q = er::xpos_cache<double>(plain, there, xpos, er::XposSide::query);
   const auto of_k = er::xpos_cache<double>(plain, there, xpos, er::XposSide::key);
   const auto size = [](const er::Cache<double>& table, er::Index pair) {

@@ -150,8 +150,8 @@ std::string distance() {
       {-0.2, 1, false, "q · k, over its value at distance 0", {{0, "0"}, {0.5, "0.5"}, {1, "1"}}});
   const eigen_rope::Frequencies frequencies = eigen_rope::Frequencies::powers({2 * pairs});
   const auto product = [&](std::int64_t first, int apart) {
-    const eigen_rope::Cache<float> cache(
-        frequencies, eigen_rope::Positions::ids(std::vector<std::int64_t>{first, first + apart}));
+    const eigen_rope::Cache<float> cache(frequencies,
+                                         eigen_rope::Positions::ids({first, first + apart}));
     double sum = 0;  // q = k = (1, 1) in every pair
     for (int k = 0; k < pairs; ++k) {
       const double c0 = cache.cos()[k], s0 = cache.sin()[k], c1 = cache.cos()[pairs + k],

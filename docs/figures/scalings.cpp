@@ -165,8 +165,8 @@ std::string xpos() {
     std::vector<Point> points;
     for (int d = 0; d <= 2048; d += 64) {
       const Frequencies still = Frequencies::explicit_rates(std::vector<double>(64, 0.0));
-      const auto here = eigen_rope::Positions::ids(std::vector<int>{d});
-      const auto there = eigen_rope::Positions::ids(std::vector<int>{0});
+      const auto here = eigen_rope::Positions::ids({d});
+      const auto there = eigen_rope::Positions::ids({0});
       const auto of_q =
           eigen_rope::xpos_cache<double>(still, here, {512}, eigen_rope::XposSide::query);
       const auto of_k =

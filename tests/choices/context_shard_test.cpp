@@ -8,15 +8,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <numeric>
-#include <sstream>
 #include <vector>
 
 #include "eigen_rope/choices/frequencies.hpp"
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/tables/cache.hpp"
+#include "support/bits.hpp"
 
 namespace eigen_rope {
 namespace {
@@ -238,7 +238,7 @@ TYPED_TEST(ContextShardBits, RotatingRankByRankIsTheWholeRotation) {
     local.rotate(positions.shard(shard, cu_seqlens));
     for_all_rows(y, [](const Scalar* row, const Scalar* of_y) {
       if (of_y != nullptr) {
-        ASSERT_EQ(std::memcmp(row, of_y, size * sizeof(Scalar)), 0);
+        ASSERT_EQ(test::bits_of(row, size), test::bits_of(of_y, size));
       } else {
         ASSERT_TRUE(std::all_of(row, row + size, [](Scalar value) { return value == Scalar(3); }))
             << "padding turns";

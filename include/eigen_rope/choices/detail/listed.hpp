@@ -32,21 +32,22 @@ template <class List, class = void>
 inline constexpr bool are_neighbours = true;
 /// Of Eigen's matrices, arrays, maps, references and blocks.
 template <class List>
-inline constexpr bool
-    are_neighbours<List, std::enable_if_t<(sizeof(List::InnerStrideAtCompileTime) > 0)>> =
-        !static_cast<bool>(List::IsVectorAtCompileTime) ||
-        static_cast<int>(List::InnerStrideAtCompileTime) == 1;
+inline constexpr bool are_neighbours<
+    List, std::enable_if_t<std::is_convertible_v<decltype(List::InnerStrideAtCompileTime), int>>> =
+    !static_cast<bool>(List::IsVectorAtCompileTime) ||
+    static_cast<int>(List::InnerStrideAtCompileTime) == 1;
 
 template <class List, class = void>
 inline constexpr bool has_one_axis = std::rank_v<List> <= 1;
 template <class List>
-inline constexpr bool
-    has_one_axis<List, std::enable_if_t<(sizeof(List::IsVectorAtCompileTime) > 0)>> =
-        static_cast<bool>(List::IsVectorAtCompileTime);
+inline constexpr bool has_one_axis<
+    List, std::enable_if_t<std::is_convertible_v<decltype(List::IsVectorAtCompileTime), int>>> =
+    static_cast<bool>(List::IsVectorAtCompileTime);
 /// Of Eigen's tensors and their maps.
 template <class List>
-inline constexpr bool has_one_axis<List, std::enable_if_t<(sizeof(List::NumIndices) > 0)>> =
-    static_cast<int>(List::NumIndices) == 1;
+inline constexpr bool
+    has_one_axis<List, std::enable_if_t<std::is_convertible_v<decltype(List::NumIndices), int>>> =
+        static_cast<int>(List::NumIndices) == 1;
 
 template <class Number>
 inline constexpr bool is_character =
@@ -59,10 +60,13 @@ inline constexpr bool is_character =
 template <class Number>
 inline constexpr bool is_listed =
     std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool> && !is_character<Number>;
+/// Whether int64 or double holds every value of the type.
 template <class Number>
-inline constexpr bool is_held =
-    !std::is_same_v<Number, long double> &&
-    sizeof(Number) + (std::is_unsigned_v<Number> ? 1 : 0) <= sizeof(std::int64_t);
+constexpr bool is_held() {
+  constexpr std::size_t most = sizeof(std::int64_t);
+  if (std::is_same_v<Number, long double> || sizeof(Number) > most) return false;
+  return sizeof(Number) < most || std::is_signed_v<Number>;
+}
 
 /// `number` as a `Held`: DoubleDouble for positions, int64 for what counts tokens.
 ///
@@ -74,8 +78,8 @@ Held exactly_held(Number number) {
     static_assert(is_listed<Number>,
                   "[rope] a list must hold integers or floating-point numbers, not bool, "
                   "characters or other types");
-  } else if constexpr (!is_held<Number>) {
-    static_assert(is_held<Number>,
+  } else if constexpr (!is_held<Number>()) {
+    static_assert(is_held<Number>(),
                   "[rope] a list must hold numbers that fit int64 or double: no 64-bit unsigned "
                   "integers and no long double");
   } else if constexpr (counts && !std::is_integral_v<Number>) {
