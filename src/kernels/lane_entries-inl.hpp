@@ -84,7 +84,7 @@ template <class T, TableWidth width>
 class LaneCoefficients {
  public:
   using C = Widened<T>;
-  static constexpr bool apart = std::is_same_v<T, Eigen::bfloat16>;
+  static constexpr bool apart = is_bfloat16<T>;
   static constexpr Index step = lanes_of_step<T>;
   static constexpr int arrays = coefficient_arrays<width>;
   /// Coefficients of each array.

@@ -167,9 +167,8 @@ void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run
 template <class T, TableWidth width>
 bool table_has_coefficients(const Plane& plane, Direction direction, const LanePointers<T>& to,
                             Stores stores) {
-  if (width != TableWidth::half || std::is_same_v<T, Eigen::bfloat16> ||
-      direction == Direction::inverse || plane.levels.count != 1 ||
-      plane.levels.level[0].table != 1)
+  if (width != TableWidth::half || is_bfloat16<T> || direction == Direction::inverse ||
+      plane.levels.count != 1 || plane.levels.level[0].table != 1)
     return false;
   if (plane.repeats == 1) return true;
   const bool begins_on_line = lanes_to_line(to.y_a) == 0 && lanes_to_line(to.y_b) == 0;
@@ -313,8 +312,24 @@ void rotate_lanes_of(const RowPlan& plan, const LaneBlock<T, Widened<T>>& block)
   if (block.rows.stores == Stores::streaming) hwy::FlushStream();
 }
 
+/// Whether few rows lie next to each other, which half vectors divide.
+template <class T>
+bool fills_short_vectors(const RowPlan& plan, const LaneBlock<T, Widened<T>>& block) {
+  constexpr Index step = lanes_of_step<T>;
+  const Index rows = neighbouring_rows(block.rows);
+  return rows < 2 * step && rows % step == step / 2 && !is_in_one_piece(plan, block.features, rows);
+}
+
 template <class T>
 void rotate_lane_block(const RowPlan& plan, const LaneBlock<T, Widened<T>>& block) {
+  if constexpr (std::is_same_v<T, Eigen::bfloat16> && lanes_of_step<T> == 32) {
+    if (fills_short_vectors(plan, block)) {
+      using Short = Bfloat16InShortVectors;
+      return rotate_lane_block<Short>(
+          plan, {reinterpret_cast<const Short*>(block.x), reinterpret_cast<Short*>(block.y),
+                 block.cos, block.sin, block.features, block.rows});
+    }
+  }
   plan.full_width ? rotate_lanes_of<T, TableWidth::full>(plan, block)
                   : rotate_lanes_of<T, TableWidth::half>(plan, block);
 }

@@ -123,7 +123,7 @@ void pass_one_entry(const OneEntryPass<T>& pass) {
     for (Index g = 0; g < groups.count; ++g) {
       const Index at = k * pairs.table + g * groups.table;
       SharedCoefficients<V> value{hn::Set(d, pass.cos[at]), hn::Set(d, pass.sin[at])};
-      if constexpr (std::is_same_v<T, Eigen::bfloat16>) {
+      if constexpr (is_bfloat16<T>) {
         value = value.without_payload();
         rotate_stretch<Kernel, stores>(d, Entry{{value, value}}, to, pass.lanes);
       } else {

@@ -34,17 +34,40 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
+/// bfloat16 in vectors half as long, for rows that do not fill the long ones: two lanes of bfloat16
+/// are one of the vectors they are rotated in.
+struct Bfloat16InShortVectors : Eigen::bfloat16 {};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace eigen_rope::detail::HWY_NAMESPACE
+
+namespace eigen_rope::detail {
+#if HWY_TARGET != HWY_SCALAR
+template <>
+inline constexpr bool is_16_bit<HWY_NAMESPACE::Bfloat16InShortVectors> = true;
+#endif
+}  // namespace eigen_rope::detail
+
+namespace eigen_rope::detail::HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+
+template <class T>
+constexpr bool is_bfloat16 = std::is_base_of_v<Eigen::bfloat16, T>;
+
 template <class T, TableWidth width>
-using LaneKernel = std::conditional_t<std::is_same_v<T, Eigen::bfloat16>, EvenOddKernel<width>,
+using LaneKernel = std::conditional_t<is_bfloat16<T>, EvenOddKernel<width>,
                                       ApartKernel<Members::separate, Members::separate, width, T>>;
 
 template <class T>
-using LaneTag = hn::ScalableTag<Widened<T>>;
+using LaneTag = std::conditional_t<std::is_same_v<T, Bfloat16InShortVectors>,
+                                   hn::Half<hn::ScalableTag<float>>, hn::ScalableTag<Widened<T>>>;
 
 /// Rows that one step of a loop rotates.
 template <class T>
 constexpr Index lanes_of_step = static_cast<Index>(hn::MaxLanes(LaneTag<T>())) *
-                                (std::is_same_v<T, Eigen::bfloat16> ? 2 : 1);
+                                (is_bfloat16<T> ? 2 : 1);
 
 /// Elements of a cache line.
 template <class T>
@@ -74,13 +97,13 @@ struct LaneEntries {
 
   /// The coefficient of one lane.
   HWY_INLINE C entry(int array, Index lane) const {
-    if constexpr (!std::is_same_v<T, Eigen::bfloat16>) return arrays[array][lane];
+    if constexpr (!is_bfloat16<T>) return arrays[array][lane];
     return lane % 2 == 0 ? arrays[array][lane / 2] : odd[array][lane / 2];
   }
 
   /// Those of the lanes from `lane` on, of which the first is even.
   HWY_INLINE LaneEntries from(Index lane) const {
-    if constexpr (!std::is_same_v<T, Eigen::bfloat16>) return at(lane);
+    if constexpr (!is_bfloat16<T>) return at(lane);
     LaneEntries moved = at(lane / 2);
     if (lane % 2 == 0) return moved;
     for (int i = 0; i < 4; ++i) {
@@ -94,7 +117,7 @@ struct LaneEntries {
   /// Those of a step of lanes, of the pair whose coefficients begin `offset` behind this one's.
   template <class Kernel, class D>
   HWY_INLINE typename Kernel::template Column<D> column(D d, Index lane, Index offset = 0) const {
-    if constexpr (std::is_same_v<T, Eigen::bfloat16>) {
+    if constexpr (is_bfloat16<T>) {
       return {coefficients<Kernel>(d, arrays, offset + lane / 2),
               coefficients<Kernel>(d, odd, offset + lane / 2)};
     } else {
@@ -163,7 +186,7 @@ struct FewEntries {
   alignas(64) C values[4][static_cast<std::size_t>(step)];
 
   LaneEntries<T> take(const LaneEntries<T>& entries, int arrays, Index lane, Index count) {
-    constexpr bool apart = std::is_same_v<T, Eigen::bfloat16>;
+    constexpr bool apart = is_bfloat16<T>;
     LaneEntries<T> few{{}, {}, step};
     for (int array = 0; array < arrays; ++array) {
       std::memset(values[array], 0, sizeof values[array]);
@@ -214,7 +237,7 @@ HWY_INLINE Index rotate_steps(D d, const Entries& entries, Index& lane, const La
   } else {
     while (end - i >= step) {
       const Index run = std::min((end - i) / step * step, entries.run(lane));
-      if constexpr (std::is_same_v<T, Eigen::bfloat16>) {
+      if constexpr (is_bfloat16<T>) {
         const auto here = entries.from(lane);
         for (Index j = 0; j < run; j += step) rotate_step<Kernel, stores>(d, here, j, to, i + j);
       } else {

@@ -129,27 +129,17 @@ class Crossing {
   std::vector<TableScalar> entries_;
 };
 
-/// Rows that fill the longest vector that a kernel takes at a time.
+/// Rows that fill a vector of the longest kind.
 template <class Scalar>
-inline constexpr Index rows_of_vector = std::is_same_v<Scalar, double>            ? 8
-                                        : std::is_same_v<Scalar, Eigen::bfloat16> ? 32
-                                                                                  : 16;
+inline constexpr Index rows_of_vector = std::is_same_v<Scalar, double> ? 8 : 16;
 
 /// Whether so many rows lie next to each other that lanes along them pay: their pairs are passed
 /// one by one.
 template <class Scalar>
 bool fills_lanes(const RowPlan& plan, const FeatureSteps& features, const Walk& walk) {
-  Index rows = 1;
-  for (int i = 0; i < walk.count; ++i) {
-    const RowSteps& level = walk.levels[static_cast<std::size_t>(i)];
-    if (level.x != rows || level.y != rows) break;
-    rows *= level.count;
-  }
-  // Pairs that follow each other go together.
-  const bool in_one_piece =
-      rows > 1 && plan.kind == PairKind::split_half && features.x == rows && features.y == rows;
+  const Index rows = neighbouring_rows(walk);
   constexpr Index vector = rows_of_vector<Scalar>;
-  return in_one_piece || rows >= 2 * vector || (rows >= vector && rows % vector == 0);
+  return is_in_one_piece(plan, features, rows) || rows >= 2 * vector || rows == vector;
 }
 
 /// Rotates rows first..last-1 of a walk that make_lane_walk() made.

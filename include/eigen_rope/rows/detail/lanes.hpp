@@ -56,6 +56,22 @@ inline Runs runs_of(const RowPlan& plan, const FeatureSteps& features) {
   return runs;
 }
 
+/// How many rows lie next to each other in x and in y, from the first level on.
+inline Index neighbouring_rows(const Walk& walk) {
+  Index rows = 1;
+  for (int i = 0; i < walk.count; ++i) {
+    const RowSteps& level = walk.levels[static_cast<std::size_t>(i)];
+    if (level.x != rows || level.y != rows) break;
+    rows *= level.count;
+  }
+  return rows;
+}
+
+/// Whether the pairs of these neighbouring rows follow each other, too.
+inline bool is_in_one_piece(const RowPlan& plan, const FeatureSteps& features, Index rows) {
+  return rows > 1 && plan.kind == PairKind::split_half && features.x == rows && features.y == rows;
+}
+
 /// Calls visit(place) for every combination of the levels from `first` to `last` - 1.
 template <class Visit>
 void for_each_place(const RowSteps* first, const RowSteps* last, const RowPlace& from,
