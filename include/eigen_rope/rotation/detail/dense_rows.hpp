@@ -35,7 +35,7 @@ DenseRows<rank> dense_rows(const Dimensions& dimensions, int place) {
   }
   const auto features = static_cast<std::size_t>(place);
   rows.step = strides[features];
-  for (std::size_t outer = 0; outer < rows.strides.size(); ++outer)
+  for (std::size_t outer = 0; outer + 1 < strides.size(); ++outer)
     rows.strides[outer] = strides[outer < features ? outer : outer + 1];
   return rows;
 }
