@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kWindow = "attention.sliding_window";
 constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+constexpr std::string_view kRatios = "attention.compress_ratios";
 
 class LayerRules {
  public:
@@ -109,7 +110,13 @@ std::vector<bool> LayerRules::sliding(const std::vector<bool>& without_attention
       return result;
     }
     case SlidingLayers::uncompressed: {
-      std::vector<bool> result = flags("attention.compress_ratios");
+      if (!keys_.has(kRatios)) {
+        keys_.mend(fmt::format("metadata key \"{}\" must be there, with one element per layer",
+                               keys_.key(kRatios)),
+                   "no layer is taken to slide");
+        return none;
+      }
+      std::vector<bool> result = flags(kRatios);
       result.flip();
       return result;
     }
