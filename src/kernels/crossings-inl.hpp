@@ -39,13 +39,13 @@ class TiledCrossing {
       : plan_(plan),
         block_(block),
         kernel_(kernel_for<T>(plan)),
-        rows_(std::min(most_rows, block.inner.count)),
-        heads_(std::clamp<Index>(most_rows / std::max<Index>(1, rows_), 1, block.outer.count)) {}
+        heads_(std::clamp<Index>(most_rows / std::max<Index>(1, block.inner.count), 1,
+                                 block.outer.count)) {}
 
   void rotate() {
     const Runs runs = runs_of(plan_);
     const bool streams = columns == ColumnsOf::x && block_.stores == Stores::streaming;
-    stores_ = streams && rows_fill_lines() ? Stores::streaming : Stores::cached;
+    stores_ = streams && rows_fill_lines(runs) ? Stores::streaming : Stores::cached;
     for (Index h = 0; h < block_.outer.count; h += heads_) {
       Strip strip;
       strip.heads = std::min(heads_, block_.outer.count - h);
@@ -53,7 +53,7 @@ class TiledCrossing {
         strip.x = block_.x + h * block_.outer.x + r * block_.inner.x;
         strip.y = block_.y + h * block_.outer.y + r * block_.inner.y;
         strip.table = h * block_.outer.table + r * block_.inner.table;
-        strip.rows = std::min(block_.inner.count - r, rows_to_line(column(strip)));
+        strip.rows = std::min(block_.inner.count - r, rows_of_lines(column(strip)));
         for (const Run& run : runs) {
           for (Index k = 0; k < run.count; k += most_pairs)
             rotate_part(strip, run, k, std::min(most_pairs, run.count - k));
@@ -66,7 +66,7 @@ class TiledCrossing {
   }
 
  private:
-  static constexpr auto line = static_cast<Index>(64 / sizeof(T));
+  static constexpr Index line = elements_of_line<T>;
   static constexpr Index most_rows = 4 * line;
   static constexpr Index most_pairs = 32;
   static constexpr Index step = 2 * most_pairs;
@@ -82,16 +82,15 @@ class TiledCrossing {
 
   static const T* column(const Strip& strip) { return columns == ColumnsOf::x ? strip.x : strip.y; }
 
-  /// How many rows from p on end with a line.
-  static Index rows_to_line(const T* p) {
-    const auto into = static_cast<Index>(reinterpret_cast<std::uintptr_t>(p) / sizeof(T)) % line;
-    return most_rows - into;
+  /// As many rows from p on as end with a line.
+  static Index rows_of_lines(const T* p) {
+    const Index first = elements_to_line(p);
+    return first == 0 ? most_rows : most_rows - line + first;
   }
 
   /// Whether rows of y, and the parts of them that are rotated together, are whole lines.
-  bool rows_fill_lines() const {
+  bool rows_fill_lines(const Runs& runs) const {
     const auto whole = [](Index elements) { return elements % line == 0; };
-    const Runs runs = runs_of(plan_);
     bool result = reinterpret_cast<std::uintptr_t>(block_.y) % 64 == 0 && whole(block_.inner.y) &&
                   whole(block_.outer.y) && whole(plan_.offset) && kernel_.streaming != nullptr;
     for (const Run& run : runs)
@@ -112,25 +111,25 @@ class TiledCrossing {
     Tile<T> tile{};
     tile.cos = block_.cos + strip.table;
     tile.sin = block_.sin + strip.table;
-    RowSteps rows{strip.rows, block_.inner.x, block_.inner.y, block_.inner.table};
-    RowSteps heads{strip.heads, block_.outer.x, block_.outer.y, block_.outer.table};
+    tile.inner = {strip.rows, block_.inner.x, block_.inner.y, block_.inner.table};
+    tile.outer = {strip.heads, block_.outer.x, block_.outer.y, block_.outer.table};
     if constexpr (columns == ColumnsOf::y) {
       const Index a = run.out_a, b = run.out_b;
       put_into_tile(run.out_a, run.out_b);
-      rows.y = step;
-      heads.y = strip.rows * step;
+      tile.inner.y = step;
+      tile.outer.y = strip.rows * step;
       tile.x = strip.x + plan_.offset;
       tile.y = tile_rows();
-      pass(run, tile, rows, heads, Stores::cached);
+      pass(run, tile, Stores::cached);
       move_members(strip, a, b, count);
     } else {
       move_members(strip, run.in_a, run.in_b, count);
       put_into_tile(run.in_a, run.in_b);
-      rows.x = step;
-      heads.x = strip.rows * step;
+      tile.inner.x = step;
+      tile.outer.x = strip.rows * step;
       tile.x = tile_rows();
       tile.y = strip.y + plan_.offset;
-      pass(run, tile, rows, heads, stores_);
+      pass(run, tile, stores_);
     }
   }
 
@@ -140,24 +139,11 @@ class TiledCrossing {
     a = 0;
   }
 
-  void pass(const Run& run, Tile<T>& tile, const RowSteps& rows, const RowSteps& heads,
-            Stores stores) {
+  void pass(const Run& run, Tile<T>& tile, Stores stores) {
     tile.stores = stores;
+    tile.streams = streams_of(tile.inner, tile.outer, heads_);
     const auto pass = stores == Stores::streaming ? kernel_.streaming : kernel_.cached;
-    if (rows.table == 0 || heads.table == 0) {
-      tile.inner = rows.table == 0 ? rows : heads;
-      tile.outer = rows.table == 0 ? heads : rows;
-      return pass(plan_, run, tile);
-    }
-    tile.inner = one_row;
-    tile.outer = rows;
-    for (Index h = 0; h < heads.count; ++h) {
-      pass(plan_, run, tile);
-      tile.x += heads.x;
-      tile.y += heads.y;
-      tile.cos += heads.table;
-      tile.sin += heads.table;
-    }
+    pass_in_order(tile, [&](const Tile<T>& part) { pass(plan_, run, part); });
   }
 
   /// Between the tile and columns.
@@ -209,7 +195,6 @@ class TiledCrossing {
   const RowPlan& plan_;
   const CrossBlock<T>& block_;
   const KernelOf<T>& kernel_;
-  Index rows_;
   Index heads_;
   Stores stores_ = Stores::cached;
   alignas(64) unsigned char memory_[static_cast<std::size_t>(most_rows * step) * sizeof(T)];

@@ -171,7 +171,7 @@ bool table_has_coefficients(const Plane& plane, Direction direction, const LaneP
       plane.levels.count != 1 || plane.levels.level[0].table != 1)
     return false;
   if (plane.repeats == 1) return true;
-  const bool begins_on_line = lanes_to_line(to.y_a) == 0 && lanes_to_line(to.y_b) == 0;
+  const bool begins_on_line = elements_to_line(to.y_a) == 0 && elements_to_line(to.y_b) == 0;
   return plane.period % lanes_of_step<T> == 0 && (stores == Stores::cached || begins_on_line);
 }
 
@@ -184,7 +184,8 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
   using Coefficients = LaneCoefficients<T, width>;
   RowSteps pairs{run.count, run.in_step, run.out_step, run.table_step};
   const bool may_have_one_entry = width == TableWidth::half && direction != Direction::inverse;
-  Plane plane = plane_of(block.rows, pairs, may_have_one_entry, lanes_of_step<T>, lanes_of_line<T>);
+  Plane plane =
+      plane_of(block.rows, pairs, may_have_one_entry, lanes_of_step<T>, elements_of_line<T>);
   if (direction == Direction::backward) {
     std::swap(to.x_a, to.x_b);
     std::swap(to.y_a, to.y_b);

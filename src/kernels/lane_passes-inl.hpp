@@ -77,7 +77,7 @@ void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...>) {
 /// Whether stretches of so many lanes from p on are whole lines.
 template <class T>
 bool fills_lines(const LanePass<T>& pass) {
-  const auto whole = [](Index lanes) { return lanes % lanes_of_line<T> == 0; };
+  const auto whole = [](Index lanes) { return lanes % elements_of_line<T> == 0; };
   return reinterpret_cast<std::uintptr_t>(pass.to.y_a) % 64 == 0 &&
          reinterpret_cast<std::uintptr_t>(pass.to.y_b) % 64 == 0 && whole(pass.lanes) &&
          whole(pass.pairs.y) && whole(pass.groups.y);
@@ -143,8 +143,8 @@ void copy_lanes(const T* from, T* to, Index count, Stores stores) {
   if (stores == Stores::streaming && on_elements) {
     const hn::ScalableTag<Bits> d;
     constexpr auto step = static_cast<Index>(hn::MaxLanes(d));
-    const Index first = std::min(count, lanes_to_line(to));
-    const Index last = first + (count - first) / lanes_of_line<T> * lanes_of_line<T>;
+    const Index first = std::min(count, elements_to_line(to));
+    const Index last = first + (count - first) / elements_of_line<T> * elements_of_line<T>;
     std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(first) * sizeof(T));
     for (i = first; i < last; i += step) {
       stream(hn::LoadU(d, reinterpret_cast<const Bits*>(from + i)), d,

@@ -69,10 +69,6 @@ template <class T>
 constexpr Index lanes_of_step = static_cast<Index>(hn::MaxLanes(LaneTag<T>())) *
                                 (is_bfloat16<T> ? 2 : 1);
 
-/// Elements of a cache line.
-template <class T>
-constexpr Index lanes_of_line = static_cast<Index>(64 / sizeof(T));
-
 /// Arrays of coefficients: p and -q where members share them (SharedCoefficients), otherwise p, q,
 /// r and s (FullCoefficients).
 template <TableWidth width>
@@ -262,14 +258,6 @@ HWY_INLINE void rotate_cached(D d, const Entries& entries, Index& lane, const La
   if constexpr (!Entries::is_one) lane = (lane + end - i) % entries.period;
 }
 
-/// How many elements lie between p and the next line.
-template <class T>
-HWY_INLINE Index lanes_to_line(const T* p) {
-  const auto into =
-      static_cast<Index>(reinterpret_cast<std::uintptr_t>(p) / sizeof(T)) % lanes_of_line<T>;
-  return (lanes_of_line<T> - into) % lanes_of_line<T>;
-}
-
 /// `count` lanes next to each other.
 template <class Kernel, Stores stores, class D, class Entries, class T>
 HWY_INLINE void rotate_stretch(D d, const Entries& entries, const LanePointers<T>& to,
@@ -278,11 +266,11 @@ HWY_INLINE void rotate_stretch(D d, const Entries& entries, const LanePointers<T
   if constexpr (stores == Stores::cached) {
     rotate_cached<Kernel>(d, entries, lane, to, 0, count);
   } else {
-    constexpr Index line = lanes_of_line<T>;
+    constexpr Index line = elements_of_line<T>;
     const bool on_elements = reinterpret_cast<std::uintptr_t>(to.y_a) % sizeof(T) == 0;
-    const Index first = std::min(count, lanes_to_line(to.y_a));
+    const Index first = std::min(count, elements_to_line(to.y_a));
     const Index last = first + (count - first) / line * line;
-    if (!on_elements || lanes_to_line(to.y_b) != lanes_to_line(to.y_a) || last == first)
+    if (!on_elements || elements_to_line(to.y_b) != elements_to_line(to.y_a) || last == first)
       return rotate_cached<Kernel>(d, entries, lane, to, 0, count);
     if (first > 0) rotate_cached<Kernel>(d, entries, lane, to, 0, first);
     rotate_steps<Kernel, stores>(d, entries, lane, to, first, last);

@@ -9,6 +9,8 @@
 #define HWY_TARGET_INCLUDE "kernels/move_rows.cpp"
 #include <hwy/foreach_target.h>
 //
+#include <hwy/cache_control.h>
+
 #include <cstring>
 
 #include "kernels/transpose-inl.hpp"

@@ -208,11 +208,11 @@ inline Index streams_of(const RowSteps& inner, const RowSteps& outer, Index most
   return shares_table ? std::min(most, outer.count) : 1;
 }
 
-/// Makes the rows of the inner level share their table row, as everything behind this expects.
-template <class T>
-void choose_order(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
-                  const Tile<T>& block) {
-  if (block.inner.table == 0) return choose_passes(kernel, plan, runs, block);
+/// Makes the rows of the inner level share their table row, as every pass expects. Calls
+/// pass(tile).
+template <class T, class Pass>
+HWY_INLINE void pass_in_order(const Tile<T>& block, const Pass& pass) {
+  if (block.inner.table == 0) return pass(block);
   const RowSteps outside = block.outer;
   Tile<T> part = block;
   part.outer = block.inner;
@@ -222,8 +222,14 @@ void choose_order(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& ru
     part.cos = block.cos + first * outside.table;
     part.sin = block.sin + first * outside.table;
     part.inner = {std::min(block.streams, outside.count - first), outside.x, outside.y, 0};
-    choose_passes(kernel, plan, runs, part);
+    pass(part);
   }
+}
+
+template <class T>
+void choose_order(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                  const Tile<T>& block) {
+  pass_in_order(block, [&](const Tile<T>& tile) { choose_passes(kernel, plan, runs, tile); });
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -111,8 +111,7 @@ HWY_INLINE RowPointers<Kernel> first_row(const Run& run, Index k, const Block& b
 /// Asks for the lines of `count` elements.
 template <class T>
 HWY_INLINE void ask_for(const T* from, Index count) {
-  constexpr auto line = static_cast<Index>(LineWriter::line / sizeof(T));
-  for (Index at = 0; at < count; at += line) hwy::Prefetch(from + at);
+  for (Index at = 0; at < count; at += elements_of_line<T>) hwy::Prefetch(from + at);
 }
 
 /// Asks for the lines of a row of x that follows about a kibibyte later: rows that go to a writer

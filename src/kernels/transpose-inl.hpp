@@ -17,7 +17,6 @@
 #define EIGEN_ROPE_KERNEL_TRANSPOSE_INL_HPP
 #endif
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include <cstdlib>
 
 #include "eigen_rope/rows/detail/move_rows.hpp"
+#include "kernels/values-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
@@ -38,15 +38,6 @@ constexpr auto elements_of_block = static_cast<Index>(16 / sizeof(T));
 
 template <class D>
 constexpr auto rows_of_tile = static_cast<Index>(hn::MaxLanes(D()));
-
-template <Stores stores, class D>
-HWY_INLINE void put_column(D d, hn::Vec<D> v, hn::TFromD<D>* to) {
-  if constexpr (stores == Stores::streaming) {
-    hn::Stream(v, d, to);
-  } else {
-    hn::StoreU(v, d, to);
-  }
-}
 
 /// Blocks of rows `rows` apart.
 template <class D, class T>
@@ -77,66 +68,52 @@ HWY_INLINE V interleave_upper(D d, V a, V b) {
   return hn::BitCast(d, hn::InterleaveUpper(wide, hn::BitCast(wide, a), hn::BitCast(wide, b)));
 }
 
+/// Two columns next to each other, of which a and b hold one half each in every block.
+template <Stores stores, class D, class V>
+HWY_INLINE void put_columns(D d, V a, V b, hn::TFromD<D>* to, Index to_step) {
+  using Half = std::uint64_t;
+  store_bits<stores>(interleave_lower<Half>(d, a, b), d, to);
+  store_bits<stores>(interleave_upper<Half>(d, a, b), d, to + to_step);
+}
+
+/// Four columns, of which each vector holds a quarter.
+template <Stores stores, class D, class V>
+HWY_INLINE void put_columns(D d, V a0, V a1, V b0, V b1, hn::TFromD<D>* to, Index to_step) {
+  using Quarter = std::uint32_t;
+  put_columns<stores>(d, interleave_lower<Quarter>(d, a0, a1), interleave_lower<Quarter>(d, b0, b1),
+                      to, to_step);
+  put_columns<stores>(d, interleave_upper<Quarter>(d, a0, a1), interleave_upper<Quarter>(d, b0, b1),
+                      to + 2 * to_step, to_step);
+}
+
 template <Stores stores, class D>
 HWY_INLINE void transpose_tile(D d, const std::uint64_t* from, Index from_step, std::uint64_t* to,
                                Index to_step) {
-  const auto r0 = load_blocks(d, from, 2 * from_step);
-  const auto r1 = load_blocks(d, from + from_step, 2 * from_step);
-  put_column<stores>(d, hn::InterleaveLower(d, r0, r1), to);
-  put_column<stores>(d, hn::InterleaveUpper(d, r0, r1), to + to_step);
+  const auto row = [&](Index i)
+                       HWY_ATTR { return load_blocks(d, from + i * from_step, 2 * from_step); };
+  put_columns<stores>(d, row(0), row(1), to, to_step);
 }
 
 template <Stores stores, class D>
 HWY_INLINE void transpose_tile(D d, const std::uint32_t* from, Index from_step, std::uint32_t* to,
                                Index to_step) {
-  const Index rows = 4 * from_step;
-  const auto r0 = load_blocks(d, from, rows);
-  const auto r1 = load_blocks(d, from + from_step, rows);
-  const auto r2 = load_blocks(d, from + 2 * from_step, rows);
-  const auto r3 = load_blocks(d, from + 3 * from_step, rows);
-  const auto low01 = hn::InterleaveLower(d, r0, r1), low23 = hn::InterleaveLower(d, r2, r3);
-  using Pair = std::uint64_t;
-  put_column<stores>(d, interleave_lower<Pair>(d, low01, low23), to);
-  put_column<stores>(d, interleave_upper<Pair>(d, low01, low23), to + to_step);
-  const auto high01 = hn::InterleaveUpper(d, r0, r1), high23 = hn::InterleaveUpper(d, r2, r3);
-  put_column<stores>(d, interleave_lower<Pair>(d, high01, high23), to + 2 * to_step);
-  put_column<stores>(d, interleave_upper<Pair>(d, high01, high23), to + 3 * to_step);
-}
-
-/// Columns `first` to `first` + 3 of a tile, from rows that were interleaved two by two.
-template <Stores stores, class D, class V>
-HWY_INLINE void put_four_columns(D d, V rows01, V rows23, V rows45, V rows67, std::uint16_t* to,
-                                 Index to_step) {
-  using Pair = std::uint32_t;
-  using Four = std::uint64_t;
-  const auto low03 = interleave_lower<Pair>(d, rows01, rows23);
-  const auto low47 = interleave_lower<Pair>(d, rows45, rows67);
-  put_column<stores>(d, interleave_lower<Four>(d, low03, low47), to);
-  put_column<stores>(d, interleave_upper<Four>(d, low03, low47), to + to_step);
-  const auto high03 = interleave_upper<Pair>(d, rows01, rows23);
-  const auto high47 = interleave_upper<Pair>(d, rows45, rows67);
-  put_column<stores>(d, interleave_lower<Four>(d, high03, high47), to + 2 * to_step);
-  put_column<stores>(d, interleave_upper<Four>(d, high03, high47), to + 3 * to_step);
+  const auto row = [&](Index i)
+                       HWY_ATTR { return load_blocks(d, from + i * from_step, 4 * from_step); };
+  put_columns<stores>(d, row(0), row(1), row(2), row(3), to, to_step);
 }
 
 template <Stores stores, class D>
 HWY_INLINE void transpose_tile(D d, const std::uint16_t* from, Index from_step, std::uint16_t* to,
                                Index to_step) {
-  const Index rows = 8 * from_step;
-  const auto r0 = load_blocks(d, from, rows);
-  const auto r1 = load_blocks(d, from + from_step, rows);
-  const auto r2 = load_blocks(d, from + 2 * from_step, rows);
-  const auto r3 = load_blocks(d, from + 3 * from_step, rows);
-  const auto r4 = load_blocks(d, from + 4 * from_step, rows);
-  const auto r5 = load_blocks(d, from + 5 * from_step, rows);
-  const auto r6 = load_blocks(d, from + 6 * from_step, rows);
-  const auto r7 = load_blocks(d, from + 7 * from_step, rows);
-  put_four_columns<stores>(d, hn::InterleaveLower(d, r0, r1), hn::InterleaveLower(d, r2, r3),
-                           hn::InterleaveLower(d, r4, r5), hn::InterleaveLower(d, r6, r7), to,
-                           to_step);
-  put_four_columns<stores>(d, hn::InterleaveUpper(d, r0, r1), hn::InterleaveUpper(d, r2, r3),
-                           hn::InterleaveUpper(d, r4, r5), hn::InterleaveUpper(d, r6, r7),
-                           to + 4 * to_step, to_step);
+  const auto row = [&](Index i)
+                       HWY_ATTR { return load_blocks(d, from + i * from_step, 8 * from_step); };
+  const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
+  const auto r4 = row(4), r5 = row(5), r6 = row(6), r7 = row(7);
+  put_columns<stores>(d, hn::InterleaveLower(d, r0, r1), hn::InterleaveLower(d, r2, r3),
+                      hn::InterleaveLower(d, r4, r5), hn::InterleaveLower(d, r6, r7), to, to_step);
+  put_columns<stores>(d, hn::InterleaveUpper(d, r0, r1), hn::InterleaveUpper(d, r2, r3),
+                      hn::InterleaveUpper(d, r4, r5), hn::InterleaveUpper(d, r6, r7),
+                      to + 4 * to_step, to_step);
 }
 
 /// Whole tiles, along the lines of the side whose lines lie further apart: they may all share a few
@@ -199,13 +176,12 @@ template <class T>
 void transpose(const T* from, Index from_step, T* to, Index to_step, Index rows, Index elements,
                [[maybe_unused]] Stores stores) {
 #if HWY_TARGET != HWY_SCALAR
-  constexpr auto line = static_cast<Index>(64 / sizeof(T));
-  const auto address = reinterpret_cast<std::uintptr_t>(to);
-  const Index into_line = static_cast<Index>(address / sizeof(T)) % line;
-  const Index begin = std::min(rows, (line - into_line) % line);
+  constexpr Index line = elements_of_line<T>;
+  const Index begin = std::min(rows, elements_to_line(to));
   const Index whole = (rows - begin) / line * line;
-  const bool streams = stores == Stores::streaming && to_step % line == 0 &&
-                       address % sizeof(T) == 0 && elements % elements_of_block<T> == 0;
+  const bool on_elements = reinterpret_cast<std::uintptr_t>(to) % sizeof(T) == 0;
+  const bool streams = stores == Stores::streaming && to_step % line == 0 && on_elements &&
+                       elements % elements_of_block<T> == 0;
   if (streams && whole > 0) {
     transpose(from, from_step, to, to_step, begin, elements);
     transpose_tiles<Stores::streaming>(hn::ScalableTag<T>(), from + begin * from_step, from_step,

@@ -81,6 +81,18 @@ inline const std::uint16_t* bits(const Eigen::bfloat16* p) {
 inline std::uint16_t* bits(Eigen::half* p) { return reinterpret_cast<std::uint16_t*>(p); }
 inline std::uint16_t* bits(Eigen::bfloat16* p) { return reinterpret_cast<std::uint16_t*>(p); }
 
+/// Elements of a cache line.
+template <class T>
+constexpr Index elements_of_line = static_cast<Index>(64 / sizeof(T));
+
+/// How many elements lie between p and the next line.
+template <class T>
+HWY_INLINE Index elements_to_line(const T* p) {
+  const auto into =
+      static_cast<Index>(reinterpret_cast<std::uintptr_t>(p) / sizeof(T)) % elements_of_line<T>;
+  return (elements_of_line<T> - into) % elements_of_line<T>;
+}
+
 template <class D, class V>
 HWY_INLINE void stream(V v, D d, hn::TFromD<D>* p) {
   hn::Stream(v, d, p);
