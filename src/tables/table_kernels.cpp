@@ -240,13 +240,48 @@ void fill_offsets(const TableRates& rates, double* offsets) {
   }
 }
 
-/// m cos and m sin of a base position for some pairs, and the constant part of the error of the
-/// sines made from them.
+/// The errors of entries that are turned from a base position: cosines by `cos`, sines by what the
+/// base says and `scale` times the offset's sine.
+struct TurnErrors {
+  V cos;
+  V scale;
+};
+HWY_INLINE TurnErrors turn_errors(D d, const TableRates& rates) {
+  const double m = std::max(rates.m.high, -rates.m.high);
+  // product_error of a product up to 2^44 is less than 2^-53.
+  return {hn::Set(d, m * (turned_error + 0x1p-53)), hn::Set(d, m * turned_error)};
+}
+
+/// m cos and m sin of a base position for the pairs from k on, and the constant part of the error
+/// of the sines made from them.
+HWY_INLINE Turned base_of(D d, const TableRates& rates, double position, Index k) {
+  const Turned v = turn(d, hn::Set(d, position), hn::Load(d, rates.high + k),
+                        hn::Load(d, rates.low + k), rates.series);
+  return {v.cos, v.sin, hn::MulAdd(hn::Abs(v.sin), hn::Set(d, turned_error), v.error)};
+}
+
+/// Writes the entries of a base turned by offsets with cosines c and sines s. Returns a bit for
+/// each that may be wrong.
+template <class Scalar>
+HWY_INLINE unsigned store_turned(D d, const Turned& base, V c, V s, const TurnErrors& errors,
+                                 const Entries<Scalar>& to) {
+  return store_rounded(d, hn::NegMulAdd(base.sin, s, hn::Mul(base.cos, c)),
+                       hn::MulAdd(base.cos, s, hn::Mul(base.sin, c)), errors.cos,
+                       hn::MulAdd(hn::Abs(s), errors.scale, base.error), to);
+}
+
+/// Those of some pairs.
 struct Bases {
   static constexpr Index size = 128;
   HWY_ALIGN double cos[size];
   HWY_ALIGN double sin[size];
   HWY_ALIGN double error[size];
+
+  HWY_INLINE void store(D d, const Turned& base, Index at) {
+    hn::Store(base.cos, d, cos + at);
+    hn::Store(base.sin, d, sin + at);
+    hn::Store(base.error, d, error + at);
+  }
 };
 
 /// Rows are written in memory order: by columns, half a cache line at a time, a 2 MB table took 1.2
@@ -258,40 +293,25 @@ void fill_rows(const TableRates& rates, const double* offsets, double first, Ind
   const auto step = static_cast<Index>(hn::Lanes(d));
   const Index pairs = rates.pairs;
   const Index width = padded_pairs(pairs);
-  const double m = std::max(rates.m.high, -rates.m.high);
-  const V relative = hn::Set(d, turned_error);
-  const V cos_error = hn::Set(
-      d, m * (turned_error + 0x1p-53));  // product_error of a product up to 2^44 is less than 2^-53
-  const V scale = hn::Set(d, m * turned_error);
+  const TurnErrors errors = turn_errors(d, rates);
   Bases bases;
   for (Index begin = 0; begin < count; begin += table_offsets) {
     const Index rows = std::min(table_offsets, count - begin);
     const double base = first + static_cast<double>(begin);
     for (Index k0 = 0; k0 < pairs; k0 += Bases::size) {
       const Index k1 = std::min(pairs, k0 + Bases::size);
-      for (Index k = k0; k < k1; k += step) {
-        const Turned v = turn(d, hn::Set(d, base), hn::Load(d, rates.high + k),
-                              hn::Load(d, rates.low + k), rates.series);
-        hn::Store(v.cos, d, bases.cos + (k - k0));
-        hn::Store(v.sin, d, bases.sin + (k - k0));
-        hn::Store(hn::MulAdd(hn::Abs(v.sin), relative, v.error), d, bases.error + (k - k0));
-      }
+      for (Index k = k0; k < k1; k += step) bases.store(d, base_of(d, rates, base, k), k - k0);
       for (Index i = 0; i < rows; ++i) {
         const double* cos_offset = offsets + i * width;
         const double* sin_offset = cos_offset + table_offsets * width;
         Scalar* cos_row = cos + (begin + i) * pairs;
         Scalar* sin_row = sin + (begin + i) * pairs;
         for (Index k = k0; k < k1; k += step) {
-          const V base_cos = hn::Load(d, bases.cos + (k - k0));
-          const V base_sin = hn::Load(d, bases.sin + (k - k0));
-          const V c = hn::Load(d, cos_offset + k);
-          const V s = hn::Load(d, sin_offset + k);
-          const V turned_cos = hn::NegMulAdd(base_sin, s, hn::Mul(base_cos, c));
-          const V turned_sin = hn::MulAdd(base_cos, s, hn::Mul(base_sin, c));
-          const V sin_error = hn::MulAdd(hn::Abs(s), scale, hn::Load(d, bases.error + (k - k0)));
+          const Turned from{hn::Load(d, bases.cos + (k - k0)), hn::Load(d, bases.sin + (k - k0)),
+                            hn::Load(d, bases.error + (k - k0))};
           const Entries<Scalar> to{cos_row + k, sin_row + k, k, std::min(step, k1 - k)};
-          const unsigned doubtful =
-              store_rounded(d, turned_cos, turned_sin, cos_error, sin_error, to);
+          const unsigned doubtful = store_turned(d, from, hn::Load(d, cos_offset + k),
+                                                 hn::Load(d, sin_offset + k), errors, to);
           if (HWY_UNLIKELY(doubtful != 0)) {
             const double position = base + static_cast<double>(i);
             mend(rates, &position, RowPositions::one_for_all, to, doubtful);
@@ -312,18 +332,14 @@ struct Column {
 };
 
 template <class Scalar>
-HWY_INLINE void fill_column(const TableRates& rates, const Column& column, V base_cos, V base_sin,
-                            V cos_error, V base_error, V scale, Scalar* cos, Scalar* sin) {
+HWY_INLINE void fill_column(const TableRates& rates, const Column& column, const Turned& base,
+                            const TurnErrors& errors, Scalar* cos, Scalar* sin) {
   const D d;
   const auto step = static_cast<Index>(hn::Lanes(d));
   for (Index i = 0; i < column.count; i += step) {
-    const V c = hn::Load(d, column.cos_offsets + i);
-    const V s = hn::Load(d, column.sin_offsets + i);
-    const V turned_cos = hn::NegMulAdd(base_sin, s, hn::Mul(base_cos, c));
-    const V turned_sin = hn::MulAdd(base_cos, s, hn::Mul(base_sin, c));
-    const V sin_error = hn::MulAdd(hn::Abs(s), scale, base_error);
     const Entries<Scalar> to{cos + i, sin + i, column.pair, std::min(step, column.count - i)};
-    unsigned doubtful = store_rounded(d, turned_cos, turned_sin, cos_error, sin_error, to);
+    unsigned doubtful = store_turned(d, base, hn::Load(d, column.cos_offsets + i),
+                                     hn::Load(d, column.sin_offsets + i), errors, to);
     for (Index lane = 0; HWY_UNLIKELY(doubtful != 0) && lane < to.count; ++lane, doubtful >>= 1) {
       const double position = column.base + static_cast<double>(i + lane);
       const Entries<Scalar> one{to.cos + lane, to.sin + lane, column.pair, 1};
@@ -341,13 +357,11 @@ void fill_columns(const TableRates& rates, const double* offsets, double first, 
   const D d;
   const auto step = static_cast<Index>(hn::Lanes(d));
   const Index width = padded_pairs(rates.pairs);
-  const double m = std::max(rates.m.high, -rates.m.high);
-  const V relative = hn::Set(d, turned_error);
-  const V cos_error = hn::Set(d, m * (turned_error + 0x1p-53));  // as in fill_rows
-  const V scale = hn::Set(d, m * turned_error);
+  const TurnErrors errors = turn_errors(d, rates);
   HWY_ALIGN double cos_offsets[table_lanes * table_offsets];
   HWY_ALIGN double sin_offsets[table_lanes * table_offsets];
-  HWY_ALIGN double bases[3][most_runs * table_lanes];
+  Bases bases;
+  static_assert(most_runs * table_lanes <= Bases::size);
   for (Index k0 = 0; k0 < rates.pairs; k0 += step) {
     const auto* cos_bits = reinterpret_cast<const std::uint64_t*>(offsets + k0);
     const auto* sin_bits = cos_bits + table_offsets * width;
@@ -358,14 +372,8 @@ void fill_columns(const TableRates& rates, const double* offsets, double first, 
     for (Index begin = 0; begin < count; begin += most_runs * table_offsets) {
       const Index rows = std::min(most_runs * table_offsets, count - begin);
       const double base = first + static_cast<double>(begin);
-      for (Index i = 0, run = 0; i < rows; i += table_offsets, ++run) {
-        const Turned v =
-            turn(d, hn::Set(d, base + static_cast<double>(i)), hn::Load(d, rates.high + k0),
-                 hn::Load(d, rates.low + k0), rates.series);
-        hn::Store(v.cos, d, bases[0] + run * step);
-        hn::Store(v.sin, d, bases[1] + run * step);
-        hn::Store(hn::MulAdd(hn::Abs(v.sin), relative, v.error), d, bases[2] + run * step);
-      }
+      for (Index i = 0, run = 0; i < rows; i += table_offsets, ++run)
+        bases.store(d, base_of(d, rates, base + static_cast<double>(i), k0), run * step);
       for (Index j = 0; j < std::min(step, rates.pairs - k0); ++j) {
         Scalar* const cos_column = cos + (k0 + j) * pair_step + begin;
         Scalar* const sin_column = sin + (k0 + j) * pair_step + begin;
@@ -374,8 +382,9 @@ void fill_columns(const TableRates& rates, const double* offsets, double first, 
                               base + static_cast<double>(i), k0 + j,
                               std::min(table_offsets, rows - i)};
           const Index at = run * step + j;
-          fill_column(rates, column, hn::Set(d, bases[0][at]), hn::Set(d, bases[1][at]), cos_error,
-                      hn::Set(d, bases[2][at]), scale, cos_column + i, sin_column + i);
+          const Turned of_pair{hn::Set(d, bases.cos[at]), hn::Set(d, bases.sin[at]),
+                               hn::Set(d, bases.error[at])};
+          fill_column(rates, column, of_pair, errors, cos_column + i, sin_column + i);
         }
       }
     }
