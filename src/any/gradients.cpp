@@ -19,12 +19,6 @@ using detail::EntriesOfRow;
 using detail::IndexOrder;
 using detail::Stretch;
 
-void require_type(const char* name, ScalarType type, const char* like, ScalarType wanted) {
-  if (type != wanted)
-    detail::fail(std::string(name) + " must have " + like + "'s type " + name_of(wanted),
-                 name_of(type));
-}
-
 /// Calls compute(), with other axes named in its errors.
 template <class Scalar, class Compute>
 void along_axis(const StridedView<const Scalar>& rows, Index table_width, const Shape& table_outer,
@@ -54,13 +48,8 @@ void backward_with(Gradients<double>& result, const any::Tensor* dx, const any::
       (void)detail::make_backward_pass(options.from, u_rows, g_rows, to, places.width, places.given,
                                        pairing, places.feature_axis);
       if (detail::copied_entries(places) != 0) {
-        if (table.cos == nullptr || table.sin == nullptr)
-          detail::fail("the table must have cos and sin, got a null pointer");
-        for (const void* part : {table.cos, table.sin}) {
-          if (to != nullptr &&
-              overlap(detail::stretch_of(table, places, part), detail::stretch_of(*to)))
-            detail::fail("the destination must not overlap the table");
-        }
+        detail::require_table_data(table);
+        if (to != nullptr) detail::refuse_table_overlap(table, places, detail::stretch_of(*to));
       }
     }
     detail::with_table<Entry>(
@@ -75,17 +64,11 @@ Gradients<double> backward(const any::Tensor* dx, const any::ConstTensor& y,
                            const Pairing& pairing, const GradientOptions& options,
                            Gradients<double>&& memory) {
   const char* const of = options.from == GradientsFrom::input ? "x" : "y";
-  require_type("g", g.type, of, y.type);
-  if (dx != nullptr) require_type("dx", dx->type, of, y.type);
-  detail::with_scalar(y.type, [&](auto tag) {
-    using Scalar = typename decltype(tag)::type;
-    if (table.type == y.type)
-      return backward_with<Scalar, Scalar>(memory, dx, y, g, table, pairing, options);
-    if constexpr (detail::is_16_bit<Scalar>) {
-      if (table.type == ScalarType::f32)
-        return backward_with<Scalar, float>(memory, dx, y, g, table, pairing, options);
-    }
-    require_type("the table", table.type, of, y.type);
+  detail::require_type("g", g.type, of, y.type);
+  if (dx != nullptr) detail::require_type("dx", dx->type, of, y.type);
+  detail::with_scalars(of, y.type, table.type, [&](auto scalar, auto entry) {
+    backward_with<typename decltype(scalar)::type, typename decltype(entry)::type>(
+        memory, dx, y, g, table, pairing, options);
   });
   return std::move(memory);
 }
@@ -141,7 +124,7 @@ Gradients<double> any::gradients_to(const Tensor& dx, const ConstTensor& y, cons
 
 void any::table_gradient(const TableMemory& gradient, const ConstTensor& x, const ConstTensor& g,
                          Pairing pairing, const Device& device) {
-  require_type("g", g.type, "x", x.type);
+  detail::require_type("g", g.type, "x", x.type);
   detail::with_scalar(x.type, [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     if (gradient.type == x.type)

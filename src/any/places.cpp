@@ -84,6 +84,11 @@ int feature_axis_of(const AnyTablePlaces& places) {
 
 }  // namespace
 
+void require_type(const char* name, ScalarType type, const char* like, ScalarType wanted) {
+  if (type != wanted)
+    fail(fmt::format("{} must have {}'s type {}", name, like, name_of(wanted)), name_of(type));
+}
+
 void check_alignment(ScalarType type, const void* data) {
   const std::size_t size = size_of(type);
   const std::size_t remainder = reinterpret_cast<std::uintptr_t>(data) & (size - 1);

@@ -23,6 +23,22 @@ inline IndexOrder index_order(any::Order order) {
   return order == any::Order::slowest_first ? IndexOrder::slowest_first : IndexOrder::fastest_first;
 }
 
+/// Throws eigen_rope::Error unless `name` has the type `wanted`, that of `like`.
+void require_type(const char* name, ScalarType type, const char* like, ScalarType wanted);
+
+/// Calls visit(tag of x's scalar, tag of the table's) for a table of x's type, or of f32 where x
+/// has 16 bits; throws eigen_rope::Error for any other.
+template <class Visit>
+void with_scalars(const char* x, ScalarType type, ScalarType table, const Visit& visit) {
+  with_scalar(type, [&](auto tag) {
+    if (table == type) return visit(tag, tag);
+    if constexpr (is_16_bit<typename decltype(tag)::type>) {
+      if (table == ScalarType::f32) return visit(tag, ScalarTag<float>());
+    }
+    require_type("the table", table, x, type);
+  });
+}
+
 /// The members of a StridedView but for its data.
 struct AnyPlaces {
   Shape shape{};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
 
 #include "any/places.hpp"
 #include "any/table_copy.hpp"
@@ -13,7 +12,6 @@ namespace eigen_rope {
 namespace {
 
 using detail::AnyTablePlaces;
-
 using detail::EntriesOfRow;
 using detail::IndexOrder;
 
@@ -50,15 +48,10 @@ void check_before_copy(const Call<Scalar>& call) {
                                        detail::features_behind(places.feature_axis));
       });
   if (detail::copied_entries(places) == 0 || call.x.shape.size() == 0) return;
-  if (call.table.cos == nullptr || call.table.sin == nullptr)
-    detail::fail("the table must have cos and sin, got a null pointer");
+  detail::require_table_data(call.table);
   if (call.x.data == nullptr || call.y.data == nullptr)
     detail::fail("a strided view must have data, got a null pointer");
-  const detail::Stretch y_stretch = detail::stretch_of(call.y);
-  for (const void* part : {call.table.cos, call.table.sin}) {
-    if (overlap(detail::stretch_of(call.table, places, part), y_stretch))
-      detail::fail("the destination must not overlap the table");
-  }
+  detail::refuse_table_overlap(call.table, places, detail::stretch_of(call.y));
 }
 
 template <class Scalar, class Entry>
@@ -109,19 +102,10 @@ void rotate_with(const any::Tensor& y, const any::ConstTensor& x, const any::Tab
 
 void any::rotate_to(const Tensor& y, const ConstTensor& x, const Table& table, Pairing pairing,
                     Direction direction, const Device& device) {
-  if (y.type != x.type)
-    detail::fail(std::string("the destination must have x's type ") + name_of(x.type),
-                 name_of(y.type));
-  detail::with_scalar(x.type, [&](auto tag) {
-    using Scalar = typename decltype(tag)::type;
-    if (table.type == x.type)
-      return rotate_with<Scalar, Scalar>(y, x, table, pairing, direction, device);
-    if constexpr (detail::is_16_bit<Scalar>) {
-      if (table.type == ScalarType::f32)
-        return rotate_with<Scalar, float>(y, x, table, pairing, direction, device);
-    }
-    detail::fail(std::string("the table must have x's type ") + name_of(x.type),
-                 name_of(table.type));
+  detail::require_type("the destination", y.type, "x", x.type);
+  detail::with_scalars("x", x.type, table.type, [&](auto scalar, auto entry) {
+    rotate_with<typename decltype(scalar)::type, typename decltype(entry)::type>(
+        y, x, table, pairing, direction, device);
   });
 }
 

@@ -76,6 +76,20 @@ inline Stretch stretch_of(const any::Table& table, const AnyTablePlaces& places,
   return stretch_of(part, size_of(table.type), span_of(rows, places.strides, places.entry));
 }
 
+inline void require_table_data(const any::Table& table) {
+  if (table.cos == nullptr || table.sin == nullptr)
+    fail("the table must have cos and sin, got a null pointer");
+}
+
+/// Throws where `destination` overlaps cos or sin. The table must not be empty.
+inline void refuse_table_overlap(const any::Table& table, const AnyTablePlaces& places,
+                                 const Stretch& destination) {
+  for (const void* part : {table.cos, table.sin}) {
+    if (overlap(stretch_of(table, places, part), destination))
+      fail("the destination must not overlap the table");
+  }
+}
+
 /// Memory for a table of which no view can say where its entries lie, dense; store() takes them
 /// there.
 template <class Entry>

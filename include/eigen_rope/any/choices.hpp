@@ -73,9 +73,9 @@ struct PositionIds {
 ///
 /// \param ids  on axis a, token s of batch b stands at number (a * batches + b) * tokens + s
 ///
-/// - Errors:   eigen_rope::Error for a negative count, for a null pointer or one that is not
-/// aligned
-///             to its type where there are numbers, and under the conditions of
+/// - Errors:   eigen_rope::Error for a negative count, where there are numbers for a null pointer
+/// or
+///             one that is not aligned to its type, and under the conditions of
 ///             Positions::multi_axis().
 /// - Cost:     O(count).
 ///
