@@ -13,12 +13,11 @@
 //   hand_<any>     the loop for that order: the fastest of those that the processor can run
 //   hand_transpose x [tokens * heads, dims] into y [dims, tokens * heads], in tiles
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 #include "contender.hpp"
 #include "expected.hpp"
-#include "hand/hand.hpp"
+#include "fastest_loop.hpp"
 #include "timing.hpp"
 
 namespace bench {
@@ -210,26 +209,6 @@ HandLaneCall call_of(const Case<T>& c, const ApartTable<T>& table, const Order& 
           split ? feature * table.pairs : feature};
 }
 
-/// Several rounds, in which the loops take turns; the least of each loop's times counts.
-template <class Loop, class Call, class Fits>
-void (*fastest_of(const Loop* loops, int count, const Call& call, std::size_t bytes,
-                  const Fits& fits))(const Call&) {
-  int best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 9; ++round) {
-    for (int i = 0; i < count; ++i) {
-      if (!fits(loops[i])) continue;
-      const auto run = loops[i].run;
-      const double seconds = seconds_of_call(bytes, [run, &call] { run(call); });
-      if (seconds < least) {
-        least = seconds;
-        best = i;
-      }
-    }
-  }
-  return loops[best].run;
-}
-
 template <class T>
 Prepared hand_of_order(Case<T>& c, const Order& order, bool in_place, const HandLaneLoops& loops) {
   const auto table = std::make_shared<const ApartTable<T>>(c, order);
@@ -244,7 +223,7 @@ Prepared hand_of_order(Case<T>& c, const Order& order, bool in_place, const Hand
            reinterpret_cast<std::uintptr_t>(call.y) % loop.alignment == 0;
   };
   const auto loop = fastest_of(loops.loop, loops.count, call, 2 * c.bytes(), fits);
-  const Action run = [loop, call, table] { loop(call); };
+  const Action run = [loop, call, table] { loop.run(call); };
   if (in_place) return in_place_of(c, order, run);
   return into_y(c, run, [&c, order] { return rotated_in(c, order); });
 }
@@ -263,7 +242,7 @@ Prepared hand_transposed(Case<T>& c, const HandTransposes& loops) {
   };
   const auto loop = fastest_of(all, 3, call, 2 * c.bytes(), fits);
   return into_y(
-      c, [loop, call] { loop(call); },
+      c, [loop, call] { loop.run(call); },
       [&c] {
         std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
         const Index rows = c.S() * heads;
@@ -275,22 +254,13 @@ Prepared hand_transposed(Case<T>& c, const HandTransposes& loops) {
       });
 }
 
-template <class T>
-constexpr HandScalar lane_scalar = HandScalar::f32;
-template <>
-constexpr HandScalar lane_scalar<double> = HandScalar::f64;
-template <>
-constexpr HandScalar lane_scalar<Eigen::half> = HandScalar::f16;
-template <>
-constexpr HandScalar lane_scalar<Eigen::bfloat16> = HandScalar::bf16;
-
 }  // namespace
 
 template <class T>
 void add_axes(Contenders<T>& list, const CaseShape& shape) {
   if (!shape.whole_rows()) return;
   const std::string target = eigen_rope::kernel_target();
-  const HandLaneLoops loops = hand_lane_loops(target.c_str(), lane_scalar<T>);
+  const HandLaneLoops loops = hand_lane_loops(target.c_str(), hand_scalar<T>);
   for (const Order& order : orders) {
     if (shape.tokens == 1 && order.name != orders[0].name) break;
     for (const bool in_place : {false, true}) {

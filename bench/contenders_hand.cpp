@@ -25,15 +25,6 @@ namespace bench {
 namespace {
 
 template <class T>
-constexpr HandScalar hand_scalar = HandScalar::f32;
-template <>
-constexpr HandScalar hand_scalar<double> = HandScalar::f64;
-template <>
-constexpr HandScalar hand_scalar<Eigen::half> = HandScalar::f16;
-template <>
-constexpr HandScalar hand_scalar<Eigen::bfloat16> = HandScalar::bf16;
-
-template <class T>
 HandLoops loops_for(const CaseShape& shape, eigen_rope::Pairing pairing) {
   return hand_loops(eigen_rope::kernel_target().c_str(), hand_scalar<T>,
                     pairing.kind() == eigen_rope::PairKind::split_half ? HandPairs::split_half

@@ -3,10 +3,9 @@
 // The fastest of the loops written by hand (hand/hand.hpp) for one call, found by timing them.
 #pragma once
 
-#include <algorithm>
+#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 
 #include "hand/hand.hpp"
@@ -24,21 +23,41 @@ bool fits(const HandLoop& loop, const HandCall& call) {
          reinterpret_cast<std::uintptr_t>(call.y) % loop.alignment == 0;
 }
 
-/// Several rounds, in which the loops take turns; the least of each loop's times counts, because
-/// others on the machine can only slow one.
 template <class T>
-HandLoop fastest_loop(const HandLoops& loops, const HandCall& call, std::size_t bytes) {
+constexpr HandScalar hand_scalar = HandScalar::f32;
+template <>
+inline constexpr HandScalar hand_scalar<double> = HandScalar::f64;
+template <>
+inline constexpr HandScalar hand_scalar<Eigen::half> = HandScalar::f16;
+template <>
+inline constexpr HandScalar hand_scalar<Eigen::bfloat16> = HandScalar::bf16;
+
+/// The fastest of the loops for which can_run(loop) holds. Several rounds, in which the loops take
+/// turns; the least of each loop's times counts, because others on the machine can only slow one.
+template <class Loop, class Call, class CanRun>
+Loop fastest_of(const Loop* loops, int count, const Call& call, std::size_t bytes,
+                const CanRun& can_run) {
   constexpr int rounds = 9;
-  double least[HandLoops::most];
-  std::fill(std::begin(least), std::end(least), std::numeric_limits<double>::infinity());
+  int best = 0;
+  double least = std::numeric_limits<double>::infinity();
   for (int round = 0; round < rounds; ++round) {
-    for (int i = 0; i < loops.count; ++i) {
-      if (!fits<T>(loops.loop[i], call)) continue;
-      const auto run = loops.loop[i].run;
-      least[i] = std::min(least[i], seconds_of_call(bytes, [run, &call] { run(call); }));
+    for (int i = 0; i < count; ++i) {
+      if (!can_run(loops[i])) continue;
+      const auto run = loops[i].run;
+      const double seconds = seconds_of_call(bytes, [run, &call] { run(call); });
+      if (seconds < least) {
+        least = seconds;
+        best = i;
+      }
     }
   }
-  return loops.loop[std::min_element(std::begin(least), std::end(least)) - std::begin(least)];
+  return loops[best];
+}
+
+template <class T>
+HandLoop fastest_loop(const HandLoops& loops, const HandCall& call, std::size_t bytes) {
+  return fastest_of(loops.loop, loops.count, call, bytes,
+                    [&](const HandLoop& loop) { return fits<T>(loop, call); });
 }
 
 }  // namespace bench
