@@ -9,30 +9,14 @@
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "support/axis_cases.hpp"
+#include "support/guarded_rotation.hpp"
 #include "support/guarded_table.hpp"
-#include "support/kernel_paths.hpp"
 
 namespace eigen_rope::test::axis_guard_tests {
 namespace {
 
 /// Where the features of [neighbours, 3 others] rows lie: behind both axes, or between them.
 enum class Features { slowest, between };
-
-/// A table of entries in their own order, against a page.
-template <class Scalar>
-class GuardedPlaces {
- public:
-  GuardedPlaces(const PlacedTable<Scalar>& table, Against against)
-      : cos_(table.cos, against), sin_(table.sin, against), view_(table.view()) {
-    view_.cos = cos_.data();
-    view_.sin = sin_.data();
-  }
-  const TableView<Scalar>& view() const { return view_; }
-
- private:
-  Guarded<Scalar> cos_, sin_;
-  TableView<Scalar> view_;
-};
 
 template <class Scalar, class TableScalar>
 void rotate_guarded(Features features) {
@@ -74,8 +58,7 @@ void rotate_guarded(Features features) {
         const std::vector<Scalar> values = apart(rows);
         const std::vector<Scalar> expected = apart(rotated);
         for (const Against against : both_sides) {
-          const GuardedPlaces<TableScalar> guarded_table(table.with_features_behind(place),
-                                                         against);
+          const GuardedTable<TableScalar> guarded_table(table.with_features_behind(place), against);
           const Guarded<Scalar> x(values, against);
           const Guarded<Scalar> y(values, against);
           const StridedView<Scalar> to{y.data(), dense, strides, step};
@@ -84,18 +67,12 @@ void rotate_guarded(Features features) {
             ASSERT_TRUE(same_bits(expected.data(), y.data(), dense.size())) << kernel_target();
             ASSERT_TRUE(y.margins_untouched()) << kernel_target();
           };
-          on_every_path([&](Path path) {
-            if (testing::Test::HasFailure()) return;
-            y.set_poison();
-            rotate_to(to, StridedView<const Scalar>{x.data(), dense, strides, step}, guarded_table,
-                      c.pairing, c.direction);
-            check();
-            if (path == Path::past_the_cache) return;
-            y.set(values);
-            rotate_inplace(to, guarded_table, c.pairing, c.direction);
-            check();
-          });
+          rotate_on_every_path(StridedView<const Scalar>{x.data(), dense, strides, step}, to, y,
+                               values, guarded_table, c, check);
           ASSERT_FALSE(testing::Test::HasFailure());
+          ASSERT_TRUE(same_bits(values.data(), x.data(), dense.size()));
+          ASSERT_TRUE(x.margins_untouched());
+          ASSERT_TRUE(guarded_table.margins_untouched());
         }
       }
     }

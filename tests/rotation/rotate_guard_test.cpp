@@ -9,8 +9,8 @@
 
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/guarded_rotation.hpp"
 #include "support/guarded_table.hpp"
-#include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -43,17 +43,8 @@ void rotate_guarded() {
               << kernel_target();
           ASSERT_TRUE(y.margins_untouched()) << kernel_target();
         };
-        on_every_path([&](Path path) {
-          if (testing::Test::HasFailure()) return;
-          y.set_poison();
-          rotate_to(to, StridedView<const Scalar>{x.data(), shape, strides}, guarded_table,
-                    c.pairing, c.direction);
-          check();
-          if (path == Path::past_the_cache) return;
-          y.set(values);
-          rotate_inplace(to, guarded_table, c.pairing, c.direction);
-          check();
-        });
+        rotate_on_every_path(StridedView<const Scalar>{x.data(), shape, strides}, to, y, values,
+                             guarded_table, c, check);
         ASSERT_FALSE(testing::Test::HasFailure());
       }
     }

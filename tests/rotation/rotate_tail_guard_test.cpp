@@ -9,8 +9,8 @@
 
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
+#include "support/guarded_rotation.hpp"
 #include "support/guarded_table.hpp"
-#include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -45,16 +45,7 @@ void rotate_guarded(const std::vector<Case>& cases) {
               << kernel_target() << ", apart " << apart;
           ASSERT_TRUE(y.margins_untouched()) << kernel_target();
         };
-        on_every_path([&](Path path) {
-          if (testing::Test::HasFailure()) return;
-          y.set_poison();
-          rotate_to(to, from, guarded_table, c.pairing, c.direction);
-          check();
-          if (path == Path::past_the_cache) return;
-          y.set(values);
-          rotate_inplace(to, guarded_table, c.pairing, c.direction);
-          check();
-        });
+        rotate_on_every_path(from, to, y, values, guarded_table, c, check);
         ASSERT_FALSE(testing::Test::HasFailure());
         ASSERT_TRUE(same_bits(values.data(), x.values().data(), shape.size()));
       }

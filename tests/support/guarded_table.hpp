@@ -11,20 +11,21 @@ namespace eigen_rope::test {
 template <class Scalar>
 class GuardedTable {
  public:
-  GuardedTable(const Table<Scalar>& table, Against against)
-      : cos_(table.cos, against),
-        sin_(table.sin, against),
-        width_(table.width),
-        outer_(table.outer) {}
+  /// Of a Table, or of one with its features elsewhere.
+  template <class AnyTable>
+  GuardedTable(const AnyTable& table, Against against)
+      : cos_(table.cos, against), sin_(table.sin, against), view_(table.view()) {
+    view_.cos = cos_.data();
+    view_.sin = sin_.data();
+  }
 
-  TableView<Scalar> view() const { return {cos_.data(), sin_.data(), width_, outer_}; }
+  const TableView<Scalar>& view() const { return view_; }
   bool margins_untouched() const { return cos_.margins_untouched() && sin_.margins_untouched(); }
 
  private:
   Guarded<Scalar> cos_;
   Guarded<Scalar> sin_;
-  Index width_;
-  Shape outer_;
+  TableView<Scalar> view_;
 };
 
 }  // namespace eigen_rope::test
