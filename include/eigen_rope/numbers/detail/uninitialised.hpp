@@ -43,7 +43,8 @@ struct UninitialisedAllocator : CacheLineAllocator<T> {
     char* block = static_cast<char*>(::operator new(count * sizeof(T) + line));
     const std::size_t distance = line - reinterpret_cast<std::uintptr_t>(block) % line;
     std::memcpy(block + distance - sizeof distance, &distance, sizeof distance);
-    return static_cast<T*>(static_cast<void*>(block + distance));
+    void* array = block + distance;
+    return static_cast<T*>(array);
   }
   void deallocate(T* memory, std::size_t count) {
     if (!is_large(count)) return CacheLineAllocator<T>::deallocate(memory, count);
