@@ -58,6 +58,7 @@
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/rotation/rotate_to.hpp"
+#include "eigen_rope/rotation/rotate_tokens.hpp"
 #include "eigen_rope/rotation/tensor_view.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"

@@ -38,6 +38,26 @@ void fail_unequal_halves(const char* part, Index row, Index k, Index pairs, doub
        fmt::format("{} and {}", first, second));
 }
 
+namespace {
+
+Shape table_outer_of(Index pairs, Index batches, Index tokens, const Layout& layout) {
+  Shape outer;
+  for (int axis = 0; axis < layout.axes(); ++axis) {
+    switch (layout[axis]) {
+      case AxisRole::token: outer.push_back(tokens); break;
+      case AxisRole::batch: outer.push_back(batches); break;
+      case AxisRole::other:
+      case AxisRole::feature: outer.push_back(1); break;
+    }
+  }
+  checked_product("the number of bytes in the table",
+                  checked_product("the number of entries in the table", pairs, outer.size()),
+                  sizeof(long double));
+  return outer;
+}
+
+}  // namespace
+
 Shape table_outer(const Frequencies& frequencies, const Positions& positions,
                   const Layout& layout) {
   if (positions.batches() != 1 && !layout.has_batch()) {
@@ -45,20 +65,43 @@ Shape table_outer(const Frequencies& frequencies, const Positions& positions,
          static_cast<std::int64_t>(positions.batches()));
   }
   check_sizes(frequencies, positions);
-  Shape outer;
-  for (int axis = 0; axis < layout.axes(); ++axis) {
-    switch (layout[axis]) {
-      case AxisRole::token: outer.push_back(positions.tokens()); break;
-      case AxisRole::batch: outer.push_back(positions.batches()); break;
-      case AxisRole::other:
-      case AxisRole::feature: outer.push_back(1); break;
+  return table_outer_of(frequencies.pairs(), positions.batches(), positions.tokens(), layout);
+}
+
+Shape table_outer(const std::vector<Frequencies>& sequences, const Positions& positions,
+                  const Layout& layout) {
+  if (sequences.empty()) fail("there must be frequencies of at least one sequence, got none");
+  const auto batches = static_cast<Index>(sequences.size());
+  const Index pairs = sequences.front().pairs();
+  for (std::size_t i = 1; i < sequences.size(); ++i) {
+    if (sequences[i].pairs() != pairs) {
+      fail(fmt::format("the frequencies of sequence {} must have as many pairs as those of "
+                       "sequence 0, {}",
+                       i, pairs),
+           static_cast<std::int64_t>(sequences[i].pairs()));
     }
   }
-  checked_product(
-      "the number of bytes in the table",
-      checked_product("the number of entries in the table", frequencies.pairs(), outer.size()),
-      sizeof(long double));
-  return outer;
+  if (batches == 1) return table_outer(sequences.front(), positions, layout);
+  if (!layout.has_batch()) {
+    fail("the layout must have a batch axis for frequencies of several sequences",
+         static_cast<std::int64_t>(batches));
+  }
+  if (positions.batches() != 1 && positions.batches() != batches) {
+    fail(fmt::format("positions must be of one batch, which all share, or of {}, as there are "
+                     "frequencies",
+                     batches),
+         static_cast<std::int64_t>(positions.batches()));
+  }
+  for (const Frequencies& frequencies : sequences) check_sizes(frequencies, positions);
+  return table_outer_of(pairs, batches, positions.tokens(), layout);
+}
+
+Determinants determinants_for(const std::vector<Frequencies>& sequences) {
+  for (const Frequencies& frequencies : sequences) {
+    if (determinants_for(frequencies.attention_factor().high) == Determinants::unknown)
+      return Determinants::unknown;
+  }
+  return Determinants::nonzero;
 }
 
 namespace {
@@ -182,7 +225,8 @@ class RunFiller {
   explicit RunFiller(Rows& rows) : rows_(rows) {}
 
   void add(Index row, DoubleDouble position) {
-    if (count_ > 0 && follows(position, start_, count_) && !rows_.ends_before(row)) {
+    if (count_ > 0 && row == row_ + count_ && follows(position, start_, count_) &&
+        !rows_.ends_before(row)) {
       ++count_;
       return;
     }
@@ -208,20 +252,20 @@ class RunFiller {
   Index count_ = 0;
 };
 
-template <class Rows>
-void fill_rows(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
-               Rows rows) {
+/// Fills the rows that visit_rows(fill) has fill(row, batch, token) called for.
+template <class Rows, class VisitRows>
+void fill_rows(Index pairs, const Positions& positions, Rows rows, const VisitRows& visit_rows) {
   RunFiller<Rows> runs(rows);
   std::vector<int> axes;
   std::vector<DoubleDouble> mixed;
-  for_each_table_row(positions, layout, [&](Index row, Index batch, Index token) {
+  visit_rows([&](Index row, Index batch, Index token) {
     if (has_one_position(positions, batch, token)) {
       runs.add(row, positions.at(0, batch, token));
       return;
     }
     runs.flush();
     if (axes.empty()) {
-      for (Index k = 0; k < frequencies.pairs(); ++k) axes.push_back(positions.axis(k));
+      for (Index k = 0; k < pairs; ++k) axes.push_back(positions.axis(k));
       mixed.resize(axes.size());
     }
     for (std::size_t k = 0; k < axes.size(); ++k) mixed[k] = positions.at(axes[k], batch, token);
@@ -233,16 +277,47 @@ void fill_rows(const Frequencies& frequencies, const Positions& positions, const
 
 }  // namespace
 
+namespace {
+
+/// Fills the rows that are visited with the rates of one sequence, or of all.
+template <class Scalar, class VisitRows>
+void fill_with(const Frequencies& frequencies, const Positions& positions, Index inside,
+               Scalar* cos, Scalar* sin, const VisitRows& visit_rows) {
+  const RowFiller rows(frequencies);
+  if (inside > 1) {
+    fill_rows(rows.pairs(), positions, RowsApart<Scalar>(rows, inside, cos, sin), visit_rows);
+  } else {
+    fill_rows(rows.pairs(), positions, DenseRows<Scalar>(rows, cos, sin), visit_rows);
+  }
+}
+
+}  // namespace
+
 template <class Scalar>
 void fill_table(const Frequencies& frequencies, const Positions& positions, const Layout& layout,
                 Scalar* cos, Scalar* sin) {
-  const RowFiller rows(frequencies);
   const Shape outer = table_outer(frequencies, positions, layout);
+  fill_with(frequencies, positions, rows_inside(outer, layout.feature_axis()), cos, sin,
+            [&](const auto& fill) { for_each_table_row(positions, layout, fill); });
+}
+
+template <class Scalar>
+void fill_table(const std::vector<Frequencies>& sequences, const Positions& positions,
+                const Layout& layout, Scalar* cos, Scalar* sin) {
+  if (sequences.size() == 1) return fill_table(sequences.front(), positions, layout, cos, sin);
+  const Shape outer = table_outer(sequences, positions, layout);
   const Index inside = rows_inside(outer, layout.feature_axis());
-  if (inside > 1) {
-    fill_rows(frequencies, positions, layout, RowsApart<Scalar>(rows, inside, cos, sin));
-  } else {
-    fill_rows(frequencies, positions, layout, DenseRows<Scalar>(rows, cos, sin));
+  const auto batches = static_cast<Index>(sequences.size());
+  const bool tokens_outside = has_tokens_outside_batches(layout);
+  for (Index batch = 0; batch < batches; ++batch) {
+    fill_with(sequences[static_cast<std::size_t>(batch)], positions, inside, cos, sin,
+              [&](const auto& fill) {
+                for (Index token = 0; token < positions.tokens(); ++token) {
+                  const Index row =
+                      tokens_outside ? token * batches + batch : batch * positions.tokens() + token;
+                  fill(row, positions.batches() == 1 ? 0 : batch, token);
+                }
+              });
   }
 }
 
@@ -256,5 +331,15 @@ template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, co
                                         Eigen::half*, Eigen::half*);
 template EIGEN_ROPE_API void fill_table(const Frequencies&, const Positions&, const Layout&,
                                         Eigen::bfloat16*, Eigen::bfloat16*);
+template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const Positions&,
+                                        const Layout&, float*, float*);
+template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const Positions&,
+                                        const Layout&, double*, double*);
+template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const Positions&,
+                                        const Layout&, long double*, long double*);
+template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const Positions&,
+                                        const Layout&, Eigen::half*, Eigen::half*);
+template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const Positions&,
+                                        const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
 
 }  // namespace eigen_rope::detail

@@ -96,6 +96,24 @@ const Cell<Memory> tables[] = {
      [](Memory&) { FloatCache(eight(), two_batches(), Layout::tnd()); }, no_batch_axis},
     {"table of half, layout", Fault::missing,
      [](Memory&) { Cache<Eigen::half>(eight(), two_batches(), Layout::sd()); }, no_batch_axis},
+    {"table, sequences", Fault::missing,
+     [](Memory&) { FloatCache(std::vector<Frequencies>{}, Positions::range(0, 1)); },
+     "there must be frequencies of at least one sequence, got none"},
+    {"table, sequences", Fault::wrong_length,
+     [](Memory&) {
+       FloatCache({eight(), of_rates({1, 2})}, Positions::range(0, 1));
+     },
+     "the frequencies of sequence 1 must have as many pairs as those of sequence 0, 4, got 2"},
+    {"table, sequences", Fault::missing,
+     [](Memory&) {
+       FloatCache({eight(), eight()}, Positions::range(0, 1), Layout::tnd());
+     },
+     "the layout must have a batch axis for frequencies of several sequences, got 2"},
+    {"table, sequences", Fault::wrong_length,
+     [](Memory&) {
+       FloatCache({eight(), eight(), eight()}, two_batches());
+     },
+     "positions must be of one batch, which all share, or of 3, as there are frequencies, got 2"},
     {"table, batches of no tokens", Fault::huge,
      [](Memory&) { FloatCache(eight(), empty_sequences(), Layout::sd()); },
      "the layout must have a batch axis for positions of several batches, got 4611686018427387904"},

@@ -45,20 +45,28 @@ Cache<Scalar> make_cache(const Frequencies& frequencies, const Positions& positi
 /// table's size fits.
 EIGEN_ROPE_API Shape table_outer(const Frequencies& frequencies, const Positions& positions,
                                  const Layout& layout);
+/// The same where each sequence has frequencies of its own.
+EIGEN_ROPE_API Shape table_outer(const std::vector<Frequencies>& sequences,
+                                 const Positions& positions, const Layout& layout);
+
+/// Whether all batches of a token come before the next token.
+inline bool has_tokens_outside_batches(const Layout& layout) {
+  bool tokens_outside = false;
+  bool seen_batch = false;
+  for (int axis = 0; axis < layout.axes(); ++axis) {
+    if (layout[axis] == AxisRole::batch) seen_batch = true;
+    if (layout[axis] == AxisRole::token) tokens_outside = seen_batch;
+  }
+  return tokens_outside;
+}
 
 /// Calls visit(row, batch, token) for each row of a table with these outer extents, in memory
 /// order.
 template <class Visit>
 void for_each_table_row(const Positions& positions, const Layout& layout, Visit&& visit) {
   if (positions.tokens() == 0) return;  // of however many batches
-  bool token_outside = false;
-  bool seen_batch = false;
-  for (int axis = 0; axis < layout.axes(); ++axis) {
-    if (layout[axis] == AxisRole::batch) seen_batch = true;
-    if (layout[axis] == AxisRole::token) token_outside = seen_batch;
-  }
   Index row = 0;
-  if (token_outside) {
+  if (has_tokens_outside_batches(layout)) {
     for (Index s = 0; s < positions.tokens(); ++s)
       for (Index b = 0; b < positions.batches(); ++b) visit(row++, b, s);
   } else {
@@ -72,6 +80,13 @@ void for_each_table_row(const Positions& positions, const Layout& layout, Visit&
 template <class Scalar>
 EIGEN_ROPE_API void fill_table(const Frequencies& frequencies, const Positions& positions,
                                const Layout& layout, Scalar* cos, Scalar* sin);
+template <class Scalar>
+EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>& sequences,
+                               const Positions& positions, const Layout& layout, Scalar* cos,
+                               Scalar* sin);
+
+/// What is known of all these tables together.
+EIGEN_ROPE_API Determinants determinants_for(const std::vector<Frequencies>& sequences);
 
 /// "cos[1] and cos[5] of row 2 must be equal", with the values.
 [[noreturn]] EIGEN_ROPE_API void fail_unequal_halves(const char* part, Index row, Index k,
@@ -121,6 +136,30 @@ class Cache {
       : Cache(frequencies.pairs(), detail::table_outer(frequencies, positions, layout),
               frequencies.attention_factor(), layout.feature_axis()) {
     detail::fill_table(frequencies, positions, layout, values_.data(), values_.data() + sin_begin_);
+  }
+
+  /// Makes a table in which each sequence of a batch has frequencies of its own.
+  ///
+  /// Scalings that depend on the length of a sequence give such frequencies.
+  ///
+  /// \code{.cpp}
+  /// const er::DynamicNtkScaling<> scaling{2.0, 4096};
+  /// const er::Frequencies of_short({D, 10000.0}, scaling, 3000);
+  /// const er::Frequencies of_long({D, 10000.0}, scaling, 9000);
+  /// const er::Cache<float> both({of_short, of_long}, er::Positions::range(0, tokens));
+  /// \endcode
+  ///
+  /// \param sequences  the frequencies of each sequence, all of as many pairs
+  /// \param positions  where each token stands, shared by all sequences or one batch for each
+  /// \param layout     what the axes of x count, a batch axis among them
+  ///
+  /// - Errors:   eigen_rope::Error under the conditions above, if there are no frequencies, if they
+  ///             differ in their pairs, or if the positions are those of another number of batches.
+  /// - Cost:     O(sequences * tokens * pairs).
+  Cache(const std::vector<Frequencies>& sequences, const Positions& positions,
+        const Layout& layout = Layout::bsnd())
+      : Cache(detail::table_outer(sequences, positions, layout), sequences, layout) {
+    detail::fill_table(sequences, positions, layout, values_.data(), values_.data() + sin_begin_);
   }
 
   /// Makes a table from rates of the table's own scalar, so that derivatives with respect to the
@@ -286,6 +325,11 @@ class Cache {
   friend Cache<S> detail::make_cache(const Frequencies&, const Positions&, const Layout&,
                                      const Fill&);
 
+  // The extents are made first: making them checks the frequencies.
+  Cache(const Shape& outer, const std::vector<Frequencies>& sequences, const Layout& layout)
+      : Cache(sequences.front().pairs(), outer, 0, layout.feature_axis()) {
+    determinants_ = detail::determinants_for(sequences);
+  }
   Cache(Index pairs, const Shape& outer, DoubleDouble attention_factor, int feature_axis = 0)
       : pairs_(pairs),
         outer_(outer),
