@@ -46,6 +46,9 @@ void add_expressions(Contenders<T>& list, const CaseShape& shape);
 /// inplace, view_inplace, any, backward, inverse, full_width, and expr in other layouts and places.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
+/// paged, scattered; whole rows, from 16 tokens on.
+template <class T>
+void add_tokens(Contenders<T>& list, const CaseShape& shape);
 /// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape& shape);

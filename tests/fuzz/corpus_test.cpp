@@ -35,16 +35,15 @@ TEST_P(FuzzCorpus, KeepsThePromise) {
   EXPECT_GT(files, 0) << folder;
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, FuzzCorpus,
-                         testing::Values(Target{"aclnn", fuzz_aclnn}, Target{"any", fuzz_any},
-                                         Target{"checkpoint", fuzz_checkpoint},
-                                         Target{"config_json", fuzz_config_json},
-                                         Target{"ggml", fuzz_ggml}, Target{"gguf", fuzz_gguf},
-                                         Target{"golden_folder", fuzz_golden_folder},
-                                         Target{"onnx", fuzz_onnx},
-                                         Target{"safetensors", fuzz_safetensors},
-                                         Target{"scaling_text", fuzz_scaling_text}),
-                         [](const auto& target) { return std::string(target.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Targets, FuzzCorpus,
+    testing::Values(Target{"aclnn", fuzz_aclnn}, Target{"any", fuzz_any},
+                    Target{"checkpoint", fuzz_checkpoint}, Target{"config_json", fuzz_config_json},
+                    Target{"ggml", fuzz_ggml}, Target{"gguf", fuzz_gguf},
+                    Target{"golden_folder", fuzz_golden_folder}, Target{"onnx", fuzz_onnx},
+                    Target{"safetensors", fuzz_safetensors},
+                    Target{"scaling_text", fuzz_scaling_text}, Target{"tokens", fuzz_tokens}),
+    [](const auto& target) { return std::string(target.param.name); });
 
 // The harness itself: a target that lets these pass would find nothing.
 TEST(FuzzPromise, BrokenOnesAreSeen) {

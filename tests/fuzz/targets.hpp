@@ -27,5 +27,6 @@ void fuzz_ggml(Bytes bytes);
 void fuzz_onnx(Bytes bytes);
 void fuzz_aclnn(Bytes bytes);
 void fuzz_any(Bytes bytes);
+void fuzz_tokens(Bytes bytes);
 
 }  // namespace eigen_rope::fuzz

@@ -7,6 +7,7 @@
 //   any::gradients_to(dx, y, dy, table, ...)       dx, d angle, d log m, d cos, d sin in one pass
 //   any::table_gradient(memory, x, dy, ...)        d cos and d sin in the caller's memory
 //   any::fill_table(memory, frequencies, ...)      a table in the caller's memory
+//   any::rotate_tokens({{q, q}, ...}, table, ids)  by position ids, into the slots of a paged cache
 //
 // Each call chooses the templates of the C++ interface for the types it is given and runs them, so
 // results have the same bits, and errors the same words. Everything is checked before the first
@@ -15,6 +16,7 @@
 #pragma once
 
 #include "eigen_rope/any/choices.hpp"
+#include "eigen_rope/any/rotate_tokens.hpp"
 #include "eigen_rope/any/scalar_type.hpp"
 #include "eigen_rope/any/tensor.hpp"
 #include "eigen_rope/choices/direction.hpp"

@@ -13,7 +13,9 @@
 // This header does not need Eigen's Tensor module.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -55,6 +57,8 @@ struct TokenRows {
   /// The slot of each token, or -1 for one that is not written. Without a list, token t has slot t.
   IndexList slots{};
 
+  /// Makes a tensor without rows, which must still be set.
+  TokenRows() = default;
   /// Makes a tensor that is rotated in place.
   explicit TokenRows(const StridedView<Scalar>& rows) : TokenRows(rows, rows) {}
   /// Makes a tensor whose rows are rotated and written elsewhere.
@@ -72,17 +76,39 @@ struct TokenRows {
 
 namespace detail {
 
+/// A table whose rows are `step` entries apart.
+template <class Scalar>
+struct TokenTable {
+  const Scalar* cos;
+  const Scalar* sin;
+  Index width;
+  Index rows;
+  Index step;
+  Determinants determinants;
+};
+
+template <class Scalar>
+TokenTable<Scalar> token_table_of(const TableView<Scalar>& table) {
+  (void)checked_table_size(table);
+  const Index apart = rows_inside(table.outer, table.feature_axis);
+  if (apart != 1) {
+    fail("the table of tokens must have the entries of a row next to each other",
+         std::to_string(apart) + " apart");
+  }
+  return {table.cos, table.sin, table.width, table.outer.size(), table.width, table.determinants};
+}
+
 /// One tensor's rotation by tokens.
 template <class Scalar, class TableScalar>
 class TokenRotation {
  public:
   /// Of what check_tokens() has let pass.
-  TokenRotation(const TokenRows<Scalar>& tensor, const TableView<TableScalar>& table,
+  TokenRotation(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>& table,
                 const IndexList& ids, const Pairing& pairing, Direction direction)
       : tensor_(tensor),
         table_(table),
         ids_(ids),
-        one_row_(ids.empty() && table.outer.size() == 1),
+        one_row_(ids.empty() && table.rows == 1),
         from_(tensor.from.shape, tensor.from.strides),
         to_(tensor.to.shape, tensor.to.strides) {
     rotation_.plan = make_row_plan(tensor.from.shape[0], table.width, pairing, direction);
@@ -123,7 +149,7 @@ class TokenRotation {
     const Index slot = tensor_.slots.empty() ? token : tensor_.slots[token];
     if (slot < 0) return false;
     const Index row = one_row_ ? 0 : ids_.empty() ? token : ids_[token];
-    place = {from_.place(token), to_.place(slot), row * table_.width};
+    place = {from_.place(token), to_.place(slot), row * table_.step};
     return true;
   }
 
@@ -135,12 +161,13 @@ class TokenRotation {
     block.sin = table_.sin + place.table;
     const RowSteps heads{tensor_.from.shape[1], tensor_.from.strides[0], tensor_.to.strides[0], 0};
     if (block.features.follow_each_other()) {
-      constexpr RowSteps single{1, 0, 0, 0};
-      const bool one_head = heads.count == 1;
+      const bool tokens_inside =
+          heads.count == 1 || (std::abs(tokens.x) < std::abs(heads.x) &&
+                               std::abs(tokens.y) < std::abs(heads.y) && tokens.count > 1);
       return rotate_rows(rotation_.plan,
                          RowBlock<Scalar, TableScalar>{block.x, block.y, block.cos, block.sin,
-                                                       one_head ? tokens : heads,
-                                                       one_head ? single : tokens, stores_});
+                                                       tokens_inside ? tokens : heads,
+                                                       tokens_inside ? heads : tokens, stores_});
     }
     const std::array<Index, 2> extents{heads.count, tokens.count};
     const std::array<Index, 2> x{heads.x, tokens.x};
@@ -152,7 +179,7 @@ class TokenRotation {
   }
 
   const TokenRows<Scalar>& tensor_;
-  const TableView<TableScalar>& table_;
+  const TokenTable<TableScalar>& table_;
   const IndexList& ids_;
   bool one_row_;
   TokenAxes from_;
@@ -163,7 +190,7 @@ class TokenRotation {
 
 /// Throws where rotate_tokens() does for one tensor by itself.
 template <class Scalar, class TableScalar>
-void check_tokens(const TokenRows<Scalar>& tensor, const TableView<TableScalar>& table,
+void check_tokens(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>& table,
                   const Pairing& pairing, Direction direction, Index tokens) {
   const StridedView<Scalar>& to = tensor.to;
   const StridedView<const Scalar>& from = tensor.from;
@@ -190,12 +217,22 @@ void check_tokens(const TokenRows<Scalar>& tensor, const TableView<TableScalar>&
          static_cast<std::int64_t>(slots));
   }
   const RowPlan plan = make_row_plan(from.shape[0], table.width, pairing, direction);
-  if (direction == Direction::inverse) require_invertible(plan, table);
+  if (direction == Direction::inverse) {
+    // Rows of this width are as far apart as those of the table.
+    require_invertible(plan, TableView<TableScalar>{table.cos, table.sin, table.step,
+                                                    Shape{table.rows}, table.determinants});
+  }
   if (from.shape.size() == 0) return;
   if (from.data == nullptr || to.data == nullptr)
     fail("a strided view must have data, got a null pointer");
   (void)stretch_of(from);
-  refuse_table_overlap(table, to);
+  if (table.rows == 0) return;
+  const Stretch written = stretch_of(to);
+  const Index entries = (table.rows - 1) * table.step + table.width;
+  for (const TableScalar* part : {table.cos, table.sin}) {
+    if (overlap(stretch_of(part, entries), written))
+      fail("the destination must not overlap the table");
+  }
 }
 
 /// Throws where one of the tensors is written where another one, or it itself, is read or written.
@@ -222,7 +259,7 @@ void refuse_token_overlap(const TokenRows<Scalar>& written, const TokenRows<Scal
 
 template <class Scalar, class TableScalar>
 void rotate_token_rows(const TokenRows<Scalar>* tensors, const TokenRows<Scalar>* end,
-                       const TableView<TableScalar>& table, const IndexList& ids,
+                       const TokenTable<TableScalar>& table, const IndexList& ids,
                        const Pairing& pairing, Direction direction, const Device& device) {
   if (tensors == end) return;
   if (pairing.axis()) {
@@ -231,12 +268,7 @@ void rotate_token_rows(const TokenRows<Scalar>* tensors, const TokenRows<Scalar>
   }
   check_token_axes(tensors->from.shape);
   const Index tokens = TokenAxes(tensors->from.shape, tensors->from.strides).tokens();
-  (void)checked_table_size(table);
-  if (rows_inside(table.outer, table.feature_axis) != 1) {
-    fail("the table of tokens must have the entries of a row next to each other",
-         std::to_string(rows_inside(table.outer, table.feature_axis)) + " apart");
-  }
-  check_table_rows(ids, tokens, table.outer.size());
+  check_table_rows(ids, tokens, table.rows);
   for (const TokenRows<Scalar>* tensor = tensors; tensor != end; ++tensor)
     check_tokens(*tensor, table, pairing, direction, tokens);
   double bytes_per_token = 0;
@@ -306,8 +338,8 @@ void rotate_tokens(std::initializer_list<TokenRows<Scalar>> tensors, const Table
   using TableScalar = std::remove_const_t<std::remove_pointer_t<decltype(entries.cos)>>;
   static_assert(std::is_same_v<detail::ResultScalar<Scalar, TableScalar>, Scalar>,
                 "[rope] the destination cannot hold the result's scalar");
-  detail::rotate_token_rows(tensors.begin(), tensors.end(), entries, ids, pairing, direction,
-                            device);
+  detail::rotate_token_rows(tensors.begin(), tensors.end(), detail::token_table_of(entries), ids,
+                            pairing, direction, device);
 }
 
 }  // namespace eigen_rope
