@@ -46,20 +46,13 @@ class TiledCrossing {
     const Runs runs = runs_of(plan_);
     const bool streams = columns == ColumnsOf::x && block_.stores == Stores::streaming;
     stores_ = streams && rows_fill_lines(runs) ? Stores::streaming : Stores::cached;
-    for (Index h = 0; h < block_.outer.count; h += heads_) {
-      Strip strip;
-      strip.heads = std::min(heads_, block_.outer.count - h);
-      for (Index r = 0; r < block_.inner.count; r += strip.rows) {
-        strip.x = block_.x + h * block_.outer.x + r * block_.inner.x;
-        strip.y = block_.y + h * block_.outer.y + r * block_.inner.y;
-        strip.table = h * block_.outer.table + r * block_.inner.table;
-        strip.rows = std::min(block_.inner.count - r, rows_of_lines(column(strip)));
-        for (const Run& run : runs) {
-          for (Index k = 0; k < run.count; k += most_pairs)
-            rotate_part(strip, run, k, std::min(most_pairs, run.count - k));
-        }
-        move(strip, 0, plan_.offset);
-        move(strip, plan_.offset + plan_.rotary_dims, plan_.row_length);
+    if (heads_inside()) {
+      for (Index r = 0, rows = 0; r < block_.inner.count; r += rows) {
+        for (Index h = 0; h < block_.outer.count; h += heads_) rows = rotate_strip(runs, h, r);
+      }
+    } else {
+      for (Index h = 0; h < block_.outer.count; h += heads_) {
+        for (Index r = 0; r < block_.inner.count;) r += rotate_strip(runs, h, r);
       }
     }
     if (block_.stores == Stores::streaming) hwy::FlushStream();
@@ -79,6 +72,31 @@ class TiledCrossing {
     Index rows;
     Index heads;
   };
+
+  /// Whether all heads of some rows go before the next rows. Where the heads of a row of x lie next
+  /// to each other, x is then read in its order. Columns of y must end with a line at the same
+  /// rows.
+  bool heads_inside() const {
+    return columns == ColumnsOf::y && block_.outer.y % line == 0 &&
+           std::abs(block_.outer.x) < std::abs(block_.inner.x);
+  }
+
+  /// The rows from r on of the heads from h on that end with a line; returns how many rows.
+  Index rotate_strip(const Runs& runs, Index h, Index r) {
+    Strip strip;
+    strip.heads = std::min(heads_, block_.outer.count - h);
+    strip.x = block_.x + h * block_.outer.x + r * block_.inner.x;
+    strip.y = block_.y + h * block_.outer.y + r * block_.inner.y;
+    strip.table = h * block_.outer.table + r * block_.inner.table;
+    strip.rows = std::min(block_.inner.count - r, rows_of_lines(column(strip)));
+    for (const Run& run : runs) {
+      for (Index k = 0; k < run.count; k += most_pairs)
+        rotate_part(strip, run, k, std::min(most_pairs, run.count - k));
+    }
+    move(strip, 0, plan_.offset);
+    move(strip, plan_.offset + plan_.rotary_dims, plan_.row_length);
+    return strip.rows;
+  }
 
   static const T* column(const Strip& strip) { return columns == ColumnsOf::x ? strip.x : strip.y; }
 
