@@ -32,7 +32,7 @@ demo_packages=(libcli11-dev gnuplot-nox)
 # What the tests need beyond both.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev \
   libtrilinos-sacado-dev
-  librapidcheck-dev python3-venv)
+  librapidcheck-dev libtbb-dev python3-venv)
 
 # What coverage, the sanitizers and the static analyses need beyond those.
 check_packages=(clang libclang-rt-14-dev cppcheck lld llvm valgrind)

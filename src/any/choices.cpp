@@ -46,6 +46,23 @@ Direction direction_of(std::string_view name) {
   detail::fail("direction must be forward, backward or inverse", name);
 }
 
+const Layout& layout_of(std::string_view name) {
+  struct Named {
+    std::string_view name;
+    const Layout& (*layout)();
+  };
+  static constexpr Named every_layout[] = {
+      {"bsnd", &Layout::bsnd}, {"bnsd", &Layout::bnsd}, {"sbnd", &Layout::sbnd},
+      {"tnd", &Layout::tnd},   {"bsd", &Layout::bsd},   {"sd", &Layout::sd},
+      {"dnsb", &Layout::dnsb}, {"dsnb", &Layout::dsnb}, {"dns", &Layout::dns},
+      {"dsb", &Layout::dsb},   {"ds", &Layout::ds}};
+  for (const Named& one : every_layout) {
+    if (name == one.name) return one.layout();
+  }
+  detail::fail("layout must be one of bsnd, bnsd, sbnd, tnd, bsd, sd, dnsb, dsnb, dns, dsb and ds",
+               name);
+}
+
 Positions positions(const PositionIds& ids) {
   if (ids.count < 0)
     detail::fail("the number of positions must not be negative",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairings and directions from their names, positions from memory.
+// Pairings, directions and layouts from their names, positions from memory.
 #include "eigen_rope/any/choices.hpp"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,23 @@ TEST(AnyChoices, DirectionsHaveTheirNames) {
   EXPECT_EQ(any::direction_of("forward"), Direction::forward);
   EXPECT_EQ(any::direction_of("backward"), Direction::backward);
   EXPECT_EQ(any::direction_of("inverse"), Direction::inverse);
+}
+
+TEST(AnyChoices, LayoutsHaveTheNamesOfTheirAxesFromTheSlowestToTheFastest) {
+  for (const std::string name :
+       {"bsnd", "bnsd", "sbnd", "tnd", "bsd", "sd", "dnsb", "dsnb", "dns", "dsb", "ds"}) {
+    std::string text;
+    for (auto letter = name.rbegin(); letter != name.rend(); ++letter) {
+      // The features are understood where they are fastest.
+      if (*letter == 'd' && letter == name.rbegin()) continue;
+      text += text.empty() ? "[" : ", ";
+      text += *letter == 'b'   ? "batch"
+              : *letter == 'n' ? "other"
+              : *letter == 'd' ? "feature"
+                               : "token";
+    }
+    EXPECT_EQ(any::layout_of(name).text(), text + "]");
+  }
 }
 
 TEST(AnyChoices, PositionsOfEveryTypeAreTheNumbers) {

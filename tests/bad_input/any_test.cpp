@@ -490,6 +490,8 @@ const Cell<Tensors> cells[] = {
      "pairing must be split_half, interleaved, quarter or interleaved_to_split_half, got half"},
     {"direction, name", Fault::unknown, [](Tensors&) { (void)any::direction_of(""); },
      "direction must be forward, backward or inverse, got "},
+    {"layout, name", Fault::unknown, [](Tensors&) { (void)any::layout_of("bshd"); },
+     "layout must be one of bsnd, bnsd, sbnd, tnd, bsd, sd, dnsb, dsnb, dns, dsb and ds, got bshd"},
     {"positions, type", Fault::unknown,
      [](Tensors& t) {
        (void)any::positions({static_cast<any::PositionType>(7), t.x, 1});

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairing, direction and positions as files and other languages have them: names, and numbers
-// behind a pointer whose type is a value.
+// Pairing, direction, layout and positions as files and other languages have them: names, and
+// numbers behind a pointer whose type is a value.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "eigen_rope/choices/direction.hpp"
+#include "eigen_rope/choices/layout.hpp"
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/choices/positions.hpp"
 #include "eigen_rope/choices/sections.hpp"
@@ -38,6 +39,18 @@ EIGEN_ROPE_API Pairing pairing_of(std::string_view name);
 ///
 /// - Errors:   eigen_rope::Error for any other name; it lists those there are.
 EIGEN_ROPE_API Direction direction_of(std::string_view name);
+
+/// Returns the layout of that name.
+///
+/// \code{.cpp}
+/// const er::Layout& layout = er::any::layout_of("bnsd");
+/// \endcode
+///
+/// \param name  bsnd, bnsd, sbnd, tnd, bsd, sd, dnsb, dsnb, dns, dsb or ds, as the functions of
+///              Layout are called: the axes from the slowest to the fastest
+///
+/// - Errors:   eigen_rope::Error for any other name; it lists those there are.
+EIGEN_ROPE_API const Layout& layout_of(std::string_view name);
 
 /// The type of positions behind a pointer.
 enum class PositionType {
