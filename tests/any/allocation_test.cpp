@@ -3,6 +3,7 @@
 // A call of one token that is typed at run time asks for no memory, wherever its table lies.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <vector>
 
 #include "eigen_rope/any/any.hpp"
@@ -59,6 +60,27 @@ TYPED_TEST(AnyAllocationTest, TablesWhoseEntriesLieApartAskForNone) {
   this->table.sin = this->entries.data() + 1;
   this->table.strides = {2};
   EXPECT_EQ(allocations_of([&] { any::rotate_to(this->y, this->x, this->table, split_half); }), 0);
+}
+
+/// Nor does a device, whether its parallel_for is called or not.
+TEST(AnyAllocation, DevicesAskForNone) {
+  constexpr Index tokens = 200;
+  std::vector<float> x(D * heads * tokens, 0.5F), entries(D, 0.25F);
+  const any::Table table{ScalarType::f32, entries.data(), entries.data() + D / 2, {D / 2}};
+  int calls = 0;
+  const auto parallel_for = [&](Index count, const std::function<void(Index, Index)>& work) {
+    ++calls;
+    work(0, count);
+  };
+  const Device device(parallel_for, 4);
+  for (const Index rows : {Index{1}, tokens}) {
+    const any::Tensor some{ScalarType::f32, x.data(), {rows, heads, D}};
+    EXPECT_EQ(allocations_of([&] {
+                any::rotate_inplace(some, table, split_half, Direction::forward, device);
+              }),
+              0);
+  }
+  EXPECT_EQ(calls, 2);  // of the large tensor
 }
 
 }  // namespace

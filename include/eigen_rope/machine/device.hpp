@@ -118,7 +118,7 @@ class Device {
   /// once, in any order and from any threads, and return when all of them are done. There are at
   /// most `threads` items, each of which is worth a task of its own, so `work(i, i + 1)` for each i
   /// is as good as any other split. Where there is too little to do for two items (each has at
-  /// least 128 KiB), parallel_for is not called, and the work is done on the calling thread.
+  /// least 256 KiB), parallel_for is not called, and the work is done on the calling thread.
   ///
   /// \code{.cpp}
   /// const auto parallel_for = [](er::Index count, er::Device::Work work) {
