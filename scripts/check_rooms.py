@@ -70,7 +70,7 @@ def main():
     listed = subprocess.run(
         ["git", "ls-files", "include", "src"], check=True, capture_output=True, text=True
     ).stdout.split()
-    files = [path for path in listed if path.endswith((".hpp", ".cpp", ".inc"))]
+    files = [path for path in listed if path.endswith((".hpp", ".h", ".cpp", ".inc"))]
     rooms = rooms_of(pathlib.Path("docs/design.md").read_text(encoding="utf-8"))
     found = list(findings(files, rooms))
     for line in found:

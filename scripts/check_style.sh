@@ -15,7 +15,7 @@ case "${1:-}" in
       "usage: scripts/check_style.sh
   Checks every file that git knows, and names each that fails. The exit code is 1 if there is one.
   Half a minute.
-  This repairs formatting: git ls-files '*.cpp' '*.hpp' | xargs clang-format -i"
+  This repairs formatting: git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format -i"
     exit 0
     ;;
   *) die "unknown argument '$1'; see scripts/check_style.sh --help" ;;
@@ -29,7 +29,7 @@ fail() {
   fails=1
 }
 
-mapfile -t sources < <(git ls-files '*.cpp' '*.hpp')
+mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 printf '%s\0' "${sources[@]}" | xargs -0 -n 20 -P "$(nproc)" clang-format --dry-run -Werror || \
   fail "the lines above are not formatted"
 
@@ -37,7 +37,7 @@ mapfile -t scripts < <(git ls-files '*.sh' .ci)
 shellcheck --severity=warning --external-sources "${scripts[@]}" || fail \
   "shellcheck's remarks are above"
 
-mapfile -t licensed < <(git ls-files '*.cpp' '*.hpp' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py' \
+mapfile -t licensed < <(git ls-files '*.cpp' '*.hpp' '*.c' '*.h' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py' \
   '*.gnuplot' .ci)
 for file in "${licensed[@]}"; do
   head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0' || fail \
@@ -46,7 +46,7 @@ done
 
 python3 scripts/check_widths.py || fail "the lines above are wider than 100 columns, or hard to read"
 
-mapfile -t headers < <(git ls-files '*.hpp')
+mapfile -t headers < <(git ls-files '*.hpp' '*.h')
 for file in "${headers[@]}"; do
   lines=$(wc -l <"$file")
   [ "$lines" -le 400 ] || fail "$file: headers must have at most 400 lines, got $lines"

@@ -58,7 +58,7 @@ def unreadable(lines):
 
 
 def main():
-    patterns = ["*.cpp", "*.hpp", "*.sh", "*.py", "*.cmake", "*CMakeLists.txt", "*.md"]
+    patterns = ["*.cpp", "*.hpp", "*.c", "*.h", "*.sh", "*.py", "*.cmake", "*CMakeLists.txt", "*.md"]
     files = subprocess.run(
         ["git", "ls-files", *patterns], capture_output=True, text=True, check=True
     )
@@ -70,7 +70,8 @@ def main():
             looked_at = prose(lines)
             wide += [f"{path}:{number}: {why}" for number, why in unreadable(lines)]
         else:
-            looked_at = comments(lines, "//" if path.endswith(("cpp", "hpp")) else "#")
+            marks = {"cpp": "//", "hpp": "//", "c": ("/*", "*"), "h": ("/*", "*")}
+            looked_at = comments(lines, marks.get(path.rsplit(".")[-1], "#"))
         wide += [
             f"{path}:{number}: {len(line)} columns"
             for number, line in looked_at

@@ -3,7 +3,8 @@
 """Lists the library's public names by room, from the headers, and keeps the list in docs/design.md.
 
 A public name is what a header outside detail/ declares in a namespace other than detail: classes,
-enumerations, aliases, functions and constants, each name once however many overloads it has.
+enumerations, aliases, functions and constants, each name once however many overloads it has; and
+the types and functions of the C headers.
 Members, enumerators and operators such as == are not counted. A name of the library's own rooms
 must be used by the code of a page, by an example or by a program: what none of them uses is not
 public.
@@ -152,11 +153,19 @@ def names_in(text: str) -> set[str]:
     return names
 
 
+def names_in_c(text: str) -> set[str]:
+    """The types and functions that a C header declares; its macros and enumerators count no more
+    than members."""
+    return {token for token in tokens_of(text) if re.fullmatch(r"eigen_rope_\w+", token)}
+
+
 def public_names() -> dict[str, set[str]]:
     """The names of each room, in the order of docs/design.md."""
     rooms: dict[str, set[str]] = {
         room: set() for room in re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), re.M)
     }
+    for header in sorted(HEADERS.rglob("*.h")):
+        rooms[header.relative_to(HEADERS).parts[0]] |= names_in_c(header.read_text())
     for header in sorted(HEADERS.rglob("*.hpp")):
         if "detail" in header.parts or header.parent == HEADERS:
             continue
@@ -182,7 +191,8 @@ def unused(rooms: dict[str, set[str]]) -> list[str]:
     programs = [
         file
         for folder in ("examples", "src/tool", "docs/figures", "bench")
-        for file in (ROOT / folder).rglob("*.[ch]pp")
+        for pattern in ("*.[ch]pp", "*.c")
+        for file in (ROOT / folder).rglob(pattern)
     ]
     texts = [code_of_page(page.read_text()) for page in pages] + [
         program.read_text() for program in programs

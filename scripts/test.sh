@@ -79,8 +79,8 @@ native() { programs_of native rotate_tests gradient_tests onnx_tests same_region
 # with_checks CHECKS: a line for clang-tidy for each source it is told
 with_checks() { sed "s|^|--checks=$1 |"; }
 
-# Every source once (programs of the pages' blocks are none), as the build asan-ubsan, which must
-# just have run, compiles it, without what another Clang has precompiled. The analyser of paths
+# Every source of C++ once (programs of the pages' blocks are none), as the build asan-ubsan, which
+# must just have run, compiles it, without what another Clang has precompiled. The analyser of paths
 # reads the library alone, and what is neither library nor tool has the checks that find something
 # in a program. Debian's clang-tidy takes 1.6 times as long: it checks the templates of Eigen and
 # the standard library, too, and says nothing of them.
@@ -92,7 +92,7 @@ tidy() {
   local sources tool='^(build/asan-ubsan/)?src/tool/' library='^(build/asan-ubsan/CMakeFiles|src)/'
   sources=$(sed -n 's/^  "file": "\(.*\)",*$/\1/p' build/asan-ubsan/compile_commands.json | sed "s|^$PWD/||" | sort -u |
     grep -vE \
-      'cmake_pch|/headers/|/(docs_[a-z_]+|[a-z_]+_native|precompiled_for_[a-z_]+)\.dir/|^bench/(compile|peers)/')
+      'cmake_pch|\.c$|/headers/|/(docs_[a-z_]+|[a-z_]+_native|precompiled_for_[a-z_]+)\.dir/|^bench/(compile|peers)/')
   {
     grep -vE "$tool" <<<"$sources" | grep -E "$library" | with_checks -bugprone-suspicious-include
     grep -E "$tool" <<<"$sources" | with_checks '-bugprone-suspicious-include,-clang-analyzer-*'

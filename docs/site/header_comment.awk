@@ -2,6 +2,8 @@
 # Doxygen's filter for headers. The comment a file opens with becomes the file's documentation; what
 # a header declares belongs to the group of its room (groups.dox), operators and models to that of
 # their system; the label Error: is no link to the class. Lines stay where they are.
+# A header of C, whose opening comment has other marks and which names its group itself.
+FILENAME ~ /\.h$/ { if (NR == 1) sub(/^\/\*.*/, "/** \\file"); print; next }
 NR == 1 {
   print "/// \\file"
   opening = 1

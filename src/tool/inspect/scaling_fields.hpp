@@ -4,32 +4,17 @@
 // (for_each_parameter), and so are the formulas and the ranges.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "choices/enum_values.hpp"
 #include "eigen_rope/choices/scaling.hpp"
 
 namespace eigen_rope::tool {
 
-/// The values of an enum among a scaling's parameters, in order.
-template <class Enum>
-struct EnumValues;
-template <>
-struct EnumValues<RampEnds> {
-  static constexpr std::array all{RampEnds::rounded, RampEnds::exact};
-};
-template <>
-struct EnumValues<YarnMagnitude> {
-  static constexpr std::array all{YarnMagnitude::hugging_face, YarnMagnitude::deepseek,
-                                  YarnMagnitude::given};
-};
-template <>
-struct EnumValues<LongRopeMagnitude> {
-  static constexpr std::array all{LongRopeMagnitude::from_factor, LongRopeMagnitude::given};
-};
+using detail::EnumValues;
 
 /// As scaling_name, but ggml's YaRN is told from Hugging Face's: ggml_yarn.
 std::string type_name_of(const Scaling& scaling);

@@ -124,7 +124,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
                   Products products, bool sums_wanted, const Device& device, const Finish& finish) {
   using C = ComputeScalar<U, G>;
   // Of however many rows.
-  if (pass.plan.row_length == 0) return;
+  if (pass.plan.row_length == 0 || (!sums_wanted && pass.dx == nullptr)) return;
   RowPlan transpose = pass.plan;
   transpose.direction = Direction::backward;
   Runs runs = pair_runs(pass.plan);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the C interface is given, told as eigen_rope::any has it: tensors, tables, rotations. What
+// has no counterpart there, such as a null pointer to a struct, is refused here by its name.
+// Private to the room.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "eigen_rope/any/any.hpp"
+#include "eigen_rope/c/types.h"
+#include "eigen_rope/numbers/error.hpp"
+
+namespace eigen_rope::c {
+
+/// `float32`, `int64x2`, `code 9 of 8 bits`.
+std::string name_of(const eigen_rope_tensor_type& type);
+
+// The sizes of each struct's first version.
+constexpr std::size_t rotation_1 =
+    offsetof(eigen_rope_rotation, device) + sizeof(eigen_rope_rotation::device);
+constexpr std::size_t device_1 =
+    offsetof(eigen_rope_device, reserved) + sizeof(eigen_rope_device::reserved);
+constexpr std::size_t position_list_1 = offsetof(eigen_rope_position_list, section_count) +
+                                        sizeof(eigen_rope_position_list::section_count);
+constexpr std::size_t gradients_1 =
+    offsetof(eigen_rope_gradients, sin) + sizeof(eigen_rope_gradients::sin);
+
+[[noreturn]] void fail_null(const char* name);
+[[noreturn]] void fail_struct_size(const char* name, std::size_t size, std::size_t least);
+
+/// Throws eigen_rope::Error for a null pointer.
+inline void require_given(const void* pointer, const char* name) {
+  if (pointer == nullptr) fail_null(name);
+}
+
+/// A struct with as many members as its caller knows; those it does not know are 0.
+///
+/// - Errors:   eigen_rope::Error for a null pointer, for a size that no version of the struct has,
+///             and for members that this version does not know, unless they are 0.
+template <class Struct>
+Struct known_members(const Struct* given, const char* name, std::size_t first_version) {
+  require_given(given, name);
+  constexpr std::size_t most = 1024;  // a size that was never set is anything
+  std::size_t size = 0;
+  std::memcpy(&size, given, sizeof size);
+  if (size == sizeof(Struct)) return *given;
+  if (size < first_version || size > most) fail_struct_size(name, size, first_version);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t i = sizeof(Struct); i < size; ++i) {
+    if (bytes[i] != 0) fail_struct_size(name, size, first_version);
+  }
+  Struct known{};
+  std::memcpy(&known, given, std::min(size, sizeof(Struct)));
+  return known;
+}
+
+/// \param name  begins the sentence of a refusal
+any::Tensor tensor_of(const eigen_rope_tensor* given, const char* name);
+
+/// Cosines and sines as one table, or the memory for them.
+any::TableMemory table_of(const eigen_rope_tensor* cos, const eigen_rope_tensor* sin,
+                          const char* cos_name, const char* sin_name);
+
+/// An eigen_rope_rotation whose device this object refers to.
+class Rotation {
+ public:
+  explicit Rotation(const eigen_rope_rotation* given);
+  Rotation(const Rotation&) = delete;
+  Rotation& operator=(const Rotation&) = delete;
+
+  const Pairing& pairing() const { return pairing_; }
+  /// It is checked by those that ask.
+  Direction direction() const;
+  Device device() const { return device_; }
+  /// The axis of a table with the entries of a row, if it is named.
+  std::optional<int> table_axis() const {
+    return named(EIGEN_ROPE_NAMED_TABLE_AXIS) ? std::optional<int>(given_.table_axis)
+                                              : std::nullopt;
+  }
+
+ private:
+  struct ParallelFor {
+    eigen_rope_device device{};
+    void operator()(Index count, const Device::Work& work) const;
+  };
+
+  bool named(std::uint32_t flag) const { return (given_.flags & flag) != 0; }
+
+  eigen_rope_rotation given_;
+  Pairing pairing_;
+  ParallelFor parallel_for_;
+  Device device_;
+};
+
+}  // namespace eigen_rope::c
