@@ -14,7 +14,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-targets=(config_json gguf safetensors golden_folder scaling_text checkpoint ggml onnx aclnn any tokens)
+targets=(config_json gguf safetensors golden_folder scaling_text checkpoint ggml onnx aclnn any c
+  tokens)
 minutes=1 keep=no chosen=()
 while [ $# -gt 0 ]; do
   case "$1" in

@@ -37,7 +37,7 @@ TEST_P(FuzzCorpus, KeepsThePromise) {
 
 INSTANTIATE_TEST_SUITE_P(
     Targets, FuzzCorpus,
-    testing::Values(Target{"aclnn", fuzz_aclnn}, Target{"any", fuzz_any},
+    testing::Values(Target{"aclnn", fuzz_aclnn}, Target{"any", fuzz_any}, Target{"c", fuzz_c},
                     Target{"checkpoint", fuzz_checkpoint}, Target{"config_json", fuzz_config_json},
                     Target{"ggml", fuzz_ggml}, Target{"gguf", fuzz_gguf},
                     Target{"golden_folder", fuzz_golden_folder}, Target{"onnx", fuzz_onnx},

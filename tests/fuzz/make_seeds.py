@@ -281,7 +281,7 @@ def make_golden_folder():
 
 def make_operators():
     numbers = random.Random(7)
-    for target in ("ggml", "onnx", "aclnn", "any", "tokens"):
+    for target in ("ggml", "onnx", "aclnn", "any", "c", "tokens"):
         for number in range(64):
             write(target, str(number), numbers.randbytes(numbers.choice([40, 100, 200, 400])))
 

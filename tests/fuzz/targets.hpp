@@ -28,5 +28,6 @@ void fuzz_onnx(Bytes bytes);
 void fuzz_aclnn(Bytes bytes);
 void fuzz_any(Bytes bytes);
 void fuzz_tokens(Bytes bytes);
+void fuzz_c(Bytes bytes);
 
 }  // namespace eigen_rope::fuzz
