@@ -43,7 +43,8 @@ void add_copies(Contenders<T>& list, const CaseShape& shape);
 /// expr with one and two threads.
 template <class T>
 void add_expressions(Contenders<T>& list, const CaseShape& shape);
-/// inplace, view_inplace, any, backward, inverse, full_width, and expr in other layouts and places.
+/// inplace, view_inplace, any, plain_c, backward, inverse, full_width, and expr in other layouts
+/// and places.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
 /// paged, scattered; whole rows, from 16 tokens on.

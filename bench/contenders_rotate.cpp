@@ -9,6 +9,7 @@
 //   bnsd_inplace the same in place
 //   view_inplace as inplace, through eigen_rope::rotate_inplace on a strided view
 //   any          as expr, through eigen_rope::any::rotate_to on tensors that are typed at run time
+//   plain_c      as any, through eigen_rope_rotate of the C interface
 //   sbnd         the same bytes seen as [D, H / 2, 2, S], sequence outside batch
 //   to_bnsd      x [D, H, S] into y [D, S, H], through eigen_rope::rotate_to on strided views
 //   offset       as expr, x and y 3 and 1 elements behind a page
@@ -17,10 +18,14 @@
 //                the last-level cache, but not these.
 //   bnsd_offset  as bnsd, x and y 3 and 1 elements behind a page; bnsd_offset_0 likewise
 //   full_width   as expr, with one table entry per element
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "contender.hpp"
+#include "eigen_rope/c/eigen_rope.h"
 #include "expected.hpp"
 #include "shifted.hpp"
 
@@ -131,6 +136,44 @@ Prepared typed_at_run_time(Case<T>& c) {
                         [&c, x, y, table] { eigen_rope::any::rotate_to(y, x, table, c.pairing); });
 }
 
+/// Tensors as the C interface has them, with the extents that they point to.
+template <class T>
+struct PlainC {
+  explicit PlainC(Case<T>& c)
+      : shape{c.S(), heads, c.D()},
+        table_shape{c.S(), 1, c.cache.pairs()},
+        x(tensor(c.x.data(), shape)),
+        y(tensor(c.y.data(), shape)),
+        cos(tensor(const_cast<typename Case<T>::TableScalar*>(c.cache.cos()), table_shape)),
+        sin(tensor(const_cast<typename Case<T>::TableScalar*>(c.cache.sin()), table_shape)) {
+    how.struct_size = sizeof how;
+    how.pairing = c.split_half() ? EIGEN_ROPE_SPLIT_HALF : EIGEN_ROPE_INTERLEAVED;
+    how.offset = c.pairing.offset();
+    how.rotary_dims = c.pairing.rotary_dims(c.D());
+  }
+
+  std::int64_t shape[3], table_shape[3];
+  eigen_rope_tensor x, y, cos, sin;
+  eigen_rope_rotation how{};
+
+ private:
+  template <class Scalar>
+  static eigen_rope_tensor tensor(Scalar* data, const std::int64_t (&extents)[3]) {
+    const bool bfloat = std::is_same_v<Scalar, Eigen::bfloat16>;
+    return eigen_rope_cpu_tensor(data, bfloat ? EIGEN_ROPE_BFLOAT : EIGEN_ROPE_FLOAT,
+                                 8 * sizeof(Scalar), 3, extents);
+  }
+};
+
+template <class T>
+Prepared in_plain_c(Case<T>& c) {
+  const auto tensors = std::make_shared<PlainC<T>>(c);
+  return rotates_into_y(c, [tensors] {
+    const PlainC<T>& t = *tensors;
+    if (eigen_rope_rotate(&t.y, &t.x, &t.cos, &t.sin, &t.how) != EIGEN_ROPE_OK) std::abort();
+  });
+}
+
 template <class T>
 Prepared to_heads_outermost(Case<T>& c) {
   const Action run = [&c] {
@@ -172,6 +215,7 @@ Prepared heads_outermost_displaced(Case<T>& c, Index x_offset, Index y_offset) {
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   list.push_back({"any", &typed_at_run_time<T>});
+  list.push_back({"plain_c", &in_plain_c<T>});
   list.push_back({"inplace", &in_place<T>});
   list.push_back({"backward", [](Case<T>& c) {
                     return into_y(
