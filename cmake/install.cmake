@@ -16,6 +16,16 @@ if(NOT BUILD_SHARED_LIBS)
   string(APPEND eigen_rope_pc_requires " fmt libhwy")
 endif()
 
+# What a C compiler links a static library with besides (pkg-config --static).
+set(eigen_rope_pc_libs_private)
+foreach(implicit ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  if(implicit MATCHES "^(stdc\\+\\+|c\\+\\+|m)$" AND
+    NOT "-l${implicit}" IN_LIST eigen_rope_pc_libs_private)
+    list(APPEND eigen_rope_pc_libs_private -l${implicit})
+  endif()
+endforeach()
+list(JOIN eigen_rope_pc_libs_private " " eigen_rope_pc_libs_private)
+
 # eigen_rope_install(PREFIX LIBDIR [EXCLUDE_FROM_ALL]): the rules, with the libraries in LIBDIR.
 # The names of the components begin with PREFIX.
 function(eigen_rope_install prefix libdir)

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5]
                                  [--consumers | --recipes]
   Builds static and shared libraries, installs them, and builds and runs tests/packaging against
-  them: find_package, add_subdirectory and pkg-config, in C++17 and C++20. It also checks what
+  them: find_package, add_subdirectory and pkg-config, in C++17 and C++20, and in C11. It also
+  checks what
   README.md shows and what a shared library lets see. With the first compiler it compiles each
   header alone, runs the library's tests with a static library, builds the tool and the examples
   with a shared one, installs the Debian packages into a folder, where lintian must have nothing to
@@ -153,6 +154,58 @@ pkg_config_consumer() {
   report "$what" "$program"
 }
 
+# The C compiler beside a C++ compiler.
+c_compiler_of() {
+  case "$1" in
+    *clang++*) echo "${1/clang++/clang}" ;;
+    *) echo "${1/g++/gcc}" ;;
+  esac
+}
+
+# c_consumers COMPILER NAME KIND PREFIX: a program in C11 by find_package, in a
+# project that knows no C++ where the library is shared, and by pkg-config
+c_consumers() {
+  local compiler name=$2 kind=$3 prefix=$4 path libdir flags libs program
+  compiler=$(c_compiler_of "$1")
+  rm -f "$work/$name-c/CMakeCache.txt"
+  run "configuring $name-c" cmake -S tests/packaging/c -B "$work/$name-c" -G Ninja \
+    -DCMAKE_C_COMPILER="$compiler" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF \
+    -DCMAKE_PREFIX_PATH="$prefix"
+  run "$compiler, $kind, C11, find_package" cmake --build "$work/$name-c"
+  report "$compiler, $kind, C11, find_package" "$work/$name-c/c_consumer"
+  program=$work/$name-c/by_pkg_config
+  path=$(dirname "$(find "$prefix" -name eigen-rope.pc)")
+  libdir=$(dirname "$path")
+  export PKG_CONFIG_PATH=$path
+  read -r -a flags <<<"$(pkg-config --cflags eigen-rope)"
+  if [ "$kind" = static ]; then
+    read -r -a libs <<<"$(pkg-config --static --libs eigen-rope)"
+  else
+    read -r -a libs <<<"$(pkg-config --libs eigen-rope)"
+  fi
+  unset PKG_CONFIG_PATH
+  run "$compiler, $kind, C11, pkg-config" "$compiler" -std=c11 "${warnings[@]}" \
+    -DEIGEN_ROPE_C11_MAIN "${flags[@]}" tests/c/c11_program.c -o "$program" "${libs[@]}" \
+    -lm -Wl,-rpath,"$libdir"
+  report "$compiler, $kind, C11, pkg-config" "$program"
+}
+
+# compare_c_symbols WHAT PREFIX: what the library exports under names of C is a list that is kept:
+# a name that is missing breaks programs that were compiled before
+compare_c_symbols() {
+  local what=$1 library
+  library=$(find "$2" -name libeigen_rope.so)
+  nm -D --defined-only "$library" | sed 's/@.*//' |
+    awk '$3 !~ /^_Z/ && $3 != "_init" && $3 != "_fini" { print $3 }' | LC_ALL=C sort >"$log.c"
+  diff tests/packaging/c_symbols.txt "$log.c" >&2 || die \
+    "$what: < is in tests/packaging/c_symbols.txt and not exported, > is exported and not in it"
+  grep -ohE '\beigen_rope_[a-z_]+\(' include/eigen_rope/c/eigen_rope.h | tr -d '(' |
+    LC_ALL=C sort -u >"$log.declared"
+  comm -13 "$log.c" "$log.declared" | grep . >&2 && die \
+    "$what: the functions above are declared and not exported"
+  printf '  %-60s %s\n' "$what" "$(wc -l <"$log.c") names of C"
+}
+
 # What the shared libraries let see is what headers mark, each by its name or its class's, and
 # nothing of the libraries underneath.
 compare_symbols() {
@@ -223,12 +276,14 @@ compiler_checks() {
         -DCMAKE_PREFIX_PATH="$prefix" "${own_eigen[@]}"
       pkg_config_consumer "$compiler, $kind, pkg-config, C++${standards[1]}" \
         "$short-$kind-pkg-config" "$compiler" "${standards[1]}" "$prefix" "$eigen"
+      [ -n "$eigen" ] || c_consumers "$compiler" "$short-$kind" "$kind" "$prefix"
     done
     # The same objects again, if ccache is there.
     [ "$compiler$eigen" != "${compilers[0]}" ] ||
       consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 \
         "${in_folder[@]}" -DEIGEN_ROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
+    compare_c_symbols "$compiler, symbols of its C interface" "$work/$short-shared/installed"
   done
 }
 
