@@ -23,8 +23,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <vector>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "kernels/lane_entries-inl.hpp"
 #include "kernels/lane_passes-inl.hpp"
 
@@ -283,7 +283,7 @@ void rotate_lane_copies(const RowPlan& plan, const LaneBlock<T, Widened<T>>& blo
   constexpr Index most = 128;
   const RowSteps lanes = first_level(block.rows);
   const RowSteps* outside = block.rows.levels.data() + std::min(block.rows.count, 1);
-  std::vector<T> copy(static_cast<std::size_t>(plan.row_length * most));
+  Scratch<T> copy(plan.row_length * most);
   for_each_place(
       outside, block.rows.levels.data() + block.rows.count, RowPlace{}, [&](const RowPlace& at) {
         for (Index lane = 0; lane < lanes.count; lane += most) {

@@ -26,8 +26,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <vector>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "kernels/stores-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -43,7 +43,7 @@ template <class T>
 void pass_copies(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                  const Tile<T>& block) {
   const auto dims = static_cast<std::size_t>(plan.rotary_dims);
-  std::vector<T> copy_of_row(dims);
+  Scratch<T> copy_of_row(plan.rotary_dims);
   for (Index o = 0; o < block.outer.count; ++o) {
     for (Index i = 0; i < block.inner.count; ++i) {
       T* y = block.y + o * block.outer.y + i * block.inner.y + plan.offset;

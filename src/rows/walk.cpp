@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/table.hpp"
@@ -84,13 +84,13 @@ Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index*
                     const Index* table) {
   std::array<int, max_rank> order{};
   for (int axis = 0; axis < axes; ++axis) order[static_cast<std::size_t>(axis)] = axis;
-  // In how many of x and y neighbours lie apart, and how far in y.
+  // In how many of x and y neighbours lie apart, and how far in y; equal axes keep their order.
   const auto distance = [&](int axis) {
     const int apart = extents[axis] == 1 ? 2 : (x[axis] != 1 ? 1 : 0) + (y[axis] != 1 ? 1 : 0);
-    return std::pair<int, Index>(apart, std::abs(y[axis]));
+    return std::make_tuple(apart, std::abs(y[axis]), axis);
   };
-  std::stable_sort(order.begin(), order.begin() + axes,
-                   [&](int a, int b) { return distance(a) < distance(b); });
+  std::sort(order.begin(), order.begin() + axes,
+            [&](int a, int b) { return distance(a) < distance(b); });
   const auto ordered = [&](const Index* values) {
     std::array<Index, max_rank> result{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(axes); ++i) result[i] = values[order[i]];

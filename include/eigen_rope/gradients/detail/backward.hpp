@@ -20,6 +20,7 @@
 #include "eigen_rope/gradients/detail/backward_pass.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
 #include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
@@ -158,7 +159,10 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
   const auto chunk =
       std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));
   device.for_range(read.rows.rows, bytes_per_row, [&](Index first, Index last) {
-    PairSums<C> sums(sums_wanted ? pass.plan.rotary_dims : 0, products);
+    const Index dims = sums_wanted ? pass.plan.rotary_dims : 0;
+    Scratch<SumScalar<C>> memory(PairSums<C>::size(dims));
+    PairSums<C> sums(dims, products, memory.data());
+    sums.clear();
     const auto finish_row = [&](Index row) {
       finish(place_of_row(read.rows, row).table / std::max<Index>(1, table.width), sums);
     };

@@ -8,11 +8,11 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "eigen_rope/gradients/detail/backward_pass.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
 #include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/row_tiles.hpp"
 #include "eigen_rope/rows/table.hpp"
 
@@ -32,15 +32,15 @@ class ApartBackward {
         sharing_(shapes_.summed.size()),
         sharing_at_once_(std::max<Index>(1, std::min(most_bytes / row_bytes(), sharing_))),
         rows_at_once_(std::clamp<Index>(most_bytes / (row_bytes() * sharing_at_once_), 1, 64)),
-        sums_(static_cast<std::size_t>(rows_at_once_),
-              PairSums<C>(sums_wanted ? pass.plan.rotary_dims : 0, products)),
-        entries_(table, pass.dx != nullptr ? rows_at_once_ : 0) {
-    transpose_ = pass.plan;
+        dims_(sums_wanted ? pass.plan.rotary_dims : 0),
+        products_(products),
+        sums_(rows_at_once_ * PairSums<C>::size(dims_)),
+        entries_(table, pass.dx != nullptr ? rows_at_once_ : 0),
+        transpose_(pass.plan),
+        u_(sums_wanted ? elements_at_once() : 0),
+        g_(elements_at_once()),
+        dx_(pass.dx != nullptr ? elements_at_once() : 0) {
     transpose_.direction = Direction::backward;
-    const auto size = static_cast<std::size_t>(sharing_at_once_ * rows_at_once_ * length());
-    u_.resize(sums_wanted ? size : 0);
-    g_.resize(size);
-    dx_.resize(pass.dx != nullptr ? size : 0);
   }
 
   /// Rows first..last-1 of the table, in the order of table_rows.
@@ -48,13 +48,12 @@ class ApartBackward {
   void run(Index first, Index last, const Finish& finish) {
     table_rows_.visit(first, last, rows_at_once_, [&](const RowNumber& row, Index count) {
       if (!dx_.empty()) entries_.take(table_rows_, row, count);
-      for (PairSums<C>& sums : sums_) sums.clear();
+      for (Index i = 0; i < count; ++i) sums_of(i).clear();
       for (Index shared = 0; shared < sharing_; shared += sharing_at_once_)
         add_and_rotate_rows(row, count, shared, std::min(sharing_at_once_, sharing_ - shared));
       if (!sums_wanted_) return;
       const Index at = RowTiles::place(row, row_numbers_);
-      for (Index i = 0; i < count; ++i)
-        finish(at + i * table_rows_.step(row_numbers_), sums_[static_cast<std::size_t>(i)]);
+      for (Index i = 0; i < count; ++i) finish(at + i * table_rows_.step(row_numbers_), sums_of(i));
     });
   }
 
@@ -62,7 +61,13 @@ class ApartBackward {
   static constexpr Index most_bytes = Index{64} * 1024;
 
   Index length() const { return pass_.plan.row_length; }
+  Index elements_at_once() const { return sharing_at_once_ * rows_at_once_ * length(); }
   Index row_bytes() const { return std::max<Index>(1, length() * static_cast<Index>(sizeof(G))); }
+
+  /// The sums of one of the table rows that go together.
+  PairSums<C> sums_of(Index i) {
+    return {dims_, products_, sums_.data() + i * PairSums<C>::size(dims_)};
+  }
 
   /// The rows that share `count` table rows from `row` on, `sharing` of those from number `shared`
   /// on for each.
@@ -82,7 +87,8 @@ class ApartBackward {
                                 g_.data() + r * length() + offset,
                                 {sharing, size, size, 0},
                                 single};
-      add_pairs(runs_, rows, sums_[static_cast<std::size_t>(r)]);
+      PairSums<C> sums = sums_of(r);
+      add_pairs(runs_, rows, sums);
     }
     if (dx_.empty()) return;
     rotate_rows(transpose_, RowBlock<G, TableScalar>{g_.data(),
@@ -118,11 +124,13 @@ class ApartBackward {
   Index sharing_;
   Index sharing_at_once_;
   Index rows_at_once_;
-  std::vector<PairSums<C>> sums_;
+  Index dims_;
+  Products products_;
+  Scratch<SumScalar<C>> sums_;
   TileEntries<TableScalar> entries_;
   RowPlan transpose_;
-  std::vector<U> u_;
-  std::vector<G> g_, dx_;
+  Scratch<U> u_;
+  Scratch<G> g_, dx_;
 };
 
 /// Calls finish(row, sums) for every row of the table, and writes dx where it is wanted.

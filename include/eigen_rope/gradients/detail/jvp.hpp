@@ -11,12 +11,12 @@
 
 #include <algorithm>
 #include <type_traits>
-#include <vector>
 
 #include "eigen_rope/kernels/detail/add_rows.hpp"
 #include "eigen_rope/kernels/detail/jvp_rows.hpp"
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
 #include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
@@ -64,39 +64,35 @@ void rotate_densely(const RowPlan& plan, const Walk& walk, const X* x,
 template <class Y>
 class SeparateRotations {
  public:
-  template <class Jvp>
-  SeparateRotations(const Jvp& jvp, Stores stores)
-      : most_(std::max<Index>(
-            1, jvp_chunk_bytes / (jvp.plan_of_dx.row_length * static_cast<Index>(sizeof(Y))))),
-        stores_(stores) {}
+  explicit SeparateRotations(Stores stores) : stores_(stores) {}
 
   /// Returns how many rows from `row` on it has made.
   template <class Jvp>
-  Index operator()(const Jvp& jvp, Index row, Index last) {
+  Index operator()(const Jvp& jvp, Index row, Index last) const {
     const RowPlan& plan = jvp.plan_of_dx;
     RowPlan window = jvp.plan_of_x;
     window.offset = 0;
     window.row_length = window.rotary_dims;
-    const Index count = std::min(most_, last - row);
-    moved_.resize(static_cast<std::size_t>(count * plan.row_length));
-    turned_.resize(static_cast<std::size_t>(count * plan.rotary_dims));
-    rotate_densely(plan, jvp.of_dx, jvp.dx, jvp.table, row, count, moved_.data());
-    rotate_densely(window, jvp.of_x, jvp.x + plan.offset, jvp.tangent, row, count, turned_.data());
+    const Index most =
+        std::max<Index>(1, jvp_chunk_bytes / (plan.row_length * static_cast<Index>(sizeof(Y))));
+    const Index count = std::min(most, last - row);
+    Scratch<Y> moved(count * plan.row_length);
+    Scratch<Y> turned(count * plan.rotary_dims);
+    rotate_densely(plan, jvp.of_dx, jvp.dx, jvp.table, row, count, moved.data());
+    rotate_densely(window, jvp.of_x, jvp.x + plan.offset, jvp.tangent, row, count, turned.data());
     const Index joined = jvp.dense && plan.rotary_dims == plan.row_length ? count : 1;
     for (Index i = 0; i < count; i += joined) {
-      const Y* from = moved_.data() + i * plan.row_length;
+      const Y* from = moved.data() + i * plan.row_length;
       Y* y = jvp.dy + place_of_row(jvp.of_dx, row + i).y;
       if (!jvp.in_place()) copy_outside_window(plan, from, y);
-      add_rows(from + plan.offset, turned_.data() + i * plan.rotary_dims, y + plan.offset,
+      add_rows(from + plan.offset, turned.data() + i * plan.rotary_dims, y + plan.offset,
                joined * plan.rotary_dims, stores_);
     }
     return count;
   }
 
  private:
-  Index most_;
   Stores stores_;
-  std::vector<Y> moved_, turned_;
 };
 
 /// How many rows from `row` on share a row of the table and advance evenly.
@@ -147,7 +143,7 @@ void run_jvp(const CheckedJvp<X, DX, Y, TableScalar, TangentScalar>& jvp, const 
   const Stores stores =
       stores_for(jvp.dx, jvp.dy, static_cast<double>(jvp.of_dx.rows) * bytes_per_row);
   device.for_range(jvp.of_dx.rows, bytes_per_row, [&](Index first, Index last) {
-    SeparateRotations<Y> rotate_separately(jvp, stores);
+    const SeparateRotations<Y> rotate_separately(stores);
     for (Index row = first; row < last;) {
       const Index together = add_rotations_at(jvp, stores, row, last);
       row += together > 0 ? together : rotate_separately(jvp, row, last);

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "eigen_rope/kernels/detail/add_rows.hpp"
 #include "eigen_rope/machine/device.hpp"
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/row_tiles.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
@@ -43,10 +43,10 @@ void run_jvp_apart(const ApartJvp<X, DX, Y, TableScalar, TangentScalar>& jvp,
   const Index most = std::clamp<Index>(bytes / (length * static_cast<Index>(sizeof(Y)) + 1), 8, 64);
   device.for_range(
       tiles.rows(), static_cast<double>(length) * 3 * sizeof(Y), [&](Index first, Index last) {
-        std::vector<X> x(static_cast<std::size_t>(most * length));
-        std::vector<DX> dx(x.size());
-        std::vector<Y> moved(x.size());
-        std::vector<Y> turned(static_cast<std::size_t>(most * dims));
+        Scratch<X> x(most * length);
+        Scratch<DX> dx(most * length);
+        Scratch<Y> moved(most * length);
+        Scratch<Y> turned(most * dims);
         TileEntries<TableScalar> table(jvp.table, most);
         TileEntries<TangentScalar> tangent(jvp.tangent, most);
         tiles.visit(first, last, most, [&](const RowNumber& row, Index count) {

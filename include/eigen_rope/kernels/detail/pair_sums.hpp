@@ -19,9 +19,9 @@
 // the sums.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
-#include <vector>
 
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
@@ -49,25 +49,26 @@ inline void add_compensated(S& sum, S& rest, const S& term) {
   sum = next;
 }
 
-/// The sums of one table row. Reused from row to row.
+/// The sums of one table row, in memory of the caller's, which clear() makes zeros.
 template <class C>
 class PairSums {
  public:
   using Sum = SumScalar<C>;
 
-  PairSums(Index dims, Products products)
-      : dims_(dims),
-        products_(products),
-        values_(static_cast<std::size_t>(arrays * dims), converted<Sum>(0.0)) {}
+  /// How many numbers the memory has.
+  static Index size(Index dims) { return arrays * dims; }
+
+  PairSums(Index dims, Products products, Sum* memory)
+      : dims_(dims), products_(products), values_(memory) {}
 
   Index dims() const { return dims_; }
   Products products() const { return products_; }
-  void clear() { std::fill(values_.begin(), values_.end(), converted<Sum>(0.0)); }
-  Sum* crossed() { return values_.data(); }
-  Sum* direct() { return values_.data() + dims_; }
+  void clear() { std::fill(values_, values_ + size(dims_), converted<Sum>(0.0)); }
+  Sum* crossed() { return values_; }
+  Sum* direct() { return values_ + dims_; }
   /// Only where is_compensated<C>.
-  Sum* crossed_rest() { return values_.data() + 2 * dims_; }
-  Sum* direct_rest() { return values_.data() + 3 * dims_; }
+  Sum* crossed_rest() { return values_ + 2 * dims_; }
+  Sum* direct_rest() { return values_ + 3 * dims_; }
 
   Sum crossed(Index slot) const { return total(slot); }
   Sum direct(Index slot) const { return total(dims_ + slot); }
@@ -81,7 +82,7 @@ class PairSums {
  private:
   static constexpr Index arrays = is_compensated<C> ? 4 : 2;
 
-  const Sum& at(Index i) const { return values_[static_cast<std::size_t>(i)]; }
+  const Sum& at(Index i) const { return values_[i]; }
   Sum total(Index i) const {
     if constexpr (is_compensated<C>) return at(i) + at(2 * dims_ + i);
     return at(i);
@@ -100,7 +101,7 @@ class PairSums {
 
   Index dims_;
   Products products_;
-  std::vector<Sum> values_;
+  Sum* values_;
 };
 
 /// Rows of u and g that share a table row. RowSteps: x of u, y of g.

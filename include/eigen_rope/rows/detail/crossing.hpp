@@ -12,8 +12,8 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/cross_rows.hpp"
 #include "eigen_rope/rows/detail/lanes.hpp"
 #include "eigen_rope/rows/detail/move_rows.hpp"
@@ -29,17 +29,11 @@ class Crossing {
       : plan_(plan),
         block_(block),
         width_(plan.full_width ? plan.rotary_dims : plan.rotary_dims / 2),
-        most_(rows_at_once(plan.row_length)) {
-    const auto size = static_cast<std::size_t>(most_ * plan.row_length);
-    const RowSteps& lanes = first_level(block.rows);
-    if constexpr (has_lane_kernel<XScalar, TableScalar, YScalar>) {
-      has_kernel_ =
-          (block.features.x == 1 && lanes.y == 1) || (block.features.y == 1 && lanes.x == 1);
-    }
-    if (!has_kernel_ && block.features.x != 1) x_.resize(size);
-    if (!has_kernel_ && block.features.y != 1) y_.resize(size);
-    if (block.features.table != 1) entries_.resize(static_cast<std::size_t>(2 * most_ * width_));
-  }
+        most_(rows_at_once(plan.row_length)),
+        has_kernel_(has_kernel(block)),
+        x_(!has_kernel_ && block.features.x != 1 ? most_ * plan.row_length : 0),
+        y_(!has_kernel_ && block.features.y != 1 ? most_ * plan.row_length : 0),
+        entries_(block.features.table != 1 ? 2 * most_ * width_ : 0) {}
 
   /// Rows first..last-1.
   void rotate(Index first, Index last) {
@@ -52,6 +46,15 @@ class Crossing {
   }
 
  private:
+  static bool has_kernel([[maybe_unused]] const Block& block) {
+    if constexpr (has_lane_kernel<XScalar, TableScalar, YScalar>) {
+      const RowSteps& lanes = first_level(block.rows);
+      return (block.features.x == 1 && lanes.y == 1) || (block.features.y == 1 && lanes.x == 1);
+    } else {
+      return false;
+    }
+  }
+
   static Index rows_at_once(Index row_length) {
     constexpr Index bytes = Index{64} * 1024;
     const Index row = std::max<Index>(1, row_length * static_cast<Index>(sizeof(XScalar)));
@@ -123,10 +126,10 @@ class Crossing {
   Block block_;
   Index width_;
   Index most_;
-  bool has_kernel_ = false;
-  std::vector<XScalar> x_;
-  std::vector<YScalar> y_;
-  std::vector<TableScalar> entries_;
+  bool has_kernel_;
+  Scratch<XScalar> x_;
+  Scratch<YScalar> y_;
+  Scratch<TableScalar> entries_;
 };
 
 /// Rows that fill a vector of the longest kind.

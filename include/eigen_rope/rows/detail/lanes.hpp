@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
-#include <vector>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
@@ -115,12 +115,11 @@ void rotate_lanes_loop(const RowPlan& plan, const LaneBlock<XScalar, TableScalar
   }
   if (copies_rows) {
     const Runs from_copy = runs_of(plan, {1, block.features.y, block.features.table});
-    std::vector<XScalar> row;
+    Scratch<XScalar> row(plan.rotary_dims);
     for_each_row(block.rows, [&](const RowPlace& at) {
-      row.clear();
-      for (Index d = 0; d < plan.rotary_dims; ++d) row.push_back(x[d * block.features.x + at.x]);
-      rotate_window<direction>(from_copy, row.data(), y + at.y, block.cos + at.table,
-                               block.sin + at.table);
+      for (Index d = 0; d < plan.rotary_dims; ++d) row.data()[d] = x[d * block.features.x + at.x];
+      rotate_window<direction>(from_copy, static_cast<const XScalar*>(row.data()), y + at.y,
+                               block.cos + at.table, block.sin + at.table);
     });
     return;
   }
@@ -178,14 +177,14 @@ void rotate_lanes_widened(const RowPlan& plan, const LaneBlock<Scalar, TableScal
     size *= level.count;
   }
   widened.features.table = size;
-  std::vector<float> cos(static_cast<std::size_t>(size * width));
-  std::vector<float> sin(cos.size());
+  Scratch<float> cos(size * width);
+  Scratch<float> sin(size * width);
   for (Index k = 0; k < width; ++k) {
     for_each_row(entries, [&](const RowPlace& at) {
       const Index from = at.table + k * block.features.table;
-      const auto to = static_cast<std::size_t>(at.y + k * size);
-      cos[to] = static_cast<float>(block.cos[from]);
-      sin[to] = static_cast<float>(block.sin[from]);
+      const Index to = at.y + k * size;
+      cos.data()[to] = static_cast<float>(block.cos[from]);
+      sin.data()[to] = static_cast<float>(block.sin[from]);
     });
   }
   widened.cos = cos.data();

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <vector>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/detail/move_rows.hpp"
@@ -104,7 +104,7 @@ template <class Scalar>
 class TileEntries {
  public:
   TileEntries(const TableView<Scalar>& table, Index most)
-      : width_(table.width), most_(most), entries_(static_cast<std::size_t>(2 * most * width_)) {
+      : width_(table.width), most_(most), entries_(2 * most * width_) {
     const TableSteps places = table_steps(table.width, table.outer, table.feature_axis);
     cos_ = {table.cos, places.outer, places.entry};
     sin_ = {table.sin, places.outer, places.entry};
@@ -124,7 +124,7 @@ class TileEntries {
   Index most_;
   ApartRows<const Scalar> cos_{};
   ApartRows<const Scalar> sin_{};
-  std::vector<Scalar> entries_;
+  Scratch<Scalar> entries_;
 };
 
 }  // namespace eigen_rope::detail

@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
-#include <vector>
 
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/detail/scalars.hpp"
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
 
@@ -125,7 +125,7 @@ void copy_outside_window(const RowPlan& plan, const XScalar* x, YScalar* y) {
 template <Direction direction, class XScalar, class TableScalar, class YScalar>
 void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScalar>& block) {
   const Runs runs = runs_of(plan);
-  std::vector<XScalar> row_copy;
+  Scratch<XScalar> row_copy(plan.permutes() ? plan.rotary_dims : 0);
   for (Index o = 0; o < block.outer.count; ++o) {
     for (Index i = 0; i < block.inner.count; ++i) {
       const XScalar* x = block.x + o * block.outer.x + i * block.inner.x;
@@ -136,7 +136,7 @@ void rotate_rows_loop(const RowPlan& plan, const RowBlock<XScalar, TableScalar, 
       if (!in_place) {
         copy_outside_window(plan, x, y);
       } else if (plan.permutes()) {
-        row_copy.assign(window, window + plan.rotary_dims);
+        std::copy(window, window + plan.rotary_dims, row_copy.data());
         window = row_copy.data();
       }
       rotate_window<direction>(runs, window, y + plan.offset, block.cos + table, block.sin + table);
@@ -177,7 +177,7 @@ void rotate_rows_widened(const RowPlan& plan, const RowBlock<Scalar, TableScalar
   alignas(64) std::array<float, room> cos_room;
   alignas(64) std::array<float, room> sin_room;
   const Index width = plan.full_width ? plan.rotary_dims : plan.rotary_dims / 2;
-  std::vector<float> large(width > room ? static_cast<std::size_t>(2 * width) : 0);
+  Scratch<float> large(width > room ? 2 * width : 0);
   float* const cos = large.empty() ? cos_room.data() : large.data();
   float* const sin = large.empty() ? sin_room.data() : large.data() + width;
   const Index together = std::max<Index>(1, room / width);

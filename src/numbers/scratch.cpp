@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "eigen_rope/numbers/detail/scratch.hpp"
+
+#include <algorithm>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EIGEN_ROPE_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EIGEN_ROPE_ADDRESS_SANITIZER
+#endif
+#endif
+
+#ifdef EIGEN_ROPE_ADDRESS_SANITIZER
+// As in sanitizer/asan_interface.h, which not every Clang brings along.
+extern "C" {
+void __asan_poison_memory_region(const volatile void*, std::size_t);
+void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+}
+#endif
+
+namespace eigen_rope::detail {
+namespace {
+
+constexpr auto line = static_cast<std::size_t>(cache_line);
+
+/// What is not an array now is forbidden to touch where a sanitizer watches.
+void forbid([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef EIGEN_ROPE_ADDRESS_SANITIZER
+  __asan_poison_memory_region(memory, bytes);
+#endif
+}
+void permit([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef EIGEN_ROPE_ADDRESS_SANITIZER
+  __asan_unpoison_memory_region(memory, bytes);
+#endif
+}
+
+/// Without a constructor or a destructor, so that it can be used until the thread is gone.
+struct Block {
+  char* begin;
+  std::size_t size;
+  std::size_t used;
+  std::size_t elsewhere;  // what is held besides, because it has not fitted
+  std::size_t wanted;     // the size in which it would have
+  bool closed;            // the thread is ending
+};
+thread_local Block block{};
+
+void give_back() {
+  if (block.begin == nullptr) return;
+  permit(block.begin, block.size);
+  ::operator delete(block.begin, cache_line);
+  block.begin = nullptr;
+  block.size = 0;
+}
+
+/// Gives the block back when the thread ends. Made with the first block.
+struct Closing {
+  Closing() = default;
+  ~Closing() {
+    give_back();
+    block.closed = true;
+  }
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+};
+
+/// Nothing may be held. Without memory the block stays as it is.
+void enlarge() {
+  thread_local const Closing closing;
+  if (block.closed) return;
+  const std::size_t size = std::min(std::max(block.wanted, 2 * block.size), most_kept_scratch);
+  block.wanted = 0;
+  if (size <= block.size) return;
+  void* const memory = ::operator new(size, cache_line, std::nothrow);
+  if (memory == nullptr) return;
+  give_back();
+  block.begin = static_cast<char*>(memory);
+  block.size = size;
+  forbid(block.begin, block.size);
+}
+
+std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
+
+}  // namespace
+
+ScratchMemory::ScratchMemory(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  // A line between arrays, so that a sanitizer sees who writes beyond one.
+  const std::size_t room = whole_lines(bytes) + line;
+  if (room > bytes && room <= block.size - block.used) {
+    memory_ = block.begin + block.used;
+    block.used += room;
+    kept_ = true;
+    permit(memory_, bytes);
+    return;
+  }
+  memory_ = ::operator new(bytes, cache_line);
+  block.elsewhere += room;
+  if (bytes <= most_kept_scratch)
+    block.wanted = std::max(block.wanted, block.used + block.elsewhere);
+}
+
+ScratchMemory::~ScratchMemory() {
+  if (memory_ == nullptr) return;
+  const std::size_t room = whole_lines(bytes_) + line;
+  if (kept_) {
+    forbid(memory_, bytes_);
+    block.used -= room;
+  } else {
+    ::operator delete(memory_, cache_line);
+    block.elsewhere -= room;
+  }
+  if (block.used == 0 && block.elsewhere == 0 && block.wanted != 0) enlarge();
+}
+
+}  // namespace eigen_rope::detail
