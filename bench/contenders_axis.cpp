@@ -155,11 +155,11 @@ std::vector<T> with_features_slowest(const Case<T>& c, const std::vector<T>& y) 
 
 template <class T>
 eigen_rope::StridedView<T> features_fastest(T* data, const Case<std::remove_const_t<T>>& c) {
-  return {data, {c.D(), heads, c.S()}, {c.D(), c.D() * heads}};
+  return eigen_rope::strided_view(data, {c.D(), heads, c.S()});
 }
 template <class T>
 eigen_rope::StridedView<T> features_slowest(T* data, const Case<std::remove_const_t<T>>& c) {
-  return {data, {c.D(), heads, c.S()}, {c.S(), 1}, c.S() * heads};
+  return eigen_rope::strided_view(data, {c.S(), heads, c.D()}).swap_axes(0, 2);
 }
 
 template <class T>

@@ -177,10 +177,9 @@ Prepared in_plain_c(Case<T>& c) {
 template <class T>
 Prepared to_heads_outermost(Case<T>& c) {
   const Action run = [&c] {
-    const eigen_rope::Shape shape{c.D(), heads, c.S()};
-    const eigen_rope::StridedView<const T> x{c.x.data(), shape, {c.D(), c.D() * heads}};
-    const eigen_rope::StridedView<T> y{c.y.data(), shape, {c.D() * c.S(), c.D()}};
-    eigen_rope::rotate_to(y, x, c.cache, c.pairing);
+    const auto x = eigen_rope::strided_view(c.x.data(), {c.D(), heads, c.S()});
+    const auto y = eigen_rope::strided_view(c.y.data(), {c.D(), c.S(), heads});
+    eigen_rope::rotate_to(y.swap_axes(1, 2), x, c.cache, c.pairing);
   };
   return into_y(c, run, [&c] { return with_heads_outside(c, rotated(c)); });
 }

@@ -54,8 +54,7 @@ struct Fused {
 
 Prepared strided(Case<float>& c, const std::shared_ptr<Fused>& fused) {
   const Action run = [&c, fused] {
-    const eigen_rope::StridedView<float> q{
-        fused->qkv.data(), {c.D(), heads, c.S()}, {c.D(), c.D() * all_heads}};
+    const auto q = eigen_rope::strided_view(fused->qkv).slice(1, 0, heads);
     eigen_rope::rotate_inplace(q, c.cache, c.pairing);
   };
   return {run, [&c, fused, run] { return fused->correct(c, run); }};

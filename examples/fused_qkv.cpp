@@ -10,15 +10,13 @@ namespace er = eigen_rope;
 
 int main() {
   const er::Index D = 64, q_heads = 8, kv_heads = 2, tokens = 16;
-  const er::Index all_heads = q_heads + 2 * kv_heads;
-  Eigen::Tensor<float, 3> qkv(D, all_heads, tokens);
+  Eigen::Tensor<float, 3> qkv(D, q_heads + 2 * kv_heads, tokens);
   qkv.setRandom();
   const Eigen::Tensor<float, 3> before = qkv;
 
   const er::Cache<float> cache(er::Frequencies::powers({D}), er::Positions::range(0, tokens));
-  const er::StridedView<float> q{qkv.data(), {D, q_heads, tokens}, {D, all_heads * D}};
-  const er::StridedView<float> k{
-      qkv.data() + q_heads * D, {D, kv_heads, tokens}, {D, all_heads * D}};
+  const er::StridedView<float> q = er::strided_view(qkv).slice(1, 0, q_heads);
+  const er::StridedView<float> k = er::strided_view(qkv).slice(1, q_heads, kv_heads);
   er::rotate_inplace(q, cache, er::split_half);
   er::rotate_inplace(k, cache, er::split_half);
 

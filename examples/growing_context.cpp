@@ -66,7 +66,7 @@ class KeyCache {
 
  private:
   static er::StridedView<float> tokens(Keys& keys, er::Index first, er::Index count) {
-    return {keys.data() + first * D * heads, {D, heads, count}, {D, D * heads}};
+    return er::strided_view(keys).slice(2, first, count);
   }
 
   Keys projected_;

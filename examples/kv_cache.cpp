@@ -18,11 +18,6 @@ constexpr int D = 64, query_heads = 4, key_heads = 2, layers = 3, prompt = 10, t
 
 using Tensor = Eigen::Tensor<float, 3>;  // [D, heads, tokens]
 
-/// Where one token's heads lie.
-Eigen::TensorMap<Tensor> token_of(Tensor& x, int token) {
-  return {x.data() + x.dimension(0) * x.dimension(1) * token, x.dimension(0), x.dimension(1), 1};
-}
-
 struct Layer {
   Tensor q{D, query_heads, tokens};
   Tensor keys{D, key_heads, tokens};
@@ -56,15 +51,14 @@ int main() {
   const er::GrowingCache<float> cache(frequencies);
   for (Layer& layer : model) {
     for (Tensor* x : {&layer.q, &layer.keys}) {
-      Eigen::TensorMap<Tensor> head(x->data(), D, x->dimension(1), prompt);
+      const er::StridedView<float> head = er::strided_view(*x).slice(2, 0, prompt);
       er::rotate_inplace(head, cache.rows(0, prompt), er::split_half);
     }
   }
   for (int position = prompt; position < tokens; ++position) {
     for (Layer& layer : model) {
-      Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
-      q = er::rotate(q, cache.rows(position, 1), er::split_half);
-      k = er::rotate(k, cache.rows(position, 1), er::split_half);
+      er::rotate_inplace(layer.q.chip(position, 2), cache.rows(position, 1), er::split_half);
+      er::rotate_inplace(layer.keys.chip(position, 2), cache.rows(position, 1), er::split_half);
     }
   }
 
@@ -72,9 +66,8 @@ int main() {
   er::TokenRow<float> row(frequencies);
   for (int position = 0; position < tokens; ++position) {
     for (Layer& layer : by_row) {
-      Eigen::TensorMap<Tensor> q = token_of(layer.q, position), k = token_of(layer.keys, position);
-      q = er::rotate(q, row.at(position), er::split_half);
-      k = er::rotate(k, row, er::split_half);
+      er::rotate_inplace(layer.q.chip(position, 2), row.at(position), er::split_half);
+      er::rotate_inplace(layer.keys.chip(position, 2), row, er::split_half);
     }
   }
 

@@ -108,17 +108,13 @@ AclnnResult aclnn_call(const RowMajorTensor& x, const RowMajorTensor& cos,
 
 AclnnResult aclnn_as_core(const RowMajorTensor& x, const RowMajorTensor& cos,
                           const RowMajorTensor& sin, const RowMajorTensor& dy) {
-  const Eigen::Index D = x.dimension(3), N = x.dimension(2), S = x.dimension(1), B = x.dimension(0);
   const auto table = er::table_of(cos, sin);
   AclnnResult result{er::rotate(x, table, er::interleaved_to_split_half),
                      er::rotate_backward(dy, table, er::interleaved_to_split_half),
                      RowMajorTensor(cos.dimensions()), RowMajorTensor(cos.dimensions())};
-  const er::Shape shape{D, N, S, B};  // from the fastest axis outwards
-  const er::Strides strides{D, N * D, S * N * D};
+  const er::Index D = x.dimension(3), S = x.dimension(1);
   er::table_gradient(er::TableGradient<float>{result.dcos.data(), result.dsin.data(), D, {1, S, 1}},
-                     er::StridedView<const float>{x.data(), shape, strides},
-                     er::StridedView<const float>{dy.data(), shape, strides},
-                     er::interleaved_to_split_half);
+                     x, dy, er::interleaved_to_split_half);
   return result;
 }
 

@@ -54,6 +54,7 @@
 #include "eigen_rope/operators/onnx.hpp"
 #include "eigen_rope/operators/onnx_node.hpp"
 #include "eigen_rope/rotation/matrix_view.hpp"
+#include "eigen_rope/rotation/piece_view.hpp"
 #include "eigen_rope/rotation/rerotate.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"

@@ -99,12 +99,12 @@ void check_alignment(ScalarType type, const void* data) {
   }
 }
 
-AnyPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
-                    any::Order order) {
+ViewPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
+                     any::Order order) {
   check_type(type);
   check_order(order);
   check_number(shape, strides);
-  AnyPlaces places{fastest_first(shape, order), {}, 1};
+  ViewPlaces places{fastest_first(shape, order), {}, 1};
   if (shape.size() != 0) check_alignment(type, data);
   AllStrides(places.shape, strides, order).visit([&](int axis, Index stride) {
     if (axis == 0) {
@@ -117,7 +117,7 @@ AnyPlaces places_of(ScalarType type, const void* data, const Shape& shape, const
 }
 
 void check_alone(const any::ConstTensor& tensor, SharedElements shared) {
-  const AnyPlaces places =
+  const ViewPlaces places =
       places_of(tensor.type, tensor.data, tensor.shape, tensor.strides, tensor.order);
   (void)places.shape.outer();
   check_strides(places.shape, places.strides, shared, places.feature_stride);
@@ -170,4 +170,30 @@ AnyTablePlaces places_of(const any::Table& table, SharedElements shared) {
   return places;
 }
 
+void require_extents(int rank, const void* extents) {
+  if (rank < 0) fail("rank must not be negative", static_cast<std::int64_t>(rank));
+  if (rank > max_rank)
+    fail(fmt::format("rank must be at most {}", max_rank), static_cast<std::int64_t>(rank));
+  if (rank > 0 && extents == nullptr) fail("extents must have data, got a null pointer");
+}
+
 }  // namespace eigen_rope::detail
+
+namespace eigen_rope {
+
+any::Table any::table_of(const ConstTensor& cos, const ConstTensor& sin) {
+  using detail::fail;
+  detail::require_type("sin", sin.type, "cos", cos.type);
+  if (sin.shape != cos.shape)
+    fail("sin must have cos's shape " + cos.shape.text(), sin.shape.text());
+  if (sin.order != cos.order) fail("sin must have cos's order, got the other one");
+  if (sin.strides != cos.strides) {
+    const auto text = [](const Strides& strides) {
+      return fmt::format("[{}]", fmt::join(strides.begin(), strides.end(), ", "));
+    };
+    fail("sin must have cos's strides " + text(cos.strides), text(sin.strides));
+  }
+  return {cos.type, cos.data, sin.data, cos.shape, cos.strides, cos.order};
+}
+
+}  // namespace eigen_rope

@@ -39,21 +39,14 @@ void with_scalars(const char* x, ScalarType type, ScalarType table, const Visit&
   });
 }
 
-/// The members of a StridedView but for its data.
-struct AnyPlaces {
-  Shape shape{};
-  Strides strides{};
-  Index feature_stride = 1;
-};
-
 /// - Errors:   eigen_rope::Error for a type or an order that is none of those there are, unless
 ///             there is one stride for each axis or none, and for data that is not aligned.
-AnyPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
-                    any::Order order);
+ViewPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
+                     any::Order order);
 
 template <class Scalar>
 StridedView<const Scalar> read_view(const any::ConstTensor& x) {
-  const AnyPlaces places = places_of(x.type, x.data, x.shape, x.strides, x.order);
+  const ViewPlaces places = places_of(x.type, x.data, x.shape, x.strides, x.order);
   return {static_cast<const Scalar*>(x.data), places.shape, places.strides, places.feature_stride};
 }
 
@@ -74,7 +67,7 @@ Scalar* checked_data(const any::Tensor& y) {
 
 template <class Scalar>
 StridedView<Scalar> written_view(const any::Tensor& y) {
-  const AnyPlaces places = places_of(y.type, y.data, y.shape, y.strides, y.order);
+  const ViewPlaces places = places_of(y.type, y.data, y.shape, y.strides, y.order);
   return {static_cast<Scalar*>(y.data), places.shape, places.strides, places.feature_stride};
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "eigen_rope/any/any.hpp"
@@ -13,14 +14,6 @@ namespace eigen_rope::test::any_allocation_tests {
 namespace {
 
 constexpr Index D = 128, heads = 32;
-
-template <class Run>
-int allocations_of(const Run& run) {
-  run();  // the kernels are chosen once
-  const int before = allocations();
-  run();
-  return allocations() - before;
-}
 
 template <class Scalar>
 struct AnyAllocationTest : testing::Test {
@@ -53,6 +46,26 @@ TYPED_TEST(AnyAllocationTest, StridesAskForNone) {
   EXPECT_EQ(
       allocations_of([&] { any::rotate_to(this->y, this->x, this->table, split_half.along(3)); }),
       0);
+}
+
+/// Into the memory of the last result, of x of the same type.
+TYPED_TEST(AnyAllocationTest, GradientsIntoReusedMemoryAskForNone) {
+  Gradients<double> d;
+  GradientOptions all;
+  all.wanted = Wanted::angle | Wanted::log_magnitude | Wanted::table;
+  EXPECT_EQ(allocations_of([&] {
+              d = any::gradients(this->x, this->y, this->table, split_half, all, std::move(d));
+            }),
+            0);
+  EXPECT_EQ(allocations_of([&] {
+              d = any::gradients_to(this->y, this->x, this->y, this->table, interleaved, all,
+                                    std::move(d));
+            }),
+            0);
+  std::vector<TypeParam> dcos(D / 2), dsin(D / 2);
+  const any::TableMemory of_table{scalar_type<TypeParam>, dcos.data(), dsin.data(), {D / 2}};
+  EXPECT_EQ(allocations_of([&] { any::table_gradient(of_table, this->x, this->y, split_half); }),
+            0);
 }
 
 /// The cosines and sines of pairs in turns.

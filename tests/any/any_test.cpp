@@ -263,6 +263,42 @@ TEST(Any, TensorsWithoutFeaturesCostNothing) {
   EXPECT_TRUE(d.cos.empty() && d.angle.empty());
 }
 
+/// The members of tensor() are those that the arrays say, whatever the type of their numbers.
+TEST(Any, TensorsOfArraysHaveTheirExtentsAndStrides) {
+  float memory[24] = {};
+  const std::int64_t sizes[] = {2, 3, 4}, steps_of_axes[] = {1, 8, -2};
+  const any::Tensor written = any::tensor(ScalarType::f32, memory, 3, sizes, steps_of_axes);
+  EXPECT_EQ(written.type, ScalarType::f32);
+  EXPECT_EQ(written.data, memory);
+  EXPECT_EQ(written.shape, (Shape{2, 3, 4}));
+  EXPECT_EQ(written.strides, (Strides{1, 8, -2}));
+  EXPECT_EQ(written.order, any::Order::slowest_first);
+  const int narrow[] = {2, 3, 4};
+  const void* const data = memory;
+  const any::ConstTensor read = any::tensor(ScalarType::bf16, data, 3, narrow);
+  EXPECT_EQ(read.type, ScalarType::bf16);
+  EXPECT_EQ(read.data, data);
+  EXPECT_EQ(read.shape, (Shape{2, 3, 4}));
+  EXPECT_EQ(read.strides.size(), 0U);
+  const std::size_t wide[] = {2, 12};
+  EXPECT_EQ(any::tensor(ScalarType::f32, memory, 2, wide).shape, (Shape{2, 12}));
+}
+
+TEST(Any, TablesOfTwoTensorsAreTheirs) {
+  const double cosines[4] = {1, 2, 3, 4}, sines[4] = {5, 6, 7, 8};
+  any::ConstTensor cos{ScalarType::f64, cosines, {2, 2}, {1, 2}, any::Order::fastest_first};
+  any::ConstTensor sin = cos;
+  sin.data = sines;
+  const any::Table table = any::table_of(cos, sin);
+  EXPECT_EQ(table.type, ScalarType::f64);
+  EXPECT_EQ(table.cos, cosines);
+  EXPECT_EQ(table.sin, sines);
+  EXPECT_EQ(table.shape, cos.shape);
+  EXPECT_EQ(table.strides, cos.strides);
+  EXPECT_EQ(table.order, any::Order::fastest_first);
+  EXPECT_FALSE(table.feature_axis.has_value());
+}
+
 TEST(Any, EmptyTensorsNeedNoMemory) {
   const any::Table table{ScalarType::f32, nullptr, nullptr, {0, 4}, {9, 3}};
   any::rotate_inplace({ScalarType::f32, nullptr, {0, 8}}, table, split_half);

@@ -61,7 +61,51 @@ constexpr const char* not_aligned =
 constexpr const char* beyond_memory_begin =
     "the span of a strided view must fit 60 bits, got stride 4611686018427387904 over 2 rows";
 
+const std::int64_t extents_of_rows[] = {3, 8};
+const std::int64_t negative_extents[] = {3, -8};
+const std::int64_t huge_extents[] = {int64_max, 8};
+const std::int64_t nine_extents[] = {1, 1, 1, 1, 1, 1, 1, 3, 8};
+
+void read(const Tensors& t, int rank, const std::int64_t* extents) {
+  (void)any::tensor(ScalarType::f32, t.x, rank, extents);
+}
+
 const Cell<Tensors> cells[] = {
+    {"tensor, rank", Fault::negative, [](Tensors& t) { read(t, -1, extents_of_rows); },
+     "rank must not be negative, got -1"},
+    {"tensor, rank", Fault::too_large, [](Tensors& t) { read(t, 9, nine_extents); },
+     "rank must be at most 8, got 9"},
+    {"tensor, extents", Fault::null, [](Tensors& t) { read(t, 2, nullptr); },
+     "extents must have data, got a null pointer"},
+    {"tensor, extents of no axes", Fault::null, [](Tensors& t) { read(t, 0, nullptr); }, nullptr,
+     "a call refuses it"},
+    {"tensor, extents", Fault::negative, [](Tensors& t) { read(t, 2, negative_extents); },
+     "extents must not be negative, got -8"},
+    {"tensor, extents", Fault::huge, [](Tensors& t) { read(t, 2, huge_extents); },
+     "the number of elements must fit a 64-bit count, got 9223372036854775807 x 8"},
+    {"cos and sin, type", Fault::unknown,
+     [](Tensors& t) {
+       (void)any::table_of(t.from, any::ConstTensor{ScalarType::f64, t.x, {3, 8}});
+     },
+     "sin must have cos's type f32, got f64"},
+    {"cos and sin, shape", Fault::wrong_shape,
+     [](Tensors& t) {
+       (void)any::table_of(t.from, any::ConstTensor{ScalarType::f32, t.x, {3, 4}});
+     },
+     "sin must have cos's shape [3, 8], got [3, 4]"},
+    {"cos and sin, strides", Fault::wrong_shape,
+     [](Tensors& t) {
+       t.from.strides = {8, 1};
+       t.of.strides = {9, 1};
+       (void)any::table_of(t.from, t.of);
+     },
+     "sin must have cos's strides [8, 1], got [9, 1]"},
+    {"cos and sin, order", Fault::wrong_shape,
+     [](Tensors& t) {
+       t.of.order = any::Order::fastest_first;
+       (void)any::table_of(t.from, t.of);
+     },
+     "sin must have cos's order, got the other one"},
     {"x, type", Fault::unknown,
      [](Tensors& t) {
        t.from.type = t.to.type = t.table.type = static_cast<ScalarType>(9);

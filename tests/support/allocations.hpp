@@ -12,4 +12,14 @@ namespace eigen_rope::test {
 /// Since the program began, on all threads.
 int allocations();
 
+/// What `run` asks for, after once: kernels have been chosen then, and the thread has its scratch
+/// memory.
+template <class Run>
+int allocations_of(const Run& run) {
+  run();
+  const int before = allocations();
+  run();
+  return allocations() - before;
+}
+
 }  // namespace eigen_rope::test

@@ -9,13 +9,16 @@
 //   q.shape = {batch, tokens, heads, D};    slowest axis first, as PyTorch and NumPy list them
 //
 // They own no memory, allocate nothing, and say no more than where elements lie. What they are
-// checked for, and when, is up to the functions of any.hpp.
+// checked for, and when, is up to the functions of any.hpp. tensor() makes one of the arrays of
+// extents and strides that others keep.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
 #include "eigen_rope/any/scalar_type.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/table.hpp"
@@ -122,6 +125,79 @@ struct TableMemory {
   // NOLINTNEXTLINE(google-explicit-constructor): reading what may be written
   operator Table() const { return {type, cos, sin, shape, strides, order, feature_axis}; }
 };
+
+}  // namespace eigen_rope::any
+
+namespace eigen_rope::detail {
+
+/// - Errors:   eigen_rope::Error for a rank that is negative or above max_rank, for axes without
+///             extents, and for a negative extent.
+EIGEN_ROPE_API void require_extents(int rank, const void* extents);
+
+template <class View, class Data, class Integer>
+View tensor_of(ScalarType type, Data* data, int rank, const Integer* extents,
+               const Integer* strides) {
+  static_assert(std::is_integral_v<Integer>, "[rope] extents and strides must be whole numbers");
+  require_extents(rank, extents);
+  View view{type, data};
+  for (int axis = 0; axis < rank; ++axis) {
+    view.shape.push_back(static_cast<Index>(extents[axis]));
+    if (strides != nullptr) view.strides.push_back(static_cast<Index>(strides[axis]));
+  }
+  return view;
+}
+
+}  // namespace eigen_rope::detail
+
+namespace eigen_rope::any {
+
+/// Returns a view of a tensor whose extents and strides are in arrays, slowest axis first, as
+/// DLPack, PyTorch, JAX, TensorFlow and ONNX Runtime hand them over.
+///
+/// \code{.cpp}
+/// const std::vector<std::int64_t> sizes{batch, tokens, heads, D};
+/// const er::any::Tensor y = er::any::tensor(
+///     er::ScalarType::f32, q.data(), static_cast<int>(sizes.size()), sizes.data());
+/// \endcode
+///
+/// \param type     the scalar of the elements
+/// \param data     the address of element (0, 0, ...); the view is a ConstTensor where it is const
+/// \param rank     how many axes there are
+/// \param extents  one for each axis, copied
+/// \param strides  one for each axis, in elements, copied; a null pointer if elements lie one
+/// behind
+///                 the other
+///
+/// - Errors:   eigen_rope::Error for a rank that is negative or above max_rank, for axes without
+///             extents, for a negative extent, and if the number of elements does not fit Index.
+template <class Integer>
+Tensor tensor(ScalarType type, void* data, int rank, const Integer* extents,
+              const Integer* strides = nullptr) {
+  return eigen_rope::detail::tensor_of<Tensor>(type, data, rank, extents, strides);
+}
+/// Returns a view for reading likewise.
+template <class Integer>
+ConstTensor tensor(ScalarType type, const void* data, int rank, const Integer* extents,
+                   const Integer* strides = nullptr) {
+  return eigen_rope::detail::tensor_of<ConstTensor>(type, data, rank, extents, strides);
+}
+
+/// Returns a table of two tensors, the cosines and the sines, without copying them.
+///
+/// \code{.cpp}
+/// std::vector<float> cosines(tokens * D / 2, 1.0f), sines(tokens * D / 2, 0.0f);
+/// const er::any::ConstTensor cos{er::ScalarType::f32, cosines.data(), {tokens, 1, D / 2}};
+/// const er::any::ConstTensor sin{er::ScalarType::f32, sines.data(), {tokens, 1, D / 2}};
+/// const er::any::Table table = er::any::table_of(cos, sin);
+/// \endcode
+///
+/// \param cos  the cosines of the angles times m; the entries of a row are on the fastest axis
+/// \param sin  the sines times m, of the type, the shape, the strides and the order of cos
+///
+/// - Errors:   eigen_rope::Error if one of those differs.
+///
+/// \see fill_table()
+EIGEN_ROPE_API Table table_of(const ConstTensor& cos, const ConstTensor& sin);
 
 /// Returns a table of the C++ interface as one whose scalar is a value. Nothing is copied, so it
 /// must outlive the result.

@@ -7,16 +7,26 @@
 //
 // Both check shapes and overlap, in release builds too, before they write the first element.
 // Eigen's `y.device(d) = expression` neither resizes y nor checks its shape. Where a plain
-// `y = rotate(x, ...)` is enough, these functions are not needed. The functions for rows inside a
-// larger buffer are in rotate_strided.hpp.
+// `y = rotate(x, ...)` is enough, these functions are not needed. Both also take slices and chips,
+// through the views of piece_view.hpp. The functions for rows inside a larger buffer are in
+// rotate_strided.hpp.
 #pragma once
 
 #include <string>
 
+#include "eigen_rope/rotation/piece_view.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 
 namespace eigen_rope {
+namespace detail {
+
+inline void check_destination(const Shape& x, const Shape& y, const void* data) {
+  if (x != y) fail("the destination must have x's shape " + x.text(), y.text());
+  if (data == nullptr && y.size() != 0) fail("the destination must have data, got a null pointer");
+}
+
+}  // namespace detail
 
 /// Rotates `x` in the given direction and writes the result to `y`.
 ///
@@ -29,7 +39,9 @@ namespace eigen_rope {
 /// er::rotate_to(dx, dy, cache, er::split_half, er::Direction::backward, pool);
 /// \endcode
 ///
-/// \param y          an Eigen::Tensor or TensorMap of x's shape; it is not resized
+/// \param y          an Eigen::Tensor, TensorFixedSize or TensorMap of x's shape, or a slice or
+/// chip
+///                   of one; it is not resized
 /// \param x          any expression, as for rotate()
 /// \param table      a Cache, a TableView or anything else with a view()
 /// \param pairing    which elements form a pair, and the window of each row that is rotated
@@ -40,9 +52,9 @@ namespace eigen_rope {
 /// - Errors:   eigen_rope::Error, before anything is written, under the conditions of rotate() and
 ///             for the inverse of rotate_inverse(), if y does not have x's shape, if y has elements
 ///             and no data, or if memory overlaps as below.
-/// - Aliasing: if x has raw data, y may be that same data; any other overlap with it, or with the
-///             table, throws. An expression without raw data that reads y's memory cannot be
-///             recognised.
+/// - Aliasing: if x has raw data or is a slice or chip, y may be that same data; any other overlap
+///             with it, or with the table, throws. Any other expression that reads y's memory
+///             cannot be recognised.
 /// - Cost:     one pass over x, and for the inverse what rotate_inverse() adds.
 ///
 /// \see \ref pitfalls "Pitfalls"
@@ -50,19 +62,26 @@ template <class Y, class X, class Table, class Device = Eigen::DefaultDevice>
 void rotate_to(Y&& y, const Eigen::TensorBase<X, Eigen::ReadOnlyAccessors>& x, const Table& table,
                Pairing pairing, Direction direction = Direction::forward,
                const Device& device = Device()) {
-  const auto node =
-      detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, direction);
-  using Node = std::remove_const_t<decltype(node)>;
-  const Eigen::TensorEvaluator<const Node, Eigen::DefaultDevice> evaluator(node,
-                                                                           Eigen::DefaultDevice());
-  constexpr int layout = Eigen::internal::traits<Node>::Layout;
-  const Shape x_shape = detail::shape_of<layout>(evaluator.dimensions());
-  const Shape y_shape = detail::shape_of<layout>(y.dimensions());
-  if (x_shape != y_shape)
-    detail::fail("the destination must have x's shape " + x_shape.text(), y_shape.text());
-  if (y.data() == nullptr && y_shape.size() != 0)
-    detail::fail("the destination must have data, got a null pointer");
-  y.device(device) = node;
+  using To = std::decay_t<Y>;
+  constexpr bool has_piece = detail::is_piece<To> || detail::is_piece<X>;
+  if constexpr (has_piece && detail::is_memory<To> && detail::is_memory<X>) {
+    detail::rotate_pieces(y, static_cast<const X&>(x), table, pairing, direction, device);
+  } else {
+    const auto node =
+        detail::make_node(static_cast<const X&>(x), detail::view_of(table), pairing, direction);
+    using Node = std::remove_const_t<decltype(node)>;
+    const Eigen::TensorEvaluator<const Node, Eigen::DefaultDevice> evaluator(
+        node, Eigen::DefaultDevice());
+    constexpr int layout = Eigen::internal::traits<Node>::Layout;
+    const Shape x_shape = detail::shape_of<layout>(evaluator.dimensions());
+    if constexpr (detail::is_piece<To>) {
+      const auto to = detail::written_rows_of(y);
+      detail::check_destination(x_shape, to.shape, to.data);
+    } else {
+      detail::check_destination(x_shape, detail::shape_of<layout>(y.dimensions()), y.data());
+    }
+    y.device(device) = node;
+  }
 }
 
 /// Rotates a whole Eigen::Tensor or TensorMap in place.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the rows of an argument lie, whatever its class: a StridedView says so itself, and
-// rotation/tensor_view.hpp says it of Eigen's tensors. A class template, not overloads, so that a
-// function here finds what a header included later knows.
+// rotation/tensor_view.hpp and piece_view.hpp say it of Eigen's tensors. A class template, not
+// overloads, so that a function here finds what a header included later knows.
 #pragma once
 
 #include <type_traits>
@@ -36,10 +36,11 @@ inline constexpr bool
 /// The rows of what is read. They must outlive the view.
 template <class T>
 auto rows_of(T&& rows) {
-  static_assert(has_rows<T>,
-                "[rope] rows must be a Tensor, a TensorMap or a StridedView: evaluate an "
-                "expression first, and include "
-                "eigen_rope/rotation/tensor_view.hpp for tensors");
+  static_assert(
+      has_rows<T>,
+      "[rope] rows must be a Tensor, a TensorMap, a slice of one or a StridedView: evaluate "
+      "an expression first, and include eigen_rope/rotation/tensor_view.hpp for tensors "
+      "and piece_view.hpp for slices");
   if constexpr (has_rows<T>) {
     return RowsOf<std::decay_t<T>>::view(std::forward<T>(rows));
   } else {
