@@ -204,7 +204,7 @@ GradientReport check_typed_gradient(const F& f, const Claim& claim,
   using Call = FlatCall<F, X...>;
   const Call call(f, options, x...);
   GradientProblem problem{call.arguments(), call.output(), call.x(), {}, 0, {}, {}, 0};
-  problem.claimed_epsilon = std::max({epsilon_of<X>..., epsilon_of<typename Call::Result>});
+  problem.claimed_epsilon = (std::max)({epsilon_of<X>..., epsilon_of<typename Call::Result>});
   problem.claimed = [&](const FlatValues& at, const FlatValues& w) {
     return call.claimed(claim, at, w);
   };
@@ -354,7 +354,7 @@ GradientReport check_adjoint(const Forward& forward, const Transpose& transpose,
   const Call call(forward, options, x);
   detail::GradientProblem problem{call.arguments(), call.output(), call.x(), {}, 0, {}, {}, 0};
   problem.claimed_epsilon =
-      std::max(detail::epsilon_of<X>, detail::epsilon_of<typename Call::Result>);
+      (std::max)(detail::epsilon_of<X>, detail::epsilon_of<typename Call::Result>);
   problem.value_epsilon = problem.claimed_epsilon;
   problem.directional = [&](const detail::FlatValues&, const detail::FlatValues& v) {
     return call.template value<X>([&](Index j) { return v[static_cast<std::size_t>(j)]; },

@@ -217,7 +217,7 @@ template <class S>
 S place_in_ramp(double pair, const CorrectionDims<S>& ramp) {
   constexpr double least_width = 0.001;
   const double low = passive(ramp.low);
-  const double width = std::max(least_width, passive(ramp.high) - low);
+  const double width = (std::max)(least_width, passive(ramp.high) - low);
   if (pair - low <= 0) return S(0.0);
   if (pair - low >= width) return S(1.0);
   S span = S(least_width);

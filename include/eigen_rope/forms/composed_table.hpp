@@ -133,7 +133,7 @@ inline TableSteps table_steps(const Powers<>& powers, const std::optional<GgmlYa
   double magnitude = powers.attention_factor;
   if (yarn && yarn->ext_factor != 0) {
     const CorrectionDims<> dims = yarn_correction_dims(static_cast<Index>(d), powers.base, *yarn);
-    const Vector place = (steps.arange - dims.low) / std::max(0.001, dims.high - dims.low);
+    const Vector place = (steps.arange - dims.low) / (std::max)(0.001, dims.high - dims.low);
     const Vector ramp = 1.0 - place.cwiseMax(0.0).cwiseMin(1.0);
     const Vector mix = ramp * yarn->ext_factor;
     steps.rates = steps.scaled * (1.0 - mix) + steps.divided * mix;

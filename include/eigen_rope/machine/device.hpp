@@ -103,7 +103,7 @@ class Device {
         const Index share = (count + pool.numThreads() - 1) / pool.numThreads();
         pool.parallelFor(
             count, {bytes / 2, bytes / 2, bytes / 16},
-            [share](Index size) { return std::max(size, share); }, work);
+            [share](Index size) { return (std::max)(size, share); }, work);
       };
     } else {
       static_assert(std::is_same_v<EigenDevice, Eigen::DefaultDevice>,

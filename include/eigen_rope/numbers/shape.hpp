@@ -55,8 +55,8 @@ class EIGEN_ROPE_API Shape {
   ///
   /// - Errors:   eigen_rope::Error under the conditions of the constructor.
   void push_back(Index extent) {
-    constexpr Index small = Index{1} << 31;
-    if (rank_ < max_rank && extent >= 0 && extent < small && size_ < small) {
+    constexpr Index safe = Index{1} << 31;  // the product of two fits
+    if (rank_ < max_rank && extent >= 0 && extent < safe && size_ < safe) {
       size_ *= extent;
       extents_[static_cast<std::size_t>(rank_++)] = extent;
     } else {

@@ -157,7 +157,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
     written.rows.stores =
         stores_for(pass.g, pass.dx, static_cast<double>(read.rows.rows) * bytes_per_row);
   const auto chunk =
-      std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / std::max(1.0, bytes_of_g)));
+      std::max<Index>(1, static_cast<Index>(backward_chunk_bytes / (std::max)(1.0, bytes_of_g)));
   device.for_range(read.rows.rows, bytes_per_row, [&](Index first, Index last) {
     const Index dims = sums_wanted ? pass.plan.rotary_dims : 0;
     Scratch<SumScalar<C>> memory(PairSums<C>::size(dims));
@@ -172,8 +172,8 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
         finish_row(row++);
         continue;
       }
-      Index count = std::min(chunk, last - row);
-      if (pass.dx != nullptr) count = std::min(count, even_rows(written.rows, row));
+      Index count = (std::min)(chunk, last - row);
+      if (pass.dx != nullptr) count = (std::min)(count, even_rows(written.rows, row));
       for (Index i = 0; sums_wanted && i < count; ++i) {
         sums.clear();
         add_table_row(pass, read, runs, place_of_row(read.rows, row + i), sums);

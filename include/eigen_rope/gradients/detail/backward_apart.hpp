@@ -30,7 +30,7 @@ class ApartBackward {
         row_numbers_(table_steps(1, table.outer).outer),
         table_rows_(shapes_.kept, pass.g_strides),
         sharing_(shapes_.summed.size()),
-        sharing_at_once_(std::max<Index>(1, std::min(most_bytes / row_bytes(), sharing_))),
+        sharing_at_once_(std::max<Index>(1, (std::min)(most_bytes / row_bytes(), sharing_))),
         rows_at_once_(std::clamp<Index>(most_bytes / (row_bytes() * sharing_at_once_), 1, 64)),
         dims_(sums_wanted ? pass.plan.rotary_dims : 0),
         products_(products),
@@ -50,7 +50,7 @@ class ApartBackward {
       if (!dx_.empty()) entries_.take(table_rows_, row, count);
       for (Index i = 0; i < count; ++i) sums_of(i).clear();
       for (Index shared = 0; shared < sharing_; shared += sharing_at_once_)
-        add_and_rotate_rows(row, count, shared, std::min(sharing_at_once_, sharing_ - shared));
+        add_and_rotate_rows(row, count, shared, (std::min)(sharing_at_once_, sharing_ - shared));
       if (!sums_wanted_) return;
       const Index at = RowTiles::place(row, row_numbers_);
       for (Index i = 0; i < count; ++i) finish(at + i * table_rows_.step(row_numbers_), sums_of(i));

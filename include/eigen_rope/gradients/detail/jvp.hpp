@@ -52,7 +52,7 @@ void rotate_densely(const RowPlan& plan, const Walk& walk, const X* x,
   steps.y = plan.row_length;
   for (Index done = 0; done < count; done += steps.count) {
     const RowPlace at = place_of_row(walk, row + done);
-    steps.count = std::min(count - done, even_rows(walk, row + done));
+    steps.count = (std::min)(count - done, even_rows(walk, row + done));
     constexpr RowSteps single{1, 0, 0, 0};
     rotate_rows(plan, RowBlock<X, TableScalar, Y>{x + at.x, to + done * plan.row_length,
                                                   table.cos + at.table, table.sin + at.table, steps,
@@ -108,7 +108,7 @@ Index add_rotations_at([[maybe_unused]] const CheckedJvp<X, DX, Y, TableScalar, 
                        [[maybe_unused]] Index last) {
   if constexpr (may_add_rotations<X, DX, Y, TableScalar, TangentScalar>) {
     if (jvp.plan_of_x.full_width != jvp.plan_of_dx.full_width) return 0;
-    const Index count = std::min(
+    const Index count = (std::min)(
         {last - row, rows_of_one_table_row(jvp.of_x, row), rows_of_one_table_row(jvp.of_dx, row)});
     const RowPlan& plan = jvp.plan_of_dx;
     const RowPlace x = place_of_row(jvp.of_x, row);

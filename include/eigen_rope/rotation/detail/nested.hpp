@@ -106,7 +106,7 @@ class NestedRotation
     return this->make(size, (rows + rows_of_part - 1) / rows_of_part,
                       [this, &dense, rows, rows_of_part](Scalar* y, Index part) {
                         rotate_rows_of(dense, y, part * rows_of_part,
-                                       std::min(rows, (part + 1) * rows_of_part));
+                                       (std::min)(rows, (part + 1) * rows_of_part));
                       });
   }
 
@@ -122,7 +122,7 @@ class NestedRotation
     // In the caches: what Eigen would add for memory is counted for what surrounds the node.
     const Eigen::TensorOpCost cost(0, 0, 0.2);
     const auto requirements =
-        Requirements::template withShapeAndSize<Scalar>(shape, std::max(row, share), cost);
+        Requirements::template withShapeAndSize<Scalar>(shape, (std::max)(row, share), cost);
     if constexpr (bool(Argument::BlockAccess)) {
       return Requirements::merge(requirements, x_.getResourceRequirements());
     } else {
@@ -202,7 +202,7 @@ class NestedRotation
       return evaluate_argument(begin * length, (end - begin) * length, y + begin * length);
     while (begin < end) {
       const RowPlace at = place_of_row(rotation.block.rows, begin);
-      const Index lanes = std::min(end - begin, even_rows(rotation.block.rows, begin));
+      const Index lanes = (std::min)(end - begin, even_rows(rotation.block.rows, begin));
       const bool next_to_each_other = first_level(rotation.block.rows).y == 1;
       for (Index d = 0; d < length; ++d) {
         const Index from = at.y + d * rotation.block.features.y;
@@ -271,7 +271,7 @@ class NestedRotation
   }
 
   Index beginning() const {
-    return std::min(dimensions_.TotalSize(), static_cast<Index>(beginning_of_x_.size()));
+    return (std::min)(dimensions_.TotalSize(), static_cast<Index>(beginning_of_x_.size()));
   }
 
   Argument x_;

@@ -39,7 +39,7 @@ class Crossing {
   void rotate(Index first, Index last) {
     if (has_kernel_ && entries_.empty()) return cross(first, last);
     while (first < last) {
-      const Index count = std::min({most_, last - first, even_rows(block_.rows, first)});
+      const Index count = (std::min)({most_, last - first, even_rows(block_.rows, first)});
       rotate_some(place_of_row(block_.rows, first), count);
       first += count;
     }
@@ -70,7 +70,7 @@ class Crossing {
       const RowSteps* levels = box.rows.levels.data();
       const int count = box.rows.count;
       for_each_place(
-          levels + std::min(count, 2), levels + count, box.place, [&](const RowPlace& at) {
+          levels + (std::min)(count, 2), levels + count, box.place, [&](const RowPlace& at) {
             cross(block_.x + at.x, block_.y + at.y, block_.cos + at.table, block_.sin + at.table,
                   first_level(box.rows), count > 1 ? levels[1] : single);
           });

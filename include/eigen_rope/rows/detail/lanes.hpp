@@ -224,7 +224,7 @@ inline RowBox box_of_rows(const Walk& walk, Index first, Index last) {
   if (level < walk.count) {
     RowSteps& cut = box.rows.levels[static_cast<std::size_t>(level)];
     const Index at = first / size % cut.count;
-    cut.count = std::min(cut.count - at, (last - first) / size);
+    cut.count = (std::min)(cut.count - at, (last - first) / size);
     size *= cut.count;
     box.rows.count = level + 1;
   }

@@ -59,7 +59,7 @@ class RowTiles {
         row[static_cast<std::size_t>(axis)] = rest % outer_[axis];
         rest /= outer_[axis];
       }
-      const Index count = std::min({most, last - first, lanes - first % lanes});
+      const Index count = (std::min)({most, last - first, lanes - first % lanes});
       visit(row, count);
       first += count;
     }

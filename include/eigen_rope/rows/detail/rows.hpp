@@ -190,7 +190,8 @@ void rotate_rows_widened(const RowPlan& plan, const RowBlock<Scalar, TableScalar
   const Index rounds = other.table != 0 ? other.count : 1;
   for (Index round = 0; round < rounds; ++round) {
     for (Index first = 0; first < level.count;) {
-      const Index count = level.table == 0 ? level.count : std::min(together, level.count - first);
+      const Index count =
+          level.table == 0 ? level.count : (std::min)(together, level.count - first);
       const Index widened = level.table == 0 ? 1 : count;
       const Index table = round * other.table + first * level.table;
       for (Index row = 0; row < widened; ++row) {

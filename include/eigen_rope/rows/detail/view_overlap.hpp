@@ -27,9 +27,9 @@ inline Stretch stretch_of(const void* data, std::size_t size, const Span& span) 
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const auto before = static_cast<std::uintptr_t>(-span.first);
   const auto behind = static_cast<std::uintptr_t>(span.last) + 1;
-  constexpr std::uintptr_t last_address = std::numeric_limits<std::uintptr_t>::max();
+  constexpr std::uintptr_t last_address = (std::numeric_limits<std::uintptr_t>::max)();
   constexpr std::uintptr_t longest =
-      static_cast<std::uintptr_t>(std::numeric_limits<std::ptrdiff_t>::max());
+      static_cast<std::uintptr_t>((std::numeric_limits<std::ptrdiff_t>::max)());
   if (before > address / size || behind > (last_address - address) / size ||
       before + behind > longest / size)
     fail_beyond_memory(span);

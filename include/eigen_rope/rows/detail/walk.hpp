@@ -32,7 +32,7 @@ EIGEN_ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
 /// The first of the outer axes along which a table has neither x's extent nor 1, or -1 where it
 /// fits x. x has `axes` outer axes.
 inline int first_misfit(int axes, const Index* x_outer, const Shape& table_outer) {
-  for (int axis = 0; axis < std::max(axes, table_outer.rank()); ++axis) {
+  for (int axis = 0; axis < (std::max)(axes, table_outer.rank()); ++axis) {
     const Index extent = table_outer[axis];
     if (extent != 1 && extent != (axis < axes ? x_outer[axis] : 1)) return axis;
   }
@@ -63,7 +63,7 @@ inline Index table_strides(Index width, const Shape& table_outer, int feature_ax
   auto stride = std::size_t{1};  // unsigned: the table's size may not be checked yet
   std::size_t entry = stride;
   for (int axis = 0; axis <= axes; ++axis) {
-    if (axis == std::min(feature_axis, axes)) {
+    if (axis == (std::min)(feature_axis, axes)) {
       entry = stride;
       stride *= static_cast<std::size_t>(width);
     }
@@ -177,11 +177,11 @@ void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScala
         x + place.x, y + place.y, cos + place.table, sin + place.table, inner, outer, walk.stores};
     const Index into_inner = first % inner.count;
     if (into_inner != 0 || last - first < inner.count) {
-      block.inner.count = std::min(inner.count - into_inner, last - first);
+      block.inner.count = (std::min)(inner.count - into_inner, last - first);
       block.outer.count = 1;
     } else {
       const Index into_outer = (first / inner.count) % outer.count;
-      block.outer.count = std::min(outer.count - into_outer, (last - first) / inner.count);
+      block.outer.count = (std::min)(outer.count - into_outer, (last - first) / inner.count);
     }
     rotate_rows(plan, block);
     first += block.inner.count * block.outer.count;

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program compiled without exceptions: no public header may throw or catch, not even in a
-// template. The library does, and whoever compiles so cannot catch what it throws.
+// A program compiled without exceptions, without RTTI, or without both, which includes every
+// header: none may throw or catch, or ask for the type of an object, not even in a template. The
+// library does; where nothing can catch what it throws, the program ends with the sentence.
+//
+// usage: without_exceptions_or_rtti [refuse]    refuse: asks for what the library refuses
+#include <all_headers.hpp>
 #include <cmath>
 #include <cstdio>
-#include <eigen_rope/eigen_rope.hpp>
-#include <eigen_rope/forms/composed.hpp>
-#include <eigen_rope/forms/reference.hpp>
-#include <eigen_rope/models/gguf.hpp>
-#include <eigen_rope/models/hugging_face.hpp>
-#include <eigen_rope/operators/aclnn.hpp>
-#include <eigen_rope/operators/aclnn_calls.hpp>
-#include <eigen_rope/operators/ggml.hpp>
-#include <eigen_rope/operators/onnx.hpp>
-#include <eigen_rope/operators/onnx_node.hpp>
-#include <eigen_rope/tables/xpos.hpp>
+#include <cstring>
 #include <vector>
 
-#ifdef __cpp_exceptions
-#error "this file must be compiled with -fno-exceptions"
+#if defined(__cpp_exceptions) && defined(__cpp_rtti)
+#error "this file must be compiled with -fno-exceptions or -fno-rtti"
 #endif
 
 namespace {
@@ -45,7 +39,11 @@ double there_and_back(eigen_rope::Index tokens) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[1], "refuse") == 0) {
+    (void)eigen_rope::Frequencies::powers({7});
+    return 0;
+  }
   const double worst = there_and_back<float>(3) + there_and_back<double>(2000);
   if (worst < 1e-5) return 0;
   std::fprintf(stderr, "the inverse is off by %g\n", worst);
