@@ -40,7 +40,10 @@ This package contains")
 set(CPACK_COMPONENTS_ALL debian_dev)
 set(CPACK_DEBIAN_DEBIAN_DEV_PACKAGE_NAME libeigen-rope-dev)
 set(CPACK_DEBIAN_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEBIAN_DEV_PACKAGE_DEPENDS "libeigen3-dev (>= 3.4), libfmt-dev, libhwy-dev")
+set(CPACK_DEBIAN_DEBIAN_DEV_PACKAGE_DEPENDS "libeigen3-dev (>= 3.4)")
+foreach(package ${eigen_rope_needs})
+  string(APPEND CPACK_DEBIAN_DEBIAN_DEV_PACKAGE_DEPENDS ", lib${package}-dev")
+endforeach()
 set(CPACK_DEBIAN_DEBIAN_DEV_DESCRIPTION "${about} the headers, the libraries to link with, and the
 files with which CMake and pkg-config find them.")
 

@@ -9,6 +9,7 @@ import os
 import re
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
@@ -23,8 +24,13 @@ class EigenRopeConan(ConanFile):
     topics = ("eigen", "tensor", "transformer", "rope", "rotary-position-embedding")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False], "with_tool": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "with_tool": False}
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+        "with_models": [True, False],
+        "with_tool": [True, False],
+    }
+    default_options = {"shared": False, "fPIC": True, "with_models": True, "with_tool": False}
     implements = ["auto_shared_fpic"]
 
     @property
@@ -46,12 +52,15 @@ class EigenRopeConan(ConanFile):
         self.requires("eigen/[>=3.4.0 <6]", transitive_headers=True)
         self.requires("fmt/[>=9.1.0 <13]")
         self.requires("highway/[>=1.0.3 <2]")
-        self.requires("nlohmann_json/[>=3.11.2 <4]", visible=False)
+        if self.options.with_models:
+            self.requires("nlohmann_json/[>=3.11.2 <4]", visible=False)
         if self.options.with_tool:
             self.requires("cli11/[>=2.1.2 <3]", visible=False)
 
     def validate(self):
         check_min_cppstd(self, 17)
+        if self.options.with_tool and not self.options.with_models:
+            raise ConanInvalidConfiguration("with_tool needs with_models to be True, got False")
 
     def generate(self):
         dependencies = CMakeDeps(self)
@@ -59,6 +68,7 @@ class EigenRopeConan(ConanFile):
         dependencies.set_property("highway", "cmake_target_name", "hwy::hwy")
         dependencies.generate()
         toolchain = CMakeToolchain(self)
+        toolchain.cache_variables["EIGEN_ROPE_BUILD_MODELS"] = bool(self.options.with_models)
         toolchain.cache_variables["EIGEN_ROPE_BUILD_TOOL"] = bool(self.options.with_tool)
         toolchain.cache_variables["EIGEN_ROPE_BUILD_TESTS"] = False
         toolchain.cache_variables["EIGEN_ROPE_BUILD_BENCH"] = False
@@ -85,10 +95,14 @@ class EigenRopeConan(ConanFile):
         rope.requires = ["eigen::eigen", "fmt::fmt", "highway::highway"]
         rope.set_property("cmake_target_name", "eigen_rope::rope")
         rope.set_property("pkg_config_name", "eigen-rope")
+        if not self.options.shared:
+            rope.defines = ["EIGEN_ROPE_STATIC"]
+        if self.settings.os in ("Linux", "FreeBSD"):
+            rope.system_libs = ["m"]
+        if not self.options.with_models:
+            return
         models = self.cpp_info.components["models"]
         models.libs = ["eigen_rope_models"]
         models.requires = ["rope", "fmt::fmt"]
         models.set_property("cmake_target_name", "eigen_rope::models")
         models.set_property("pkg_config_name", "eigen-rope-models")
-        if self.settings.os in ("Linux", "FreeBSD"):
-            rope.system_libs = ["m"]

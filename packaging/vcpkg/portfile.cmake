@@ -5,7 +5,9 @@
 #     vcpkg install eigen-rope --overlay-ports=packaging/vcpkg --no-binarycaching
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
-vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES tool EIGEN_ROPE_BUILD_TOOL)
+vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
+  models EIGEN_ROPE_BUILD_MODELS
+  tool EIGEN_ROPE_BUILD_TOOL)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS
     ${features}

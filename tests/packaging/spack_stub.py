@@ -36,7 +36,7 @@ def module(name, **content):
 
 
 def main():
-    directives = ("license", "version", "variant", "depends_on")
+    directives = ("license", "version", "variant", "depends_on", "conflicts")
     module("spack")
     module("spack.package", **{name: recorder(name) for name in directives})
     for name in ("spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):

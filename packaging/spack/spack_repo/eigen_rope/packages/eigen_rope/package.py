@@ -18,6 +18,7 @@ class EigenRope(CMakePackage):
     version("develop")
 
     variant("shared", default=True, description="Build shared libraries")
+    variant("models", default=True, description="Build the reader of models' files")
     variant("tool", default=False, description="Build the command-line tool eigen-rope")
 
     depends_on("cxx", type="build")
@@ -25,14 +26,17 @@ class EigenRope(CMakePackage):
     depends_on("eigen@3.4.0:5")
     depends_on("fmt@9.1.0:12")
     depends_on("highway@1.0.3:1")
-    depends_on("nlohmann-json@3.11.2:3", type="build")
+    depends_on("nlohmann-json@3.11.2:3", when="+models", type="build")
     depends_on("cli11@2.1.2:2", when="+tool", type="build")
+
+    conflicts("+tool", when="~models", msg="The tool reads models' files")
 
     def cmake_args(self):
         return [
             self.define("EIGEN_ROPE_BUILD_TESTS", False),
             self.define("EIGEN_ROPE_BUILD_BENCH", False),
             self.define("EIGEN_ROPE_BUILD_EXAMPLES", False),
+            self.define_from_variant("EIGEN_ROPE_BUILD_MODELS", "models"),
             self.define_from_variant("EIGEN_ROPE_BUILD_TOOL", "tool"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]
