@@ -5,25 +5,29 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
+. tests/packaging/linking.sh
 
 usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | --eigen-5]
-                                 [--consumers | --recipes]
+                                 [--consumers | --recipes | --linking]
   Builds static and shared libraries, installs them, and builds and runs tests/packaging against
   them: find_package, add_subdirectory and pkg-config, in C++17 and C++20, and in C11. It also
-  checks what
-  README.md shows and what a shared library lets see. With the first compiler it compiles each
-  header alone, runs the library's tests with a static library, builds the tool and the examples
-  with a shared one, installs the Debian packages into a folder, where lintian must have nothing to
-  say of them, and tries the recipes of packaging/ and the source archive. Everything goes under
-  build/packages. Each combination prints one line; the first failure of a compiler ends it.
+  checks what README.md shows and what the libraries let see. With the first compiler it compiles each header
+  alone, runs the library's tests with a static library, builds the tool and the examples with a
+  shared one, and links in less usual ways: without exceptions and RTTI, in shared objects beside
+  one another and beside another version, with fmt and Highway built in, without models. It installs
+  the Debian packages into a folder, where lintian must have nothing to say of them, and tries the
+  recipes of packaging/ and the source archive. Everything goes under build/packages. Each
+  combination prints one line; the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++; both by default.
   --consumers      Leave out README.md, the tests, the tool, the examples, Debian, the recipes and
                    the archive.
   --recipes        Only the recipes of packaging/ and the source archive: a minute.
+  --linking        Only the less usual ways to link: some minutes. They need Debian's sources of fmt
+                   and Highway, which are downloaded (2 MB).
   --eigen FOLDER   Also use the Eigen headers in FOLDER (Eigen/Core), by EIGEN_ROPE_EIGEN_DIR.
   --eigen-5        The same with headers newer than Debian's: those in TensorFlow's Python
                    package, which is downloaded once (some 250 MB)."
-compilers=() other_eigen="" consumers_only=0 recipes_only=0
+compilers=() other_eigen="" consumers_only=0 recipes_only=0 linking_only=0
 while [ $# -gt 0 ]; do
   case "$1" in
     --compiler | --eigen)
@@ -34,6 +38,7 @@ while [ $# -gt 0 ]; do
     --eigen-5) other_eigen=download ;;
     --consumers) consumers_only=1 ;;
     --recipes) recipes_only=1 ;;
+    --linking) linking_only=1 ;;
     *) other_argument "$1" "$usage" ;;
   esac
   shift
@@ -278,12 +283,20 @@ compiler_checks() {
         "$short-$kind-pkg-config" "$compiler" "${standards[1]}" "$prefix" "$eigen"
       [ -n "$eigen" ] || c_consumers "$compiler" "$short-$kind" "$kind" "$prefix"
     done
+    # Eigen's version may differ from that of the shared library.
+    [ -z "$eigen" ] || consumer "$compiler, shared with Debian's Eigen, find_package, C++20" \
+      "$short-other-eigen" "$compiler" 20 -DEIGEN_ROPE_EIGEN_DIR="$eigen" \
+      -DCMAKE_PREFIX_PATH="$work/$(basename "$compiler")-shared/installed"
     # The same objects again, if ccache is there.
     [ "$compiler$eigen" != "${compilers[0]}" ] ||
       consumer "$compiler, static, add_subdirectory, C++17" "$short-folder" "$compiler" 17 \
         "${in_folder[@]}" -DEIGEN_ROPE_DEVELOPER=ON -DCMAKE_BUILD_TYPE=Release
     compare_symbols "$compiler, symbols of the shared library" "$work/$short-shared/installed"
     compare_c_symbols "$compiler, symbols of its C interface" "$work/$short-shared/installed"
+    versioned_symbols "$compiler, the shared library" "$work/$short-shared/installed"
+    eigen_types "$compiler, the shared library" "$work/$short-shared/installed"
+    static_symbols "$compiler, symbols of the static library" "$compiler" \
+      "$work/$short-static/installed"
   done
 }
 
@@ -321,6 +334,8 @@ check_recipes() {
     -c "tools.cmake.cmaketoolchain:extra_variables={$variables}")
   conan_package
   conan_package -o '&:shared=True' -o '&:with_tool=True'
+  # Its test reads a model's file.
+  conan_package -o '&:with_models=False' --test-folder=
 
   run "the vcpkg port" cmake -DFOLDER="$work/vcpkg" -DINITIAL_CACHE="$work/quick.cmake" \
     -P tests/packaging/vcpkg_stub.cmake
@@ -367,6 +382,20 @@ if [ "$recipes_only" -eq 1 ]; then
   say "the recipes and the source archive"
   check_recipes
   check_archive
+  exit 0
+fi
+
+if [ "$linking_only" -eq 1 ]; then
+  compiler=${compilers[0]}
+  short=$(basename "$compiler")-quick
+  say "less usual ways to link with $compiler"
+  for kind in static shared; do
+    library "$short-$kind" "$source_folder" "$compiler" "${without_programs[@]}" "${quick[@]}" \
+      -DBUILD_SHARED_LIBS="$([ $kind = shared ] && echo ON || echo OFF)"
+  done
+  eigen_types "the shared library" "$work/$short-shared/installed"
+  static_symbols "symbols of the static library" "$compiler" "$work/$short-static/installed"
+  linking_checks "$work/$short-static/installed" "$work/$short-shared/installed"
   exit 0
 fi
 
@@ -431,6 +460,8 @@ for example in "${examples[@]}"; do
   run "the example $example with the shared library" "$work/$short-shared/bin/$example"
 done
 printf '  %s\n' "the tool and ${#examples[@]} examples, linked with the shared library"
+
+linking_checks "$work/$short-static/installed" "$work/$short-shared/installed"
 
 # debian_packages KIND: makes them of what is already built, shows them to lintian, and installs
 # them into a folder that knows this machine's packages, and nothing of this project

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Form: clang-format has nothing to change, shellcheck nothing to say, comments and prose are at
 # most 100 columns wide, no paragraph of a page has more than 120 words, every source names its
-# licence, headers have at most 400 lines, no room includes one above it, and the list of public
-# names is true.
+# licence, headers have at most 400 lines, the library stands in its inline namespace, no room
+# includes one above it, and the list of public names is true.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -58,6 +58,17 @@ for file in "${public[@]}"; do
   [ "$lines" -ge 1 ] || fail "$file: a public header must open with a comment on what it is"
   grep -q '^#pragma once$' "$file" || fail "$file: '#pragma once' is missing"
 done
+
+# The tool is a program, whose names no other version has to be kept apart from.
+mapfile -t library < <(git ls-files 'include/*.hpp' 'src/*.hpp' 'src/*.cpp' ':!src/tool' \
+  ':!include/eigen_rope/version.hpp')
+if grep -nE '^ *namespace eigen_rope( |::[^E])' "${library[@]}" >&2; then
+  fail "the namespaces above must be eigen_rope::EIGEN_ROPE_ABI, or in it"
+fi
+if grep -rnE '^ *namespace eigen_rope::(aclnn|any|composed|detail|ggml|models|onnx|reference)\b' \
+  tests bench examples docs --include='*.[ch]pp' >&2; then
+  fail "the namespaces above must be in eigen_rope::EIGEN_ROPE_ABI, where the library has them"
+fi
 
 python3 scripts/check_rooms.py || fail "the lines above lead from a room to one above it"
 python3 scripts/public_names.py --check || fail \

@@ -28,6 +28,7 @@ HEADERS = ROOT / "include" / "eigen_rope"
 PAGE = ROOT / "docs" / "design.md"
 BEGIN, END = "<!-- public names: begin -->\n", "<!-- public names: end -->\n"
 OUTSIDE = ("operators", "models")  # rooms of the outside world, whose names are other systems'
+ABI = "EIGEN_ROPE_ABI"  # the inline namespace, which nobody names
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|^[
     \t]*\#(?:\\\n|[^\n])*|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')"""
@@ -135,7 +136,7 @@ def names_in(text: str) -> set[str]:
             j = i + 1
             scope = []
             while tokens[j] not in ("{", "=", ";"):
-                if re.match(r"[A-Za-z_]", tokens[j]) and tokens[j] != "namespace":
+                if re.match(r"[A-Za-z_]", tokens[j]) and tokens[j] not in ("namespace", ABI):
                     scope.append(tokens[j])
                 j += 1
             if tokens[j] == "{":

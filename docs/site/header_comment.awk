@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Doxygen's filter for headers. The comment a file opens with becomes the file's documentation; what
 # a header declares belongs to the group of its room (groups.dox), operators and models to that of
-# their system; the label Error: is no link to the class. Lines stay where they are.
+# their system; the inline namespace is left out; the label Error: is no link to the class. Lines
+# stay where they are.
 # A header of C, whose opening comment has other marks and which names its group itself.
 FILENAME ~ /\.h$/ { if (NR == 1) sub(/^\/\*.*/, "/** \\file"); print; next }
 NR == 1 {
@@ -17,6 +18,7 @@ NR == 1 {
   }
   next
 }
+{ sub(/namespace eigen_rope::EIGEN_ROPE_ABI/, "namespace eigen_rope") }
 opening && /^\/\// {
   line = $0
   sub(/^\/\//, "", line)

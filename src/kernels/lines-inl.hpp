@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "eigen_rope/version.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;

@@ -20,6 +20,8 @@
 #include <array>
 #include <cstddef>
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope::detail {
 
 inline constexpr std::size_t version_count = 5;

@@ -17,6 +17,8 @@
 #include <unistd.h>
 #endif
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope::detail {
 
 inline std::int64_t this_process() {

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope::detail {
 
 /// Rotations of up to so many bytes are taken to fit the cache and never wait for a measurement;

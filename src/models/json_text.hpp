@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope::models {
 
 using Json = nlohmann::json;

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope {
 
 /// The scalar of a tensor's elements, as a value.

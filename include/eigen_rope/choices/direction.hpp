@@ -16,6 +16,8 @@
 // backward(forward(x)) = m^2 x and inverse(forward(x)) = x. The two agree only where m^2 is 1.
 #pragma once
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope {
 
 /// The direction in which a rotation is applied.

@@ -14,6 +14,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope::detail {
 
 template <class T>

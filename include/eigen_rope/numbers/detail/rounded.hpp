@@ -13,6 +13,8 @@
 
 #include <type_traits>
 
+#include "eigen_rope/version.hpp"
+
 namespace eigen_rope::detail {
 
 #if defined(__clang__)
