@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::any {
+namespace eigen_rope::EIGEN_ROPE_ABI::any {
 namespace {
 
 template <class Number>
@@ -79,4 +79,4 @@ Positions positions(const PositionIds& ids) {
                static_cast<std::int64_t>(ids.type));
 }
 
-}  // namespace eigen_rope::any
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::any

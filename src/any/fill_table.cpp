@@ -7,7 +7,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 template <class Entry>
@@ -50,4 +50,4 @@ void any::fill_table(const TableMemory& memory, const Frequencies& frequencies,
   });
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

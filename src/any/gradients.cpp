@@ -11,7 +11,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 using detail::AnyTablePlaces;
@@ -137,4 +137,4 @@ void any::table_gradient(const TableMemory& gradient, const ConstTensor& x, cons
   });
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -11,7 +11,7 @@
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 void check_type(ScalarType type) {
@@ -177,9 +177,9 @@ void require_extents(int rank, const void* extents) {
   if (rank > 0 && extents == nullptr) fail("extents must have data, got a null pointer");
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 any::Table any::table_of(const ConstTensor& cos, const ConstTensor& sin) {
   using detail::fail;
@@ -196,4 +196,4 @@ any::Table any::table_of(const ConstTensor& cos, const ConstTensor& sin) {
   return {cos.type, cos.data, sin.data, cos.shape, cos.strides, cos.order};
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

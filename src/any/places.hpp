@@ -17,7 +17,7 @@
 #include "eigen_rope/rows/detail/feature_axis.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 inline IndexOrder index_order(any::Order order) {
   return order == any::Order::slowest_first ? IndexOrder::slowest_first : IndexOrder::fastest_first;
@@ -113,4 +113,4 @@ void for_each_table_place(const AnyTablePlaces& places, const Visit& visit) {
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -8,7 +8,7 @@
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 using detail::AnyTablePlaces;
@@ -114,4 +114,4 @@ void any::rotate_inplace(const Tensor& x, const Table& table, Pairing pairing, D
   rotate_to(x, x, table, pairing, direction, device);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -8,7 +8,7 @@
 #include "any/table_copy.hpp"
 #include "eigen_rope/any/any.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 using detail::AnyTablePlaces;
@@ -97,4 +97,4 @@ void any::rotate_tokens(std::initializer_list<TokenRows> tensors, const Table& t
   });
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

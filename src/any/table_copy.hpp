@@ -13,7 +13,7 @@
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Whether rows of x, or of y, need the entries of a row next to each other.
 enum class EntriesOfRow { next_to_each_other, anywhere };
@@ -122,4 +122,4 @@ class TableBuffer {
   UninitialisedVector<Entry> values_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -8,7 +8,7 @@
 
 #include "any/places.hpp"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 std::string name_of(const eigen_rope_tensor_type& type) {
   constexpr const char* kinds[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
   const std::size_t known = sizeof kinds / sizeof kinds[0];
@@ -174,4 +174,4 @@ Direction Rotation::direction() const {
   }
 }
 
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c

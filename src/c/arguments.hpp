@@ -16,7 +16,7 @@
 #include "eigen_rope/c/types.h"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 
 /// `float32`, `int64x2`, `code 9 of 8 bits`.
 std::string name_of(const eigen_rope_tensor_type& type);
@@ -98,4 +98,4 @@ class Rotation {
   Device device_;
 };
 
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c

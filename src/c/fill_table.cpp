@@ -8,7 +8,7 @@
 #include "eigen_rope/c/eigen_rope.h"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 namespace {
 
 /// The place of the entries of a row among `rank` axes, counted from the slowest.
@@ -25,7 +25,7 @@ void write_table_shape(const Frequencies& frequencies, const Positions& position
 }
 
 }  // namespace
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c
 
 namespace c = eigen_rope::c;
 

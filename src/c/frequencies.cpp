@@ -20,7 +20,7 @@
 #include "eigen_rope/c/eigen_rope.h"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 namespace {
 
 /// The value of a parameter, for a member of whichever type has its name.
@@ -158,7 +158,7 @@ Frequencies frequencies_of(std::string_view name, const eigen_rope_parameter* pa
 }
 
 }  // namespace
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c
 
 namespace c = eigen_rope::c;
 

@@ -15,7 +15,7 @@
 #include "eigen_rope/any/any.hpp"
 #include "eigen_rope/c/eigen_rope.h"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 namespace {
 
 using detail::AnyTablePlaces;
@@ -191,7 +191,7 @@ void write_gradient_shape(std::int32_t of, const eigen_rope_tensor* y, const eig
 }
 
 }  // namespace
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c
 
 namespace c = eigen_rope::c;
 

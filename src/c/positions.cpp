@@ -13,7 +13,7 @@
 #include "eigen_rope/any/choices.hpp"
 #include "eigen_rope/c/eigen_rope.h"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 namespace {
 
 any::PositionType position_type_of(const eigen_rope_tensor_type& type) {
@@ -69,7 +69,7 @@ Positions positions_of(const eigen_rope_position_list* given) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c
 
 namespace c = eigen_rope::c;
 

@@ -13,7 +13,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 namespace {
 
 constexpr std::size_t most_bytes = 600;
@@ -46,7 +46,7 @@ eigen_rope_status status_of_exception() noexcept {
   }
 }
 
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c
 
 #define EIGEN_ROPE_TEXT_OF(number) #number
 #define EIGEN_ROPE_VERSION_TEXT(major, minor, patch) \

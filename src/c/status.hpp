@@ -6,7 +6,7 @@
 
 #include "eigen_rope/c/types.h"
 
-namespace eigen_rope::c {
+namespace eigen_rope::EIGEN_ROPE_ABI::c {
 
 /// The status of the exception that is being handled, whose text becomes the thread's message.
 /// Allocates nothing.
@@ -23,4 +23,4 @@ eigen_rope_status status_of(const Call& call) noexcept {
   return EIGEN_ROPE_OK;
 }
 
-}  // namespace eigen_rope::c
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::c

@@ -15,7 +15,7 @@
 #include "check/numeric_slope.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 /// An error estimate above this part of the derivative's natural size says nothing.
@@ -480,4 +480,4 @@ GradientReport run_gradient_check(const GradientProblem& problem,
   return GradientCheck(problem, options, kind).run();
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 constexpr int grid_points = 20;
@@ -321,4 +321,4 @@ bool Slopes::complex_step_agrees(std::mt19937_64& random) {
   return agree(step_) || agree(step_ / 16);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

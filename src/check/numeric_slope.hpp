@@ -25,7 +25,7 @@
 
 #include "eigen_rope/check/detail/gradient_problem.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// v for the inputs [first, last), zero elsewhere; all of one argument, unless it is the check of
 /// the complex step.
@@ -125,4 +125,4 @@ class Slopes {
   Index claims_ = 0;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <ostream>
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 std::string index_text(const std::vector<Index>& place) {
@@ -98,4 +98,4 @@ std::ostream& operator<<(std::ostream& stream, const GradientReport& report) {
   return stream << report.text();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -5,7 +5,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 /// How many chunks of a sequence each rank has.
@@ -79,4 +79,4 @@ std::vector<Index> shard_tokens(const ContextShard& shard, Index tokens) {
   return shard_tokens(shard, {Index{0}, tokens});
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

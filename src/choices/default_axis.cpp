@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 std::atomic<DefaultAxis> default_axis_of_process{DefaultAxis::fastest};
@@ -16,4 +16,4 @@ void set_default_axis(DefaultAxis axis) {
 
 DefaultAxis default_axis() { return default_axis_of_process.load(std::memory_order_relaxed); }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

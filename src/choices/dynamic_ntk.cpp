@@ -5,7 +5,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 DynamicNtk::DynamicNtk(const Powers<>& powers, const DynamicNtkScaling<>& scaling)
     : powers_(powers),
@@ -24,4 +24,4 @@ CachedKeys DynamicNtk::update(Index length) {
   return CachedKeys::rerotate;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

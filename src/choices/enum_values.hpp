@@ -8,7 +8,7 @@
 
 #include "eigen_rope/choices/scaling.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The values of an enum among a scaling's parameters, in order.
 template <class Enum>
@@ -27,4 +27,4 @@ struct EnumValues<LongRopeMagnitude> {
   static constexpr std::array all{LongRopeMagnitude::from_factor, LongRopeMagnitude::given};
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 Rates<DoubleDouble> rates_of(const Powers<>& powers, const Scaling& scaling, Index length) {
@@ -63,4 +63,4 @@ std::ostream& operator<<(std::ostream& stream, const Frequencies& frequencies) {
   return stream << frequencies.text();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -6,7 +6,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 Layout::Layout(std::initializer_list<AxisRole> fastest_first) {
   const auto count = [&](AxisRole role) {
@@ -118,4 +118,4 @@ const Layout& Layout::ds() {
   return layout;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 const char* name_of(PairKind kind) {
   switch (kind) {
@@ -33,4 +33,4 @@ std::ostream& operator<<(std::ostream& stream, const Pairing& pairing) {
   return stream << pairing.text();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -6,7 +6,7 @@
 
 #include <ostream>
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void ParameterText::add_text(const char* name, const std::string& value) {
   text_ += fmt::format("{}{}={}", empty_ ? ':' : ',', name, value);
@@ -32,4 +32,4 @@ void ParameterText::add(const char* name, const std::vector<Index>& values) {
 
 std::ostream& print(std::ostream& stream, const std::string& text) { return stream << text; }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 void require_count(Index tokens) {
@@ -133,4 +133,4 @@ std::ostream& operator<<(std::ostream& stream, const Positions& positions) {
   return stream << positions.text();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

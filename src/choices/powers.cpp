@@ -8,7 +8,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void require_valid(const Powers<>& powers) {
   if (powers.rotary_dims <= 0)
@@ -41,4 +41,4 @@ void require_finite_rate(std::size_t pair, double rate) {
   if (!std::isfinite(rate)) fail(fmt::format("rate {} must be finite", pair), rate);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

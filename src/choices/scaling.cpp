@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 const char* scaling_name(const Scaling& scaling) {
   if (std::holds_alternative<GgmlYarn<>>(scaling)) return Yarn<>::name;
@@ -25,4 +25,4 @@ bool depends_on_length(const Scaling& scaling) {
   return std::visit([](const auto& one) { return one.uses_length; }, scaling);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

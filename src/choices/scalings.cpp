@@ -11,7 +11,7 @@
 #include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 const char* name_of(RampEnds ends) { return ends == RampEnds::rounded ? "rounded" : "exact"; }
 
@@ -210,4 +210,4 @@ double yarn_softmax_multiplier(double factor, double mscale_all_dim) {
   return static_cast<double>(yarn_softmax_multiplier<DoubleDouble>(factor, mscale_all_dim));
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

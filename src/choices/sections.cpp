@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 Sections::Sections(SectionPattern pattern, std::vector<Index> lengths)
     : pattern_(pattern), lengths_(std::move(lengths)) {
@@ -92,4 +92,4 @@ std::ostream& operator<<(std::ostream& stream, const Sections& sections) {
   return stream << sections.text();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -6,7 +6,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 using Sum = detail::CompensatedSum;
@@ -141,4 +141,4 @@ double attention_factor_gradient(const Gradients<double>& d, const Frequencies& 
   return sum.value();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -12,7 +12,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 /// A value and its derivatives by N parameters, in double-double: forward-mode differentiation.
@@ -223,4 +223,4 @@ Powers<> powers_gradients(const Powers<>& powers, const RateGradients& gradients
   return scaling_gradients(powers, Unscaled<>(), gradients).powers;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -4,7 +4,7 @@
 #include "eigen_rope/gradients/parameter_gradients.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positions,
                              const Xpos& xpos, XposSide side, const Layout& layout) {
   detail::require_table_of(d, positions, layout);
@@ -42,4 +42,4 @@ XposGradients xpos_gradients(const Gradients<double>& d, const Positions& positi
   return result;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

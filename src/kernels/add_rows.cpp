@@ -18,7 +18,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
 #endif
@@ -70,11 +70,11 @@ void add_rows_double(const double* a, const double* b, double* y, Index count, S
   add_any(a, b, y, count, stores);
 }
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void add_rows(const float* a, const float* b, float* y, Index count, Stores stores) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_rows_float);
@@ -86,5 +86,5 @@ void add_rows(const double* a, const double* b, double* y, Index count, Stores s
   for_targets[chosen_version()](a, b, y, count, stores);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -22,7 +22,7 @@
 #include "kernels/values-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -165,7 +165,7 @@ HWY_INLINE Two<hn::Vec<D>> entries_apart(D d, const C* entries) {
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -23,7 +23,7 @@
 #include "kernels/coefficients-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -313,7 +313,7 @@ HWY_INLINE typename Kernel::template Column<D> column_of(D d,
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

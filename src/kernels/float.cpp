@@ -8,7 +8,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 
 void rotate_float(const RowPlan& plan, const RowBlock<float, float>& block) {
   rotate_block(plan, block);
@@ -16,11 +16,11 @@ void rotate_float(const RowPlan& plan, const RowBlock<float, float>& block) {
 
 void cross_float(const RowPlan& plan, const CrossBlock<float>& block) { cross_block(plan, block); }
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void rotate_rows(const RowPlan& plan, const RowBlock<float, float>& block) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_float);
@@ -32,5 +32,5 @@ void cross_rows(const RowPlan& plan, const CrossBlock<float>& block) {
   for_targets[chosen_version()](plan, block);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -14,7 +14,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -125,16 +125,16 @@ bool add_rotations_float(const RowPlan& plan, const JvpRows& rows) {
 bool add_rotations_float(const RowPlan&, const JvpRows&) { return false; }
 
 #endif  // HWY_TARGET != HWY_SCALAR
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 bool add_rotations(const RowPlan& plan, const JvpRows& rows) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_rotations_float);
   return for_targets[chosen_version()](plan, rows);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -20,7 +20,7 @@
 #include "kernels/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -208,7 +208,7 @@ class LaneCoefficients {
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -11,7 +11,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 
 void rotate_float_lanes(const RowPlan& plan, const LaneBlock<float, float>& block) {
   rotate_lane_block(plan, block);
@@ -20,11 +20,11 @@ void rotate_double_lanes(const RowPlan& plan, const LaneBlock<double, double>& b
   rotate_lane_block(plan, block);
 }
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void rotate_lanes_quickly(const RowPlan& plan, const LaneBlock<float, float>& block) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(rotate_float_lanes);
@@ -36,5 +36,5 @@ void rotate_lanes_quickly(const RowPlan& plan, const LaneBlock<double, double>& 
   for_targets[chosen_version()](plan, block);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -17,7 +17,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 template <class T>
 void move_any_rows(const T* from, RowGrid from_grid, T* to, RowGrid to_grid, Index rows,
                    Index elements, [[maybe_unused]] Stores stores) {
@@ -56,11 +56,11 @@ void move_rows_64(const std::uint64_t* from, RowGrid from_grid, std::uint64_t* t
   move_any_rows(from, from_grid, to, to_grid, rows, elements, stores);
 }
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void move_rows(const std::uint16_t* from, RowGrid from_grid, std::uint16_t* to, RowGrid to_grid,
                Index rows, Index elements, Stores stores) {
@@ -80,5 +80,5 @@ void move_rows(const std::uint64_t* from, RowGrid from_grid, std::uint64_t* to, 
   for_targets[chosen_version()](from, from_grid, to, to_grid, rows, elements, stores);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -19,7 +19,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -576,11 +576,11 @@ bool add_and_rotate_bfloat16(const RowPlan& plan, const Runs& runs,
   return add_and_rotate_all(plan, runs, rows, sums);
 }
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void add_pairs(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_float);
@@ -624,5 +624,5 @@ bool add_and_rotate(const RowPlan& plan, const Runs& runs,
 
 void flush_streamed_rows() { hwy::FlushStream(); }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -26,7 +26,7 @@
 #include "eigen_rope/rows/detail/rows.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
@@ -321,7 +321,7 @@ HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D d, Eigen::half* p
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

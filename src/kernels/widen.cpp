@@ -9,7 +9,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 
 template <class T>
 void widen_any(const T* from, float* to, Index count) {
@@ -27,11 +27,11 @@ void widen_bfloat16(const Eigen::bfloat16* from, float* to, Index count) {
   widen_any(from, to, count);
 }
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 void widen(const Eigen::half* from, float* to, Index count) {
   static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(widen_half);
@@ -43,5 +43,5 @@ void widen(const Eigen::bfloat16* from, float* to, Index count) {
   for_targets[chosen_version()](from, to, count);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

@@ -9,7 +9,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 /// Bytes that are read and written. A rotation takes some 3 microseconds for them in the
@@ -79,4 +79,4 @@ void Device::run_ranges(Index count, double bytes, Work work, CallParallelFor ca
   all.check();
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

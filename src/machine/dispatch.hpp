@@ -22,7 +22,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 inline constexpr std::size_t version_count = 5;
 
@@ -40,7 +40,7 @@ inline constexpr std::array<long long, version_count> version_targets{
     HWY_TARGETS & HWY_AVX3, HWY_TARGETS& HWY_AVX2, HWY_TARGETS& HWY_SSE4, HWY_TARGETS& HWY_NEON,
     HWY_TARGETS& HWY_SCALAR};
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 
 /// All versions of `function`, which must not be overloaded; those that were not compiled are null
 /// and never chosen.

@@ -12,7 +12,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "machine/dispatch.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 constexpr std::array<const char*, detail::version_count> names{"AVX3", "AVX2", "SSE4", "NEON",
@@ -75,4 +75,4 @@ void set_kernel_target(const std::string& name) {
                std::memory_order_relaxed);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

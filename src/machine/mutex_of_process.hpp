@@ -19,7 +19,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 inline std::int64_t this_process() {
 #if __has_include(<unistd.h>)
@@ -65,4 +65,4 @@ class MutexOfProcess {
   std::atomic<Entry*> newest_{nullptr};
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

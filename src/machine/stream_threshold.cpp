@@ -29,7 +29,7 @@
 #define EIGEN_ROPE_CAN_FLUSH 0
 #endif
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 #if EIGEN_ROPE_CAN_FLUSH
 
@@ -203,4 +203,4 @@ std::size_t measured_streaming_threshold() noexcept {
 
 #endif
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

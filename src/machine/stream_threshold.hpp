@@ -7,7 +7,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Rotations of up to so many bytes are taken to fit the cache and never wait for a measurement;
 /// its answer is therefore larger.
@@ -18,4 +18,4 @@ inline constexpr std::size_t always_cached = std::size_t{4} << 20;
 /// the largest std::size_t.
 std::size_t measured_streaming_threshold() noexcept;
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

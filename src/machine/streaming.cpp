@@ -15,7 +15,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "machine/stream_threshold.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 constexpr const char* variable = "EIGEN_ROPE_STREAM_BYTES";
@@ -94,4 +94,4 @@ bool detail::streams(std::size_t bytes) noexcept {
   }
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -6,7 +6,7 @@
 
 #include "models/families_table.inc"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 template <typename Row, std::size_t count>
@@ -39,4 +39,4 @@ bool has_latent_attention(std::string_view model_type) {
   return family != nullptr && family->latent;
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -13,7 +13,7 @@
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/models/projections.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// How a family's layers differ.
 enum class LayerRule {
@@ -133,4 +133,4 @@ const SilentFamily* find_silent_family(std::string_view model_type);
 const Family* families_begin();
 const Family* families_end();
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -18,7 +18,7 @@
 #include "models/gguf_unread.hpp"
 #include "models/notes.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 constexpr Index kMostHeadDims = 65536;
@@ -494,4 +494,4 @@ ModelRope read_gguf(const std::filesystem::path& path, Strictness strictness) {
   return ModelReader(path, strictness).read();
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 // What a row may have besides name and rope type; a type each, so that their order does not matter.
@@ -266,4 +266,4 @@ GgufArchitectureRange gguf_architectures() {
   return {std::begin(kArchitectures), std::end(kArchitectures)};
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

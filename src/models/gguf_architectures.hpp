@@ -12,7 +12,7 @@
 
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// How rows pair, in llama.cpp's words.
 enum class GgufRope {
@@ -229,4 +229,4 @@ struct GgufArchitectureRange {
 };
 GgufArchitectureRange gguf_architectures();
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -15,7 +15,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 constexpr std::uint64_t kLongestKey = 65535;
@@ -558,4 +558,4 @@ std::optional<std::vector<double>> GgufFile::tensor_values(std::string_view tens
   return values;
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

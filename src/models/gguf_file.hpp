@@ -23,7 +23,7 @@
 
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// The types of metadata, with the format's numbers.
 enum class GgufType : std::uint32_t {
@@ -142,4 +142,4 @@ class GgufFile {
   std::vector<GgufFile> parts_;
 };
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

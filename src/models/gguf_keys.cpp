@@ -6,7 +6,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/notes.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 std::string GgufKeys::key(std::string_view name) const {
   return fmt::format("{}.{}", architecture, name);
@@ -44,4 +44,4 @@ std::optional<Index> GgufKeys::integer_up_to(Index most, std::string_view name) 
   return value;
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

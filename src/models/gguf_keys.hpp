@@ -14,7 +14,7 @@
 #include "eigen_rope/models/model_rope.hpp"
 #include "models/gguf_file.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 struct GgufKeys {
   GgufKeys(const std::filesystem::path& path, Strictness how_strict)
@@ -45,4 +45,4 @@ struct GgufKeys {
   std::vector<std::string> warnings{};
 };
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 constexpr std::string_view kWindow = "attention.sliding_window";
@@ -229,4 +229,4 @@ std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& archi
   return LayerRules(keys, architecture, count, key_heads).read();
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -9,7 +9,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 enum class GgufLayer {
   full,
@@ -27,4 +27,4 @@ enum class GgufLayer {
 std::vector<GgufLayer> gguf_layers(GgufKeys& keys, const GgufArchitecture& architecture,
                                    Index count, const std::vector<Index>& key_heads);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 /// llama.cpp writes five digits.
@@ -90,4 +90,4 @@ void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path) {
   if (missing > 1) keys.warn(fmt::format("{} of the {} parts are missing", missing, parts));
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -7,7 +7,7 @@
 
 #include "models/gguf_keys.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// Opens the other parts of the model whose first part is at `path`, beside it, and adds them to
 /// the file.
@@ -16,4 +16,4 @@ namespace eigen_rope::models {
 /// their count, where a part is missing (lenient: a warning), or is none of this model's.
 void add_gguf_parts(GgufKeys& keys, const std::filesystem::path& path);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 /// A divisor from here on leaves a pair at rest: how converters write rates of 0 (Gemma 4).
@@ -389,4 +389,4 @@ void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope&
   }
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -15,7 +15,7 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// The parameters of ggml's node, in double.
 struct GgufRotation {
@@ -47,4 +47,4 @@ GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architec
 /// whose rotary dims are set.
 void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

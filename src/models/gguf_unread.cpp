@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 /// Under the architecture's name. What they say is compared with what is done where they are read.
@@ -67,4 +67,4 @@ void mend_unread_gguf_keys(GgufKeys& keys, const GgufArchitecture& architecture)
   }
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -7,10 +7,10 @@
 #include "models/gguf_architectures.hpp"
 #include "models/gguf_keys.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// Keys whose name has rope, rotary, yarn, theta or nope in it, but for those of tokenizers and of
 /// general information.
 void mend_unread_gguf_keys(GgufKeys& keys, const GgufArchitecture& architecture);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

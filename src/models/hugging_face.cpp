@@ -12,7 +12,7 @@
 #include "models/hugging_face_config.hpp"
 #include "models/hugging_face_layers.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 // What a message of ours says after its "[rope] ".
@@ -486,4 +486,4 @@ ModelRope read_hugging_face(const std::filesystem::path& path, Strictness strict
   }
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -10,7 +10,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "models/hugging_face_scaling.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 // Far beyond any model; so that a file cannot ask for much memory.
@@ -608,4 +608,4 @@ LayerRope ConfigReader::layer(const LayerKind& kind) const {
   return layer;
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

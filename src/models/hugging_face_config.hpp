@@ -13,7 +13,7 @@
 #include "models/families.hpp"
 #include "models/json_object.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// One kind of layer: where its parameters stand and what is special about it.
 struct LayerKind {
@@ -76,4 +76,4 @@ class ConfigReader {
   std::string context_path_;
 };
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -8,7 +8,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 constexpr const char* linear = "linear_attention";
@@ -145,4 +145,4 @@ std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index coun
   return layers;
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -10,7 +10,7 @@
 #include "models/families.hpp"
 #include "models/json_object.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 inline constexpr const char* full_attention = "full_attention";
 inline constexpr const char* sliding_attention = "sliding_attention";
@@ -31,4 +31,4 @@ std::vector<Index> listed_layers(const JsonObject& text, Index count);
 /// leave rotated. `base` is the one of rope_parameters, which layer_rope_theta must repeat.
 std::vector<Index> own_layers(const JsonObject& text, LayerRule rule, Index count, double base);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

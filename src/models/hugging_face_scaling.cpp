@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 using Names = std::initializer_list<const char*>;
@@ -340,4 +340,4 @@ void read_scaling(const JsonObject& parameters, const std::string& type, double 
   }
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

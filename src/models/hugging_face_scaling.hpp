@@ -11,7 +11,7 @@
 #include "eigen_rope/models/model_rope.hpp"
 #include "models/json_object.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// What lies outside the object of parameters.
 struct RopeSurroundings {
@@ -46,4 +46,4 @@ void require_known_keys(const JsonObject& parameters, const std::string& type);
 void read_scaling(const JsonObject& parameters, const std::string& type, double fraction,
                   const RopeSurroundings& surroundings, LayerRope& layer);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 JsonObject::JsonObject(const Json& json, std::string path, Notes& notes)
     : json_(&json), path_(std::move(path)), notes_(&notes) {
@@ -125,4 +125,4 @@ std::string JsonObject::value(const char* name) const {
   return entry == json_->end() ? "none" : shown(*entry);
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -18,7 +18,7 @@
 #include "models/json_text.hpp"
 #include "models/notes.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// Refers to the JSON it was made from and to the notes.
 class JsonObject {
@@ -63,4 +63,4 @@ class JsonObject {
   Notes* notes_;
 };
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

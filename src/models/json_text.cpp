@@ -12,7 +12,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 constexpr int max_depth = 64;
@@ -102,4 +102,4 @@ std::string shown(const Json& value) {
   return text.substr(0, end) + "...";
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -12,7 +12,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 using Json = nlohmann::json;
 
@@ -22,4 +22,4 @@ Json parse_json(std::string_view text);
 /// A value as a sentence shows it: JSON, at most 60 bytes.
 std::string shown(const Json& value);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

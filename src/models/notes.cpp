@@ -9,7 +9,7 @@
 #include "eigen_rope/numbers/detail/sentence.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 void Notes::warn(std::string sentence) {
   constexpr std::size_t longest = 1000;
@@ -33,4 +33,4 @@ void Notes::mind(std::string_view rule, std::string_view got, std::string_view i
   warn(fmt::format("{}, got {}: {}", rule, got, instead));
 }
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

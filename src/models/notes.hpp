@@ -11,7 +11,7 @@
 
 #include "eigen_rope/models/model_rope.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 class Notes {
  public:
@@ -36,4 +36,4 @@ std::string read_leniently(std::string_view instead);
 /// A name of a file, for people: on one line, of at most 100 bytes.
 std::string printable(std::string_view name);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -6,7 +6,7 @@
 #include <limits>
 #include <ostream>
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 using detail::two_product;
@@ -59,4 +59,4 @@ DoubleDouble log(DoubleDouble x) {
   return y;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -11,7 +11,7 @@
 #include "eigen_rope/numbers/detail/aligned.hpp"
 #include "eigen_rope/numbers/detail/sentence.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 // Together less than 600 bytes.
@@ -89,4 +89,4 @@ std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t
   return a * b;
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -20,7 +20,7 @@ void __asan_unpoison_memory_region(const volatile void*, std::size_t);
 }
 #endif
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 constexpr auto line = static_cast<std::size_t>(cache_line);
@@ -116,4 +116,4 @@ ScratchMemory::~ScratchMemory() {
   if (block.used == 0 && block.elsewhere == 0 && block.wanted != 0) enlarge();
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

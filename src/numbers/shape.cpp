@@ -8,7 +8,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 Shape::Shape(std::initializer_list<Index> extents) : Shape() {
   for (const Index extent : extents) push_back(extent);
@@ -38,4 +38,4 @@ bool operator==(const Shape& a, const Shape& b) {
   return true;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

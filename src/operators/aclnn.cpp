@@ -11,7 +11,7 @@
 #include "eigen_rope/any/any.hpp"
 #include "operators/aclnn_translate.hpp"
 
-namespace eigen_rope::aclnn {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn {
 namespace {
 
 using translate::Operand;
@@ -156,4 +156,4 @@ void apply_rotary_pos_emb(const ApplyInputs& inputs, Layout layout, Mode mode,
   rotate(application.key, table, Direction::forward, device);
 }
 
-}  // namespace eigen_rope::aclnn
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn

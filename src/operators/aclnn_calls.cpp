@@ -14,7 +14,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "operators/aclnn_translate.hpp"
 
-namespace eigen_rope::aclnn {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn {
 namespace {
 
 using eigen_rope::detail::fail;
@@ -278,4 +278,4 @@ aclnnStatus aclnnApplyRotaryPosEmbV2(void* /*workspace*/, std::uint64_t /*worksp
   return execute(Operation::apply_v2, executor, stream);
 }
 
-}  // namespace eigen_rope::aclnn
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn

@@ -9,7 +9,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "operators/aclnn_translate.hpp"
 
-namespace eigen_rope::aclnn::translate {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn::translate {
 namespace {
 
 using eigen_rope::detail::fail;
@@ -460,4 +460,4 @@ Application check(const ApplyInputs& inputs, Layout layout, Mode mode, Stage& st
   return result;
 }
 
-}  // namespace eigen_rope::aclnn::translate
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn::translate

@@ -13,7 +13,7 @@
 #include "eigen_rope/operators/aclnn.hpp"
 #include "operators/aclnn_translate.hpp"
 
-namespace eigen_rope::aclnn {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn {
 namespace {
 
 const char* name_of(Chip chip) {
@@ -227,4 +227,4 @@ std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode, Layo
   return std::move(findings).sentences();
 }
 
-}  // namespace eigen_rope::aclnn
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn

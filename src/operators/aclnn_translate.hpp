@@ -15,7 +15,7 @@
 #include "eigen_rope/operators/aclnn.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope::aclnn::translate {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn::translate {
 
 /// What is being checked, and so what a refusal is about.
 enum class Stage {
@@ -93,4 +93,4 @@ std::string text(const Dims& dims);
 /// "BSND", "SBND", "BNSD" or "TND"; throws for anything else.
 const char* name_of_layout(Layout layout);
 
-}  // namespace eigen_rope::aclnn::translate
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn::translate

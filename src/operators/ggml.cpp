@@ -18,7 +18,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/tables/float_recurrence.hpp"
 
-namespace eigen_rope::ggml {
+namespace eigen_rope::EIGEN_ROPE_ABI::ggml {
 namespace {
 
 using eigen_rope::detail::fail;
@@ -408,4 +408,4 @@ void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds&
   run(dst, a, b, params, Direction::backward, options);
 }
 
-}  // namespace eigen_rope::ggml
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml

@@ -15,7 +15,7 @@
 #include "eigen_rope/rows/detail/overlap.hpp"
 #include "operators/onnx_translate.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 namespace {
 
 using detail::fail;
@@ -466,4 +466,4 @@ void run(const MRotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
   run_node(node, inputs, Y, device);
 }
 
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

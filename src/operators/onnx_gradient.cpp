@@ -7,7 +7,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "operators/onnx_translate.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 namespace {
 
 /// The outputs that are wanted, each with its name.
@@ -137,4 +137,4 @@ void backward(const MRotaryEmbedding& node, const Inputs& inputs, const ConstTen
   backward_node(node, inputs, dY, gradients, device);
 }
 
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

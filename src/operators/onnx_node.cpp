@@ -9,7 +9,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 namespace {
 
 using detail::fail;
@@ -181,4 +181,4 @@ void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y,
       fmt::format("{} of {}", node.op_type, is_standard ? "ai.onnx" : node.domain));
 }
 
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

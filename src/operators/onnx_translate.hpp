@@ -21,7 +21,7 @@
 #include "eigen_rope/any/tensor.hpp"
 #include "eigen_rope/operators/onnx.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 
 /// Neighbouring columns of the table that take their position from the same list of ids.
 struct ColumnRun {
@@ -106,4 +106,4 @@ void refuse_overlap(const NamedMemory& written, const NamedMemory& other);
 /// The same data is allowed.
 void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other);
 
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

@@ -14,7 +14,7 @@
 #include "eigen_rope/tables/detail/row_filler.hpp"
 #include "tables/turns.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 using detail::fail;
@@ -231,4 +231,4 @@ void detail::require_placed(const Shape& k, const Positions& positions, const La
   }
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -12,7 +12,7 @@
 #include "eigen_rope/rows/detail/plan.hpp"
 #include "rows/fitting_layout.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 int index_of_place(int place, int rank, IndexOrder order) {
@@ -145,4 +145,4 @@ void call_naming_other_axes(void (*check)(const void* argument), const void* arg
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/choices/layout.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 struct NamedLayout {
@@ -131,4 +131,4 @@ std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, Feat
   return fmt::format(" (a cache made for {} fits this x)", fmt::join(changes, ", or for "));
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

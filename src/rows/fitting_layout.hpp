@@ -12,7 +12,7 @@
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// " (a cache made for Layout::bnsd() instead of Layout::bsnd() fits this x)", or nothing if no
 /// named Layout fits. Extents of several sequences may be those of two layouts, with tokens and
@@ -26,4 +26,4 @@ std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, Feat
 std::string names_of_fitting_layouts(FeaturesOn features, const Shape& x_outer,
                                      const Shape& table_outer);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

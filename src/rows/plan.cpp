@@ -9,7 +9,7 @@
 #include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 void check_window(Index row_length, const Pairing& pairing) {
@@ -79,4 +79,4 @@ Runs runs_of(const RowPlan& plan) {
   return runs;
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

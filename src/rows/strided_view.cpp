@@ -12,7 +12,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 void check_number_of_strides(const Shape& shape, const Strides& strides) {
@@ -202,4 +202,4 @@ void fail_beyond_memory(const Span& span) {
        fmt::format("{} and {}", span.first, span.last));
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

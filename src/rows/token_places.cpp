@@ -9,7 +9,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 /// The tokens by their slots, in a table of hashes with open addresses.
@@ -171,4 +171,4 @@ bool may_share(const Footprint& a, const Footprint& b) {
   return true;
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -13,7 +13,7 @@
 #include "eigen_rope/rows/table.hpp"
 #include "rows/fitting_layout.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 Strides dense_strides(Index row_length, const Shape& outer) {
   Strides strides;
@@ -104,4 +104,4 @@ Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Str
   return make_walk(outer.rank(), outer.begin(), x.begin(), y.begin(), table.begin());
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

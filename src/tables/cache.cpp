@@ -11,7 +11,7 @@
 
 #include "eigen_rope/tables/detail/row_filler.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 void check_sizes(const Frequencies& frequencies, const Positions& positions) {
@@ -342,4 +342,4 @@ template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const P
 template EIGEN_ROPE_API void fill_table(const std::vector<Frequencies>&, const Positions&,
                                         const Layout&, Eigen::bfloat16*, Eigen::bfloat16*);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 enum class Zero { refused, allowed };
@@ -117,4 +117,4 @@ Cache<float> float_recurrence_cache(const Powers<>& powers, const GgmlYarn<>& ya
   });
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

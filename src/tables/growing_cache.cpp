@@ -17,7 +17,7 @@
 #include "machine/mutex_of_process.hpp"
 #include "tables/turns.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 /// A position as an index of rows; throws unless it is a whole number in [0, max_tokens).
@@ -175,4 +175,4 @@ template class GrowingCache<long double>;
 template class GrowingCache<Eigen::half>;
 template class GrowingCache<Eigen::bfloat16>;
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

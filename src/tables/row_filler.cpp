@@ -14,7 +14,7 @@
 #include "tables/table_kernels.hpp"
 #include "tables/turns.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 // Beyond these the products of turns could not keep the table's error bound, or would overflow.
@@ -204,4 +204,4 @@ EIGEN_ROPE_INSTANTIATE(Eigen::half)
 EIGEN_ROPE_INSTANTIATE(Eigen::bfloat16)
 #undef EIGEN_ROPE_INSTANTIATE
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

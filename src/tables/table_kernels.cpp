@@ -24,7 +24,7 @@
 #include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace eigen_rope::detail::HWY_NAMESPACE {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<double>;
@@ -409,11 +409,11 @@ EIGEN_ROPE_KERNELS(Eigen::half, split_half)
 EIGEN_ROPE_KERNELS(Eigen::bfloat16, bfloat16)
 #undef EIGEN_ROPE_KERNELS
 
-}  // namespace eigen_rope::detail::HWY_NAMESPACE
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 QuarterTurnSeries quarter_turn_series(double m) {
   // Chebyshev interpolation in x^2 on [0, 0.251]: errors 2^-57 of sin(pi/2 x) / x and 2^-52 of
@@ -457,5 +457,5 @@ EIGEN_ROPE_KERNELS(Eigen::half, split_half)
 EIGEN_ROPE_KERNELS(Eigen::bfloat16, bfloat16)
 #undef EIGEN_ROPE_KERNELS
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 #endif  // HWY_ONCE

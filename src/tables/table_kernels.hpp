@@ -13,7 +13,7 @@
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/tables/detail/row_filler.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The arrays of rates are padded with zeros to a multiple of this many pairs, the most doubles a
 /// vector holds.
@@ -69,4 +69,4 @@ template <class Scalar>
 void exact_entry(DoubleDouble turns, DoubleDouble m, DoubleDouble position, Scalar& cos,
                  Scalar& sin);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 constexpr int steps = 128;
@@ -77,4 +77,4 @@ CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns) {
           step.sin + (step.sin * cos_rest_less_1 + step.cos * sin_rest)};
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

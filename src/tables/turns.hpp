@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/double_double.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// cos and sin as double-doubles.
 struct CosSin {
@@ -28,4 +28,4 @@ DoubleDouble part_of_turn(DoubleDouble position, DoubleDouble turns);
 /// cos and sin of 2 pi * position * turns.
 CosSin cos_sin_of_turns(DoubleDouble position, DoubleDouble turns);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -14,7 +14,7 @@
 #include "tables/table_kernels.hpp"
 #include "tables/turns.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 std::string Xpos::text() const {
   return fmt::format("xpos:scale_base={},gamma={},center={}", scale_base, gamma, center);
@@ -158,4 +158,4 @@ template Cache<Eigen::half> xpos_cache(const Frequencies&, const Positions&, con
 template Cache<Eigen::bfloat16> xpos_cache(const Frequencies&, const Positions&, const Xpos&,
                                            XposSide, const Layout&);
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

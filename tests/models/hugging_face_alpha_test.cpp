@@ -12,7 +12,7 @@
 #include "eigen_rope/models/hugging_face.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 using ::testing::Contains;
@@ -134,4 +134,4 @@ TEST(HuggingFaceAlpha, AnotherNameOfTheHeadsWidthMustAgree) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -16,7 +16,7 @@
 #include "support/file_bytes.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 struct Malformed {
@@ -385,4 +385,4 @@ TEST_F(HuggingFaceFiles, MoreThan64MiB) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

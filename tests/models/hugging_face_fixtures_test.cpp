@@ -21,7 +21,7 @@
 
 #include "eigen_rope/models/hugging_face.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 // Four units in the last place of double, where the rates are good to far less than one.
@@ -605,4 +605,4 @@ TEST(HuggingFaceFixtures, WarnWhereAFileContradictsItself) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

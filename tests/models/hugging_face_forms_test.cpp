@@ -12,7 +12,7 @@
 #include "support/file_bytes.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 void expect_same(const LayerRope& mine, const LayerRope& other, Index length) {
@@ -367,4 +367,4 @@ TEST(HuggingFaceForms, UnknownLatentAttentionHasDeepSeeksMultiplier) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -12,7 +12,7 @@
 #include "eigen_rope/models/hugging_face.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 LayerRope read(const std::string& members) {
@@ -222,4 +222,4 @@ TEST(HuggingFaceLenient, NamesAreOnOneLine) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

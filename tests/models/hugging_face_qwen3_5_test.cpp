@@ -11,7 +11,7 @@
 
 #include "eigen_rope/models/hugging_face.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 const std::string kQwen35Sections = R"("mrope_interleaved": true, "mrope_section": [11, 11, 10], )";
@@ -77,4 +77,4 @@ TEST(HuggingFaceQwen35, HasTheRatesOfTransformers) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

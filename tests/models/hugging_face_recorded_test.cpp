@@ -29,7 +29,7 @@
 #include "models/families.hpp"
 #include "tool/io/terminal.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 using Json = nlohmann::json;
@@ -337,4 +337,4 @@ TEST(HuggingFaceRecorded, EveryConfigurationIsReadAsTransformersDoesOrRefused) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/models/hugging_face.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
 
 using Json = nlohmann::json;
@@ -59,4 +59,4 @@ TEST(TransformersRates, AreThoseOfEveryFixture) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

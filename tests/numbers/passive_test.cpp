@@ -43,7 +43,7 @@ const T& eigen_rope_passive(const Joined<T>& scalar) {
 
 }  // namespace other
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
 
 TEST(Passive, OfNumbersIsTheirValue) {
@@ -85,4 +85,4 @@ TEST(Passive, OfTypesThatJoinedIsWhatTheirFunctionGives) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

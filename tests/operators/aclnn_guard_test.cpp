@@ -11,7 +11,7 @@
 #include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
-namespace eigen_rope::aclnn {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn {
 namespace {
 
 using test::Against;
@@ -240,4 +240,4 @@ TEST(AclnnGuard, TwoStepCall) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::aclnn
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn

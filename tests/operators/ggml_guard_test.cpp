@@ -10,7 +10,7 @@
 #include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
-namespace eigen_rope::ggml {
+namespace eigen_rope::EIGEN_ROPE_ABI::ggml {
 namespace {
 
 using test::Against;
@@ -156,4 +156,4 @@ TEST(GgmlGuard, Bfloat16) { call_guarded<Eigen::bfloat16, std::int32_t>(Precisio
 TEST(GgmlGuard, Double) { call_guarded<double, std::int32_t>(Precision::exact); }
 
 }  // namespace
-}  // namespace eigen_rope::ggml
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml

@@ -11,7 +11,7 @@
 #include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 namespace {
 
 using test::Against;
@@ -216,4 +216,4 @@ TEST(OnnxGuard, MRotaryEmbeddingFloat) { run_guarded<MRotaryEmbedding, float>();
 TEST(OnnxGuard, MRotaryEmbeddingBfloat16) { run_guarded<MRotaryEmbedding, Eigen::bfloat16>(); }
 
 }  // namespace
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

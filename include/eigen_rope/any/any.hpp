@@ -29,7 +29,7 @@
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::any {
+namespace eigen_rope::EIGEN_ROPE_ABI::any {
 
 /// Rotates the tensor `x` and writes the result to `y`.
 ///
@@ -202,4 +202,4 @@ EIGEN_ROPE_API void table_gradient(const TableMemory& gradient, const ConstTenso
 EIGEN_ROPE_API void fill_table(const TableMemory& memory, const Frequencies& frequencies,
                                const Positions& positions, const Layout& layout = Layout::bsnd());
 
-}  // namespace eigen_rope::any
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::any

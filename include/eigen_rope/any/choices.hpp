@@ -15,7 +15,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::any {
+namespace eigen_rope::EIGEN_ROPE_ABI::any {
 
 /// Returns the pairing of that name, over whole rows along the fastest axis.
 ///
@@ -95,4 +95,4 @@ struct PositionIds {
 /// \see Positions
 EIGEN_ROPE_API Positions positions(const PositionIds& ids);
 
-}  // namespace eigen_rope::any
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::any

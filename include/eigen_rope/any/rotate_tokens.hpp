@@ -20,7 +20,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/index_list.hpp"
 
-namespace eigen_rope::any {
+namespace eigen_rope::EIGEN_ROPE_ABI::any {
 
 /// The rows of one tensor in a rotate_tokens() call: where they are written, and where read.
 ///
@@ -84,4 +84,4 @@ EIGEN_ROPE_API void rotate_tokens(std::initializer_list<TokenRows> tensors, cons
                                   Direction direction = Direction::forward,
                                   const Device& device = Device());
 
-}  // namespace eigen_rope::any
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::any

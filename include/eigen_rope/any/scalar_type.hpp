@@ -15,7 +15,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The scalar of a tensor's elements, as a value.
 enum class ScalarType {
@@ -94,4 +94,4 @@ decltype(auto) with_scalar(ScalarType type, Visit&& visit) {
 }
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

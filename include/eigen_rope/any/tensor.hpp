@@ -23,7 +23,7 @@
 #include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::any {
+namespace eigen_rope::EIGEN_ROPE_ABI::any {
 
 /// In which order a tensor's extents and strides are listed.
 enum class Order {
@@ -126,9 +126,9 @@ struct TableMemory {
   operator Table() const { return {type, cos, sin, shape, strides, order, feature_axis}; }
 };
 
-}  // namespace eigen_rope::any
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::any
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// - Errors:   eigen_rope::Error for a rank that is negative or above max_rank, for axes without
 ///             extents, and for a negative extent.
@@ -147,9 +147,9 @@ View tensor_of(ScalarType type, Data* data, int rank, const Integer* extents,
   return view;
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 
-namespace eigen_rope::any {
+namespace eigen_rope::EIGEN_ROPE_ABI::any {
 
 /// Returns a view of a tensor whose extents and strides are in arrays, slowest axis first, as
 /// DLPack, PyTorch, JAX, TensorFlow and ONNX Runtime hand them over.
@@ -228,4 +228,4 @@ Table table_of(const Entries& table) {
   return result;
 }
 
-}  // namespace eigen_rope::any
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::any

@@ -34,7 +34,7 @@
 #include "eigen_rope/check/report.hpp"
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 namespace detail {
 
@@ -366,4 +366,4 @@ GradientReport check_adjoint(const Forward& forward, const Transpose& transpose,
   return detail::run_gradient_check(problem, options, detail::ProblemKind::linear);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

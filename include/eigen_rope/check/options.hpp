@@ -14,7 +14,7 @@
 #include "eigen_rope/check/report.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The scalar in which f is evaluated for the numeric derivatives.
 enum class Precision {
@@ -65,4 +65,4 @@ struct GradientCheckOptions {
   std::vector<std::string> names{};
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -18,7 +18,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The conclusion of a check.
 enum class Verdict {
@@ -139,4 +139,4 @@ EIGEN_ROPE_API const char* name_of(Coverage coverage);
 /// \endcode
 EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const GradientReport& report);
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

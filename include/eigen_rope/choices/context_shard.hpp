@@ -22,7 +22,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The ways to deal the chunks of a sequence to ranks.
 enum class Sharding {
@@ -99,4 +99,4 @@ namespace detail {
 EIGEN_ROPE_API void require_cu_seqlens(const std::vector<std::int64_t>& cu_seqlens);
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// When the fastest axis of x is the feature axis without being named.
 enum class DefaultAxis {
@@ -41,4 +41,4 @@ EIGEN_ROPE_API void set_default_axis(DefaultAxis axis);
 /// \endcode
 EIGEN_ROPE_API DefaultAxis default_axis();
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

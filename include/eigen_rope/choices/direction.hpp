@@ -18,7 +18,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The direction in which a rotation is applied.
 ///
@@ -37,4 +37,4 @@ enum class Direction {
   inverse    ///< Recovers x from y.
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

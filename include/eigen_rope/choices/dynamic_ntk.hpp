@@ -20,7 +20,7 @@
 #include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// What an update of the frequencies means for keys that were rotated before it.
 enum class CachedKeys {
@@ -90,4 +90,4 @@ class EIGEN_ROPE_API DynamicNtk {
   Frequencies frequencies_;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -27,7 +27,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// One rate for each pair, in radians per token, and the attention factor m.
 ///
@@ -120,4 +120,4 @@ class EIGEN_ROPE_API Frequencies {
   DoubleDouble attention_factor_;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

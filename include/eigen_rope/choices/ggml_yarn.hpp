@@ -29,7 +29,7 @@
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Whether the ends of YaRN's ramp are rounded to whole pairs.
 enum class RampEnds {
@@ -256,4 +256,4 @@ Rates<S> GgmlYarn<S>::rates(const Powers<S>& powers, Index /*length*/) const {
   return {std::move(rates), magnitude};
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -22,7 +22,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// What an axis of x counts.
 enum class AxisRole {
@@ -115,4 +115,4 @@ class EIGEN_ROPE_API Layout {
   int feature_axis_ = 0;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -22,7 +22,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The scaling that changes nothing, so that the rates are those of the powers.
 ///
@@ -230,4 +230,4 @@ Rates<S> Proportional<S>::rates(const Powers<S>& powers, Index /*length*/) const
   return result;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

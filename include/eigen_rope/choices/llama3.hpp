@@ -20,7 +20,7 @@
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The scaling of Llama 3.1 and 3.2 as Hugging Face defines it: fast pairs keep their rates, slow
 /// ones are divided.
@@ -139,4 +139,4 @@ Rates<S> Llama3<S>::rates(const Powers<S>& powers, Index /*length*/) const {
   return {std::move(rates), powers.attention_factor};
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

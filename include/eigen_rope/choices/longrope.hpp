@@ -23,7 +23,7 @@
 #include "eigen_rope/numbers/detail/passive.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The rules for the magnitude m of LongRoPE.
 enum class LongRopeMagnitude {
@@ -148,4 +148,4 @@ Rates<S> LongRope<S>::rates(const Powers<S>& powers, Index length) const {
   return result;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

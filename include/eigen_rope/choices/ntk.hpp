@@ -27,7 +27,7 @@
 #include "eigen_rope/numbers/detail/passive.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Dynamic NTK scaling, whose base grows with the length of the sequence, as Hugging Face defines
 /// it.
@@ -271,4 +271,4 @@ Rates<S> NtkScaling<S>::rates(const Powers<S>& powers, Index /*length*/) const {
   return result;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

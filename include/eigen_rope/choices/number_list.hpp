@@ -20,7 +20,7 @@
 #include "eigen_rope/choices/detail/listed.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// A list of numbers, as functions take it that make Positions.
 ///
@@ -124,4 +124,4 @@ class NumberList {
   std::vector<Held> values_;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -26,7 +26,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The ways in which the elements of a row form pairs.
 ///
@@ -205,4 +205,4 @@ constexpr PairSlots pair_slots(PairKind kind, Index k, Index rotary_dims) {
   return {first, first + quarter_size, first, first + quarter_size};
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -30,7 +30,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The number of sequences that a list of positions is for.
 ///
@@ -250,4 +250,4 @@ class EIGEN_ROPE_API Positions {
   std::optional<Sections> sections_;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

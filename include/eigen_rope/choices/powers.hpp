@@ -26,7 +26,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// One rate for each pair and the magnitude m, in any scalar, as Cache::from_rates() takes them.
 ///
@@ -205,4 +205,4 @@ Rates<S> Powers<S>::rates() const {
   return {std::move(result), attention_factor};
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -32,7 +32,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Any of the scalings, as one value; Unscaled stands for the powers alone.
 ///
@@ -77,4 +77,4 @@ EIGEN_ROPE_API std::optional<Index> original_context(const Scaling& scaling);
 /// \see DynamicNtk, rerotate(), \ref pitfalls "Pitfalls"
 EIGEN_ROPE_API bool depends_on_length(const Scaling& scaling);
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

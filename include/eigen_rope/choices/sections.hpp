@@ -26,7 +26,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 namespace detail {
 
@@ -128,4 +128,4 @@ class EIGEN_ROPE_API Sections {
   Index total_ = 0;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -28,7 +28,7 @@
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The rules that make YaRN's magnitude m from the factor and the mscales.
 ///
@@ -256,4 +256,4 @@ S yarn_softmax_multiplier(const S& factor, const S& mscale_all_dim) {
   return twice;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

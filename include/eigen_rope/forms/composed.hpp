@@ -24,7 +24,7 @@
 #include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::composed {
+namespace eigen_rope::EIGEN_ROPE_ABI::composed {
 namespace detail {
 
 template <int rank>
@@ -274,4 +274,4 @@ auto rotate(const X& x, const Table& table, Pairing pairing,
   return y;
 }
 
-}  // namespace eigen_rope::composed
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::composed

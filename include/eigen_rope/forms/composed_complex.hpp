@@ -18,7 +18,7 @@
 #include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::composed {
+namespace eigen_rope::EIGEN_ROPE_ABI::composed {
 
 /// Makes the complex table cos + i sin, a tensor of `rank` axes, from a half-width table.
 ///
@@ -97,4 +97,4 @@ void rotate_complex(Y& y, const X& x,
   complex_y.device(device) = complex_x * table.broadcast(repeats);
 }
 
-}  // namespace eigen_rope::composed
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::composed

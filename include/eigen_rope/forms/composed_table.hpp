@@ -32,7 +32,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/detail/tensor.hpp"
 
-namespace eigen_rope::composed {
+namespace eigen_rope::EIGEN_ROPE_ABI::composed {
 
 using Vector = Eigen::Tensor<double, 1>;  ///< A list of numbers, one for each pair.
 using Matrix = Eigen::Tensor<double, 2>;  ///< A matrix whose first axis is the fastest.
@@ -157,4 +157,4 @@ inline TableSteps table_steps(const Powers<>& powers, const std::optional<GgmlYa
   return steps;
 }
 
-}  // namespace eigen_rope::composed
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::composed

@@ -21,7 +21,7 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 /// The row of the table that belongs to row `row` of x.
@@ -38,9 +38,9 @@ inline Index row_of_table(Index row, const Shape& x, const Shape& table_outer) {
 }
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI
 
-namespace eigen_rope::reference {
+namespace eigen_rope::EIGEN_ROPE_ABI::reference {
 
 /// Rotates the array `x` into the array `y` in plain loops.
 ///
@@ -131,4 +131,4 @@ void rotate(const XScalar* x, YScalar* y, const Shape& shape, const TableView<Ta
   }
 }
 
-}  // namespace eigen_rope::reference
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::reference

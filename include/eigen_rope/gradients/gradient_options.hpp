@@ -10,7 +10,7 @@
 
 #include "eigen_rope/machine/device.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Which gradients a backward pass computes besides dx. Values are combined with |.
 enum class Wanted : unsigned {
@@ -56,4 +56,4 @@ struct GradientOptions {
   Device device{};
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

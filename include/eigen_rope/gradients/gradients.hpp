@@ -32,7 +32,7 @@
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "eigen_rope/rows/detail/rows_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The gradients of a loss with respect to what a rotation reads besides x: angles, magnitudes and
 /// the table.
@@ -379,4 +379,4 @@ Gradients<detail::SumOf<const Y&, G>> gradients_inplace(
   return std::move(memory);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -20,7 +20,7 @@
 #include "eigen_rope/gradients/gradients.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Returns the gradient with respect to each rate: one number per pair, per radian per token.
 ///
@@ -116,4 +116,4 @@ class CompensatedSum {
 };
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

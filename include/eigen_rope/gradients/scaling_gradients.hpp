@@ -29,7 +29,7 @@
 #include "eigen_rope/choices/scaling.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The gradients of a loss with respect to the rates and the attention factor of Frequencies.
 ///
@@ -146,4 +146,4 @@ ScalingGradients<OneScaling> scaling_gradients(const Powers<>& powers, const One
 /// \see scaling_gradients(), rate_gradients(), \ref cookbook "Cookbook"
 EIGEN_ROPE_API Powers<> powers_gradients(const Powers<>& powers, const RateGradients& gradients);
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

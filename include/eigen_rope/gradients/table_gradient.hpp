@@ -16,7 +16,7 @@
 #include "eigen_rope/numbers/detail/rounding.hpp"
 #include "eigen_rope/rows/detail/rows_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The caller's arrays that table_gradient() writes to: dense, of the table's shape, entries of a
 /// row fastest.
@@ -146,4 +146,4 @@ void table_gradient(const TableGradient<Scalar>& gradient, const X& x, const G& 
   });
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

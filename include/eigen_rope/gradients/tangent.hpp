@@ -36,7 +36,7 @@
 #include "eigen_rope/rows/detail/rows_of.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 /// Of whole numbers there is none.
@@ -320,4 +320,4 @@ void jvp_to(Y&& dy, const X& x, const DX& dx, const Table& table,
   });
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

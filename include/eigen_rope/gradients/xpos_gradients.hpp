@@ -21,7 +21,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The gradients of a loss with respect to the members of Xpos and to positions, from one table.
 ///
@@ -73,4 +73,4 @@ EIGEN_ROPE_API XposGradients xpos_gradients(const Gradients<double>& d, const Po
                                             const Xpos& xpos, XposSide side,
                                             const Layout& layout = Layout::bsnd());
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

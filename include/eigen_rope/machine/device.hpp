@@ -26,7 +26,7 @@ namespace Eigen {
 struct DefaultDevice;
 }
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 template <class D, class = void>
@@ -196,4 +196,4 @@ class Device {
   int threads_ = 1;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

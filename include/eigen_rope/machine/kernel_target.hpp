@@ -14,7 +14,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Returns the names of the targets that were compiled and that this processor has, best first.
 ///
@@ -59,4 +59,4 @@ namespace detail {
 EIGEN_ROPE_API void require_kernel_target();
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -17,7 +17,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Returns the number of bytes from which a rotation out of place bypasses the cache.
 ///
@@ -74,4 +74,4 @@ EIGEN_ROPE_API void require_streaming_threshold();
 EIGEN_ROPE_API bool streams(std::size_t bytes) noexcept;
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -17,7 +17,7 @@
 #include "eigen_rope/models/model_rope.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// Reads the rotation of the model in a GGUF file of version 2 or 3, in either byte order.
 ///
@@ -56,4 +56,4 @@ namespace eigen_rope::models {
 EIGEN_ROPE_API ModelRope read_gguf(const std::filesystem::path& path,
                                    Strictness strictness = Strictness::strict);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

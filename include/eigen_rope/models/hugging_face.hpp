@@ -22,7 +22,7 @@
 #include "eigen_rope/models/model_rope.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// Reads the rotation of a model from the text of its config.json.
 ///
@@ -83,4 +83,4 @@ EIGEN_ROPE_API ModelRope parse_hugging_face(std::string_view json,
 EIGEN_ROPE_API ModelRope read_hugging_face(const std::filesystem::path& path,
                                            Strictness strictness = Strictness::strict);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

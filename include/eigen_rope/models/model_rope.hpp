@@ -21,7 +21,7 @@
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// The treatment of unknown, missing or invalid entries of a file.
 enum class Strictness {
@@ -94,4 +94,4 @@ struct ModelRope {
   std::vector<std::string> warnings{};
 };
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

@@ -13,7 +13,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::models {
+namespace eigen_rope::EIGEN_ROPE_ABI::models {
 
 /// The order of the rows of a fused projection of q, k and v.
 enum class FusedQkv {
@@ -59,4 +59,4 @@ EIGEN_ROPE_API FusedQkv fused_qkv(std::string_view model_type);
 /// \see \ref configurations "Reading configurations"
 EIGEN_ROPE_API bool has_latent_attention(std::string_view model_type);
 
-}  // namespace eigen_rope::models
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::models

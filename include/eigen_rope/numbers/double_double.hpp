@@ -17,7 +17,7 @@
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// A number of about 106 bits, held as the sum of two doubles.
 ///
@@ -147,4 +147,4 @@ inline DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
   return detail::quick_two_sum(q1, q2) + DoubleDouble(q3);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -14,7 +14,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The exception thrown for every argument, file or environment variable that the library refuses.
 ///
@@ -54,4 +54,4 @@ EIGEN_ROPE_API void require_finite(std::string_view name, double value);
 EIGEN_ROPE_API std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b);
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

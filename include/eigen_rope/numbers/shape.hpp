@@ -16,7 +16,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The type of extents, counts and strides, in elements.
 using Index = std::ptrdiff_t;
@@ -89,4 +89,4 @@ class EIGEN_ROPE_API Shape {
   Index size_ = 1;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

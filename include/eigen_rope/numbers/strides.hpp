@@ -16,7 +16,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The distances between neighbours along the axes outside the feature axis, in elements.
 ///
@@ -78,4 +78,4 @@ class EIGEN_ROPE_API Strides {
   std::size_t size_ = 0;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -27,7 +27,7 @@
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::aclnn {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn {
 
 using Dims = std::vector<std::int64_t>;  ///< Extents or strides in elements, slowest axis first.
 
@@ -303,4 +303,4 @@ EIGEN_ROPE_API std::vector<std::string> device_check(const GradInputs& inputs, M
 EIGEN_ROPE_API std::vector<std::string> device_check(const ApplyInputs& inputs, Mode mode,
                                                      Layout layout, Chip chip);
 
-}  // namespace eigen_rope::aclnn
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn

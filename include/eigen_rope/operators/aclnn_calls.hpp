@@ -18,7 +18,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/operators/aclnn.hpp"
 
-namespace eigen_rope::aclnn {
+namespace eigen_rope::EIGEN_ROPE_ABI::aclnn {
 
 /// The description of a tensor.
 ///
@@ -194,4 +194,4 @@ EIGEN_ROPE_API aclnnStatus aclnnApplyRotaryPosEmbV2(void* workspace, std::uint64
                                                     aclOpExecutor* executor,
                                                     aclrtStream stream) noexcept;
 
-}  // namespace eigen_rope::aclnn
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::aclnn

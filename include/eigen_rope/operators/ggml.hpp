@@ -31,7 +31,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope::ggml {
+namespace eigen_rope::EIGEN_ROPE_ABI::ggml {
 
 inline constexpr std::int32_t mode_normal = 0;   ///< Neighbours are pairs: interleaved.
 inline constexpr std::int32_t mode_neox = 2;     ///< Pairs across the halves: split_half.
@@ -383,4 +383,4 @@ EIGEN_ROPE_API void rope_multi_inplace(const Tensor& a, const PositionIds& b,
 EIGEN_ROPE_API void rope_multi_back(const Tensor& dst, const ConstTensor& a, const PositionIds& b,
                                     const RopeParams& params, const Options& options = {});
 
-}  // namespace eigen_rope::ggml
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml

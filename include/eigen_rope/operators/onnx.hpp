@@ -24,7 +24,7 @@
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 
 using Dims = std::vector<std::int64_t>;  ///< Extents, slowest axis first.
 
@@ -289,4 +289,4 @@ EIGEN_ROPE_API void backward(const MRotaryEmbedding& node, const Inputs& inputs,
                              const ConstTensor& dY, const Gradients& gradients,
                              const Device& device = Device());
 
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

@@ -19,7 +19,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/operators/onnx.hpp"
 
-namespace eigen_rope::onnx {
+namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 
 /// The element types that a tensor of these operators may have.
 enum class ElementType {
@@ -87,4 +87,4 @@ struct Node {
 EIGEN_ROPE_API void run(const Node& node, const std::vector<Value>& inputs, const Tensor& Y,
                         const Device& device = Device());
 
-}  // namespace eigen_rope::onnx
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::onnx

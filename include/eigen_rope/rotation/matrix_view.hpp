@@ -21,7 +21,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 /// The elements of a matrix, const unless they may be written.
@@ -119,4 +119,4 @@ StridedView<detail::MatrixElement<Matrix>> tokens_in_columns(Matrix&& matrix, In
       heads);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -20,7 +20,7 @@
 #include "eigen_rope/rows/detail/rows_of.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 /// Slices and chips.
@@ -219,4 +219,4 @@ std::enable_if_t<detail::is_piece<Piece>> rotate_inplace(const Piece& piece, con
     detail::rotate_pieces(piece, piece, table, pairing, direction, device);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -30,7 +30,7 @@
 #include "eigen_rope/rotation/rotate_to.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The frequencies and positions that keys were rotated with, or are to be rotated with.
 ///
@@ -196,4 +196,4 @@ void rerotate(Eigen::TensorBase<K, Eigen::WriteAccessors>& k, const Placement& f
                  detail::pairing_of_rotated(pairing, shape[0]), Direction::forward, device);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

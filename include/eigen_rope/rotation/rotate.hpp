@@ -27,7 +27,7 @@
 #include "eigen_rope/rows/detail/determinant.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Returns the rotation of `x` as a lazy Eigen expression.
 ///
@@ -193,4 +193,4 @@ auto table_of(const Eigen::TensorMap<Plain>& cos, const Eigen::TensorMap<Plain>&
   return detail::table_of_raw<Eigen::TensorMap<Plain>::Layout>(cos, sin);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

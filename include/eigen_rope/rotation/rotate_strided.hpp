@@ -25,7 +25,7 @@
 #include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 /// Throws eigen_rope::Error unless both views are of the same rows or do not overlap.
@@ -175,4 +175,4 @@ void rotate_inplace(const StridedView<Scalar>& view, const Table& table, Pairing
   rotate_to(view, view, table, pairing, direction, device);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

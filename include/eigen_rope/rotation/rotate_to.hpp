@@ -18,7 +18,7 @@
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 inline void check_destination(const Shape& x, const Shape& y, const void* data) {
@@ -105,4 +105,4 @@ void rotate_inplace(Eigen::TensorBase<Y, Eigen::WriteAccessors>& y, const Table&
   rotate_to(static_cast<Y&>(y), static_cast<const Y&>(y), table, pairing, direction, device);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -31,7 +31,7 @@
 #include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The rows of one tensor in a rotate_tokens() call: where they are read, and where written.
 ///
@@ -342,4 +342,4 @@ void rotate_tokens(std::initializer_list<TokenRows<Scalar>> tensors, const Table
                             pairing, direction, device);
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -21,7 +21,7 @@
 #include "eigen_rope/rows/detail/rows_of.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
 template <int layout, class Scalar, class Dimensions>
@@ -170,4 +170,4 @@ template <class Plain>
 struct RowsOf<Eigen::TensorRef<Plain>> : RowsOfEigen<Eigen::TensorRef<Plain>::Layout> {};
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

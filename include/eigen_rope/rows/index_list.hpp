@@ -19,7 +19,7 @@
 #include "eigen_rope/choices/detail/listed.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// A list of 32-bit or 64-bit signed integers in the caller's memory.
 ///
@@ -86,4 +86,4 @@ class IndexList {
   bool wide_ = false;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

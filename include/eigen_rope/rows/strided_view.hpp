@@ -18,7 +18,7 @@
 #include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// A view of rows that lie at regular distances in memory, which it does not own.
 ///
@@ -229,4 +229,4 @@ StridedView<Scalar> strided_view(Scalar* data, const Shape& shape) {
   return {data, shape, detail::dense_strides(shape[0], shape.outer())};
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -25,7 +25,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 namespace detail {
 
@@ -166,4 +166,4 @@ Index checked_table_size(const TableView<Scalar>& table) {
 }
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -28,7 +28,7 @@
 #include "eigen_rope/rows/detail/move_rows.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 template <class Scalar>
 class Cache;
@@ -381,4 +381,4 @@ Cache<Scalar> detail::make_cache(const Frequencies& frequencies, const Positions
   return cache;
 }
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

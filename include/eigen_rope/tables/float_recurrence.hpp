@@ -20,7 +20,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Makes the table that ggml would make: that of Frequencies(powers, yarn) at `positions`, in float
 /// arithmetic throughout.
@@ -51,4 +51,4 @@ EIGEN_ROPE_API Cache<float> float_recurrence_cache(const Powers<>& powers, const
                                                    const Positions& positions,
                                                    const Layout& layout = Layout::bsnd());
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

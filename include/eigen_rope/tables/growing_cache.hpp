@@ -28,7 +28,7 @@
 #include "eigen_rope/rows/table.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// How far a GrowingCache grows at first and at most, in tokens.
 ///
@@ -191,4 +191,4 @@ extern template class EIGEN_ROPE_API GrowingCache<long double>;
 extern template class EIGEN_ROPE_API GrowingCache<Eigen::half>;
 extern template class EIGEN_ROPE_API GrowingCache<Eigen::bfloat16>;
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -31,7 +31,7 @@
 #include "eigen_rope/rows/table.hpp"
 #include "eigen_rope/tables/detail/row_filler.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// A table of one token, which owns its row and forms it anew for each position.
 ///
@@ -179,4 +179,4 @@ class TokenRow {
       "[rope] a token row must hold float, double, long double, Eigen::half or Eigen::bfloat16");
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -29,7 +29,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// The parameters of xPos's magnitudes.
 ///
@@ -135,4 +135,4 @@ EIGEN_ROPE_API std::vector<DoubleDouble> xpos_logarithms(Index pairs, const Xpos
                                                          XposSide side);
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -16,7 +16,7 @@
 #include "eigen_rope/numbers/detail/passive.hpp"
 #include "eigen_rope/rotation/detail/tensor.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class T>
 using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
@@ -116,4 +116,4 @@ void append_to(FlatValues& values, const T& tensor) {
   append_to(values, tensor, [](const auto& element) { return static_cast<double>(element); });
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -17,7 +17,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 using FlatValues = std::vector<double>;
 
@@ -62,4 +62,4 @@ EIGEN_ROPE_API void require_extents(std::string_view what, const std::vector<Ind
 EIGEN_ROPE_API std::vector<std::string> argument_names(const std::vector<std::string>& given,
                                                        std::size_t count);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

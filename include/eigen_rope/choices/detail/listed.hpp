@@ -17,7 +17,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class List, class = void>
 inline constexpr bool has_data = std::is_array_v<List>;
@@ -98,4 +98,4 @@ Held exactly_held(Number number) {
 /// Throws if there are numbers and no pointer to them, or a number of numbers that cannot be.
 EIGEN_ROPE_API void require_list(const void* data, Index count);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -23,7 +23,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// A value for another scalar; to double only what branches would see.
 template <class To, class From>
@@ -130,4 +130,4 @@ class Parameters<Class<S>> {
   }
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -24,7 +24,7 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Table rows go together whose rows of g have about so many bytes: they are read twice, from the
 /// second-level cache the second time.
@@ -186,4 +186,4 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
   });
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -16,7 +16,7 @@
 #include "eigen_rope/rows/detail/row_tiles.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class U, class G, class TableScalar, class C>
 class ApartBackward {
@@ -149,4 +149,4 @@ void run_backward_apart(const BackwardPass<U, G>& pass, const TableView<TableSca
                    });
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

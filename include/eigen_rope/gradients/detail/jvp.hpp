@@ -20,7 +20,7 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The walks' y is dy's place, and their plans differ at most in the width of their tables.
 template <class X, class DX, class Y, class TableScalar, class TangentScalar>
@@ -75,7 +75,7 @@ class SeparateRotations {
     window.row_length = window.rotary_dims;
     const Index most =
         std::max<Index>(1, jvp_chunk_bytes / (plan.row_length * static_cast<Index>(sizeof(Y))));
-    const Index count = std::min(most, last - row);
+    const Index count = (std::min)(most, last - row);
     Scratch<Y> moved(count * plan.row_length);
     Scratch<Y> turned(count * plan.rotary_dims);
     rotate_densely(plan, jvp.of_dx, jvp.dx, jvp.table, row, count, moved.data());
@@ -152,4 +152,4 @@ void run_jvp(const CheckedJvp<X, DX, Y, TableScalar, TangentScalar>& jvp, const 
   });
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -14,7 +14,7 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// What a JVP reads and writes, checked.
 template <class X, class DX, class Y, class TableScalar, class TangentScalar>
@@ -77,4 +77,4 @@ void run_jvp_apart(const ApartJvp<X, DX, Y, TableScalar, TangentScalar>& jvp,
       });
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -13,7 +13,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 // Compiled once, with the instructions of the machine it runs on; the same bits as the template.
 EIGEN_ROPE_API void add_rows(const float* a, const float* b, float* y, Index count, Stores stores);
@@ -26,4 +26,4 @@ void add_rows(const Y* a, const Y* b, Y* y, Index count, Stores) {
   for (Index i = 0; i < count; ++i) y[i] = static_cast<Y>(a[i] + b[i]);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

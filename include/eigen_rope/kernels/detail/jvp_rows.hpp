@@ -16,7 +16,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// `count` rows. Pointers are the windows', steps are from one row to the next.
 struct JvpRows {
@@ -42,4 +42,4 @@ EIGEN_ROPE_API bool add_rotations(const RowPlan& plan, const JvpRows& rows);
 template <class... Scalars>
 inline constexpr bool may_add_rotations = std::conjunction_v<std::is_same<Scalars, float>...>;
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -27,7 +27,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// What sums of products of C are held in.
 template <class C>
@@ -208,4 +208,4 @@ void add_pairs(const Runs& runs, const PairRows<U, G>& rows, PairSums<C>& sums) 
   add_pairs_plainly(runs, rows, sums);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -10,7 +10,7 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 inline constexpr std::align_val_t cache_line{64};
 
@@ -39,4 +39,4 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

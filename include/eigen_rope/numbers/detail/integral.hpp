@@ -16,7 +16,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class T>
 inline constexpr bool is_whole = std::is_enum_v<T> || std::numeric_limits<T>::is_integer;
@@ -25,4 +25,4 @@ inline constexpr bool is_whole<std::complex<T>> = is_whole<T>;
 template <class T>
 inline constexpr bool is_whole<const T> = is_whole<T>;
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

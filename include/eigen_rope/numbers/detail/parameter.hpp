@@ -18,7 +18,7 @@
 #include "eigen_rope/numbers/detail/integral.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// A real parameter of scalar S.
 template <class S>
@@ -66,4 +66,4 @@ class Count {
   Index value_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -23,7 +23,7 @@
 
 #include "eigen_rope/numbers/double_double.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class S, class = void>
 inline constexpr bool has_rope_passive = false;
@@ -100,4 +100,4 @@ double passive(const S& scalar) {
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -15,7 +15,7 @@
 
 #include "eigen_rope/version.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 #if defined(__clang__)
 /// p a + q b: two products and a sum, each rounded.
@@ -71,4 +71,4 @@ inline S rounded_product(const S& a, const S& b) {
 }
 #endif
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -16,7 +16,7 @@
 
 #include "eigen_rope/numbers/double_double.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The double with an odd last bit next to v, or v itself where it is a double.
 inline double to_odd_double(DoubleDouble v) {
@@ -58,4 +58,4 @@ Scalar round_once(DoubleDouble v) {
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -26,7 +26,7 @@
 #include "eigen_rope/numbers/detail/rounded.hpp"
 #include "eigen_rope/numbers/detail/rounding.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class T>
 inline constexpr bool is_16_bit =
@@ -103,4 +103,4 @@ C sum_of_products(const C& p, const C& a, const C& q, const C& b) {
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -20,7 +20,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The bytes that a thread keeps at most.
 inline constexpr std::size_t most_kept_scratch = std::size_t{1} << 20;
@@ -71,4 +71,4 @@ class Scratch<T, false> {
   std::vector<T> values_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

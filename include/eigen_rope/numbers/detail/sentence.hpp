@@ -15,11 +15,11 @@
 
 #include "eigen_rope/numbers/export.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// `text` on one line: control characters (of ASCII, and U+0080 to U+009F in UTF-8) are written as
 /// \x and two digits. Of more than `most` bytes the middle becomes "...", no character of UTF-8 is
 /// cut. `most` >= 8. O(size of the text).
 EIGEN_ROPE_API std::string one_line(std::string_view text, std::size_t most);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

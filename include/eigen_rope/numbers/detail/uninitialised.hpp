@@ -21,7 +21,7 @@
 
 #include "eigen_rope/numbers/detail/aligned.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class T>
 struct UninitialisedAllocator : CacheLineAllocator<T> {
@@ -72,4 +72,4 @@ struct UninitialisedAllocator : CacheLineAllocator<T> {
 template <class T>
 using UninitialisedVector = std::vector<T, UninitialisedAllocator<T>>;
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -11,7 +11,7 @@
 #include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rows/detail/placed_rotation.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The rows of a dense tensor.
 template <int rank>
@@ -54,4 +54,4 @@ PlacedRotation<XScalar, TableScalar, YScalar> make_placed_rotation(
            make_walk_for(features, rank - 1, extents, strides, strides, of_table)}};
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

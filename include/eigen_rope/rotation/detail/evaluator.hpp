@@ -29,14 +29,14 @@
 #define EIGEN_ROPE_NEVER(condition) __builtin_expect_with_probability(condition, 0, 1.0)
 #define EIGEN_ROPE_COLD_AND_PURE __attribute__((cold, noinline, pure))
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class X>
 inline constexpr bool is_rotation = false;
 template <class X, class TableScalar>
 inline constexpr bool is_rotation<RotateOp<X, TableScalar>> = true;
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
 
 namespace Eigen {
 namespace internal {

@@ -23,7 +23,7 @@
 #include "eigen_rope/rotation/detail/node.hpp"
 #include "eigen_rope/rotation/detail/temporary.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class Evaluator>
 class NestedRotation
@@ -282,4 +282,4 @@ class NestedRotation
   Parameters parameters_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

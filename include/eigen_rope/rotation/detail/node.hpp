@@ -22,7 +22,7 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// A lazy rotation; made by eigen_rope::rotate, eigen_rope::rotate_backward and
 /// eigen_rope::rotate_inverse.
@@ -124,7 +124,7 @@ auto table_of_raw(const Map& cos, const Map& sin) {
 }
 
 }  // namespace detail
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI
 
 namespace Eigen::internal {
 
@@ -147,7 +147,7 @@ struct eval<eigen_rope::RotateOp<X, TableScalar>, Eigen::Dense> {
 
 }  // namespace Eigen::internal
 
-namespace eigen_rope {
+namespace eigen_rope::EIGEN_ROPE_ABI {
 
 template <class XExpression, class TableScalar>
 class RotateOp
@@ -188,4 +188,4 @@ class RotateOp
   Parameters parameters_;
 };
 
-}  // namespace eigen_rope
+}  // namespace eigen_rope::EIGEN_ROPE_ABI

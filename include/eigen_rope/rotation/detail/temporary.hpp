@@ -24,7 +24,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Asks the system to give a large piece of new memory in large pages where it can: the faults of
 /// small ones, which allocators cause again for each piece of 32 MiB or more, take four times as
@@ -181,4 +181,4 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
   Teamwork work_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

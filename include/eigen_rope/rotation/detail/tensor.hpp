@@ -17,7 +17,7 @@
 #include "eigen_rope/rows/detail/feature_axis.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The number of an axis, as the type that an array of extents counts with: std::array's is
 /// unsigned, that of Eigen's fixed sizes is not.
@@ -90,4 +90,4 @@ inline Eigen::TensorOpCost row_cost(double bytes) {
 }
 #endif
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -12,7 +12,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/lanes.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Two levels of rows, as in RowBlock; the entries of a row lie next to each other.
 template <class T>
@@ -43,4 +43,4 @@ void cross_rows_plainly(const RowPlan& plan, const CrossBlock<T>& block) {
       plan, LaneBlock<T, Widened<T>>{block.x, block.y, block.cos, block.sin, block.features, rows});
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -18,7 +18,7 @@
 #include "eigen_rope/rows/detail/lanes.hpp"
 #include "eigen_rope/rows/detail/move_rows.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class XScalar, class TableScalar, class YScalar>
 class Crossing {
@@ -156,4 +156,4 @@ void rotate_apart_rows(const RowPlan& plan, const LaneBlock<XScalar, TableScalar
   Crossing<XScalar, TableScalar, YScalar>(plan, block).rotate(first, last);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -16,7 +16,7 @@
 #include "eigen_rope/rows/detail/plan.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class C, class = void>
 inline constexpr bool has_equality = false;
@@ -71,4 +71,4 @@ void require_invertible(const RowPlan& plan, const TableView<TableScalar>& table
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -12,7 +12,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Whether the first index of x is that of its fastest axis (ColMajor, views) or of its slowest
 /// one.
@@ -56,4 +56,4 @@ void naming_other_axes(const AxisContext& context, const Check& check) {
                          &check, context);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

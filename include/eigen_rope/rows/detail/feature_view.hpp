@@ -9,7 +9,7 @@
 #include "eigen_rope/rows/strided_view.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The view with axis `place` moved to the front. Its strides must be as many as its outer axes, or
 /// it is returned as it is, to be refused later.
@@ -61,4 +61,4 @@ inline AxisContext axis_context(const Shape& rows, Index table_width, const Shap
   return {rows.begin(), rows.rank(), table_width, &table_outer, &pairing, order};
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -20,7 +20,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// The distances of neighbours along the feature axis, in elements.
 struct FeatureSteps {
@@ -249,4 +249,4 @@ void rotate_lane_walk(const RowPlan& plan, LaneBlock<XScalar, TableScalar, YScal
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -17,7 +17,7 @@
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Where neighbouring rows, and neighbouring elements of a row, lie.
 struct RowGrid {
@@ -60,4 +60,4 @@ void move_rows(const T* from, RowGrid from_grid, T* to, RowGrid to_grid, Index r
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

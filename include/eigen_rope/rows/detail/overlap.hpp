@@ -8,7 +8,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Whether two stretches of memory, given as addresses, share a byte. No end is formed, so none can
 /// overflow.
@@ -41,4 +41,4 @@ void refuse_table_overlap(const TableScalar* table, Index table_size, const YSca
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -13,7 +13,7 @@
 #include "eigen_rope/rows/detail/lanes.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class XScalar, class TableScalar, class YScalar>
 struct PlacedRotation {
@@ -36,4 +36,4 @@ inline Walk make_walk_for(const FeatureSteps& features, int axes, const Index* e
                                       : make_lane_walk(axes, extents, x, y, table);
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -16,7 +16,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// `count` pairs; the k-th has its members at in_a + k in_step and in_b + k in_step of the window,
 /// its results likewise at out, and its coefficients at table_a + k table_step and table_b + k
@@ -56,4 +56,4 @@ EIGEN_ROPE_API Runs runs_of(const RowPlan& plan);
 EIGEN_ROPE_API RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing,
                                      Direction direction);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -18,7 +18,7 @@
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// Which row: one number for each outer axis.
 using RowNumber = std::array<Index, max_rank>;
@@ -127,4 +127,4 @@ class TileEntries {
   Scratch<Scalar> entries_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

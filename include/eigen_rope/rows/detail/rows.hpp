@@ -20,7 +20,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// `count` rows, each so many elements from the last.
 struct RowSteps {
@@ -229,4 +229,4 @@ void rotate_rows(const RowPlan& plan, const RowBlock<XScalar, TableScalar, YScal
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -12,7 +12,7 @@
 #include "eigen_rope/rows/detail/feature_view.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// RowsOf<T>::view(t) is a StridedView of t's rows. Classes without rows in memory have no such
 /// specialisation.
@@ -109,4 +109,4 @@ void along_feature_axis([[maybe_unused]] const T& rows, [[maybe_unused]] Index t
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

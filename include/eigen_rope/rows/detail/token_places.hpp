@@ -16,7 +16,7 @@
 #include "eigen_rope/rows/index_list.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// How many axes of a view of tokens do not count them: features and heads.
 inline constexpr int axes_of_token = 2;
@@ -99,4 +99,4 @@ Footprint footprint_of(const StridedView<Scalar>& view) {
 /// stride, as q and k do in the rows of a fused buffer.
 EIGEN_ROPE_API bool may_share(const Footprint& a, const Footprint& b);
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -14,7 +14,7 @@
 #include "eigen_rope/rows/detail/overlap.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 struct Stretch {
   std::uintptr_t begin = 0;
@@ -61,4 +61,4 @@ bool same_rows(const StridedView<A>& a, const StridedView<B>& b) {
          sizeof(A) == sizeof(B) && a.strides == b.strides && a.feature_stride == b.feature_stride;
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -17,7 +17,7 @@
 #include "eigen_rope/numbers/strides.hpp"
 #include "eigen_rope/rows/detail/rows.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 struct Walk {
   std::array<RowSteps, max_rank - 1> levels;  // the first `count` of them
@@ -188,4 +188,4 @@ void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScala
   }
 }
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

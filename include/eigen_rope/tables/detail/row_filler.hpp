@@ -27,7 +27,7 @@
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 
-namespace eigen_rope::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 /// m sin(pi/2 x) = x (sin[0] + sin[1] x^2 + ...) and m cos(pi/2 x) = cos[0] + cos[1] x^2 + ... for
 /// |x| <= 0.501, each with a relative error below 2^-51.
@@ -95,4 +95,4 @@ class RowFiller {
   AlignedVector<double> offsets_;
 };
 
-}  // namespace eigen_rope::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
