@@ -41,9 +41,9 @@ namespace eigen_rope::EIGEN_ROPE_ABI {
 /// also lie outside tokens in memory.
 ///
 /// \code{.cpp}
-/// std::vector<float> keys(D * heads * tokens), pages(D * heads * 4 * tokens);
-/// const er::StridedView<float> k{keys.data(), {D, heads, tokens}, {D, D * heads}};
-/// const er::StridedView<float> k_pages{pages.data(), {D, heads, 4 * tokens}, {D, D * heads}};
+/// std::vector<float> keys(D * heads * tokens), pages(D * heads * 16 * 64);
+/// const auto k = er::strided_view(keys.data(), {D, heads, tokens});
+/// const auto k_pages = er::strided_view(pages.data(), {D, heads, 16, 64});
 /// const std::vector<std::int64_t> slots(tokens, -1);
 /// const er::TokenRows to_pages{k_pages, k, slots};
 /// const er::TokenRows in_place{k};
@@ -297,10 +297,9 @@ void rotate_token_rows(const TokenRows<Scalar>* tensors, const TokenRows<Scalar>
 /// const std::vector<std::int32_t> ids(tokens, 17);     // the position of each token
 /// const std::vector<std::int64_t> slots(tokens, -1);  // where its key goes in the cache
 /// std::vector<float> queries(D * 4 * tokens), keys(D * heads * tokens), pages(D * heads * 1024);
-/// const er::StridedView<float> q{queries.data(), {D, 4, tokens}, {D, D * 4}};
-/// const er::StridedView<float> k{keys.data(), {D, heads, tokens}, {D, D * heads}};
-/// const er::StridedView<float> k_pages{pages.data(), {D, heads, 16, 64}, {D, D * heads,
-///                                                                         D * heads * 16}};
+/// const auto q = er::strided_view(queries.data(), {D, 4, tokens});
+/// const auto k = er::strided_view(keys.data(), {D, heads, tokens});
+/// const auto k_pages = er::strided_view(pages.data(), {D, heads, 16, 64});  // 64 pages of 16
 /// er::rotate_tokens({er::TokenRows{q}, er::TokenRows{k_pages, k, slots}}, all, ids,
 ///                   er::split_half);
 /// \endcode
