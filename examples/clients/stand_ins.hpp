@@ -105,7 +105,7 @@ class Tensor {
 struct Library {
   std::map<std::string, std::string> schemas;
   std::map<std::string, void (*)(const stable::Tensor&, const stable::Tensor&,
-                                 const stable::Tensor&, std::string, std::string)>
+                                 const stable::Tensor&, const std::string&, const std::string&)>
       implementations;
   void def(const std::string& schema) { schemas[schema.substr(0, schema.find('('))] = schema; }
   template <class Function>

@@ -28,8 +28,8 @@ er::any::Tensor view(const Tensor& t) {
                          static_cast<int>(t.dim()), t.sizes().data(), t.strides().data());
 }
 
-void rotate(const Tensor& x, const Tensor& cos, const Tensor& sin, std::string pairing,
-            std::string direction) {
+void rotate(const Tensor& x, const Tensor& cos, const Tensor& sin, const std::string& pairing,
+            const std::string& direction) {
   er::any::rotate_inplace(view(x), er::any::table_of(view(cos), view(sin)),
                           er::any::pairing_of(pairing), er::any::direction_of(direction));
 }

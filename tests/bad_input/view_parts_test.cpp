@@ -5,6 +5,7 @@
 
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/rotation/piece_view.hpp"
+#include "support/read_only_ref.hpp"
 
 namespace eigen_rope::test::view_parts_tests {
 namespace {
@@ -183,7 +184,7 @@ const Cell<Parts> parts[] = {
      "peer: Eigen counts 4 axes"},
     {"TensorRef", Fault::unknown,
      [](Parts& p) {
-       const Eigen::TensorRef<Eigen::Tensor<float, 3>> sum(p.tensor + p.tensor);
+       const ReadOnlyRef<Eigen::Tensor<float, 3>> sum(p.tensor + p.tensor);
        (void)strided_view(sum);
      },
      "a TensorRef must refer to memory in one piece: evaluate the expression first, got an "

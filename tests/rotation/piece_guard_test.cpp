@@ -10,7 +10,7 @@
 #include "support/guarded.hpp"
 #include "support/kernel_paths.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::piece_guard_tests {
 namespace {
 
 template <class Scalar>
@@ -51,4 +51,4 @@ TYPED_TEST(PieceGuardTest, CornersOfATensor) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::piece_guard_tests

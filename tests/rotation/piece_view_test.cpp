@@ -14,6 +14,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
+#include "support/read_only_ref.hpp"
 
 namespace eigen_rope::test::piece_view_tests {
 namespace {
@@ -238,7 +239,7 @@ TYPED_TEST(PieceView, RotatesFromAndToPieces) {
   Rows<3, options> z(s.size);
   rotate_to(z, s.x.slice(s.first, s.size), s.cache, split_half);
   expect_same(z, rotated);
-  const Eigen::TensorRef<Rows<3, options>> reference(s.x);
+  const ReadOnlyRef<Rows<3, options>> reference(s.x);
   z.setConstant(7);
   rotate_to(z, reference.slice(s.first, s.size), s.cache, split_half);
   expect_same(z, rotated);
@@ -306,7 +307,7 @@ TYPED_TEST(PieceView, RefusesWhatLiesOutside) {
             "[rope] a chip must be one of the 4 elements of axis 0, got 4");
   EXPECT_EQ(error_of([&] { (void)strided_view(x.template chip<2>(-1)); }),
             "[rope] a chip must be one of the 6 elements of axis 2, got -1");
-  const Eigen::TensorRef<Rows<3, options>> sum(x + x);
+  const ReadOnlyRef<Rows<3, options>> sum(x + x);
   EXPECT_EQ(error_of([&] { (void)strided_view(sum); }),
             "[rope] a TensorRef must refer to memory in one piece: evaluate the expression first, "
             "got an expression of shape " +
