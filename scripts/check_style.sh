@@ -60,7 +60,7 @@ for file in "${public[@]}"; do
 done
 
 # The tool is a program, whose names no other version has to be kept apart from.
-mapfile -t library < <(git ls-files 'include/*.hpp' 'src/*.hpp' 'src/*.cpp' ':!src/tool' \
+mapfile -t library < <(git ls-files 'include/*.hpp' 'src/*.[ch]pp' 'src/*.inc' ':!src/tool' \
   ':!include/eigen_rope/version.hpp')
 if grep -nE '^ *namespace eigen_rope( |::[^E])' "${library[@]}" >&2; then
   fail "the namespaces above must be eigen_rope::EIGEN_ROPE_ABI, or in it"

@@ -466,7 +466,7 @@ def write(recorded, path):
 
 #include "models/families.hpp"
 
-namespace eigen_rope::models {{
+namespace eigen_rope::EIGEN_ROPE_ABI::models {{
 
 // clang-format off
 inline constexpr Family families[] = {{
@@ -478,7 +478,7 @@ inline constexpr Family families[] = {{
         + "\n".join(silent)
     )
     with open(path, "w", encoding="utf-8") as file:
-        file.write(body + "\n};\n// clang-format on\n\n}  // namespace eigen_rope::models\n")
+        file.write(body + "\n};\n// clang-format on\n\n}  // namespace eigen_rope::EIGEN_ROPE_ABI::models\n")
     print(len(lines), "families,", len(silent), "others")
 
 
