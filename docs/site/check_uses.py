@@ -53,7 +53,7 @@ def blocks_of(header):
 
 def main():
     headers = sys.argv[1:] or public_headers()
-    out = ['#define EIGEN_USE_THREADS', '#include <iostream>', '#include <memory>']
+    out = ['#define EIGEN_USE_THREADS', '#include <iostream>', '#include <memory>', '#include <thread>']
     out += [f'#include "{header[len("include/") :]}"' for header in public_headers()]
     out.append(PREAMBLE)
     count = 0

@@ -128,15 +128,15 @@ class Device {
   ///   for (std::thread& thread : threads) thread.join();
   /// };
   /// const er::Device device(parallel_for, 4);
-  /// er::rotate_inplace(er::strided_view(q), cache, er::split_half, er::Direction::forward,
-  /// device); \endcode
+  /// const auto rows = er::strided_view(q);
+  /// er::rotate_inplace(rows, cache, er::split_half, er::Direction::forward, device);
+  /// \endcode
   ///
   /// \param parallel_for  a function, a lambda with a name, or any other object that can be called;
   ///                      must outlive this object
   /// \param threads       the number of threads that it uses, the calling one included
   ///
-  /// - Errors:   eigen_rope::Error if `threads` is less than 1. A call on the device throws it,
-  /// too,
+  /// - Errors:   eigen_rope::Error if `threads` is less than 1. A call on the device throws it
   ///             if parallel_for passes work a range outside [0, count) or returns before work was
   ///             called for `count` items; then results may be partly written. An exception of
   ///             parallel_for reaches the caller of the library.
