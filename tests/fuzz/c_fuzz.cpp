@@ -227,8 +227,14 @@ void choices(Take& take) {
 
   std::array<std::int64_t, 4> sections{};
   for (std::int64_t& section : sections) section = take.integer();
-  eigen_rope_position_list ids{};
-  ids.struct_size = take.one_in(64) ? take.byte() : sizeof ids;
+  // With room behind it, as a later version has it.
+  struct Later {
+    eigen_rope_position_list list;
+    std::array<std::uint8_t, 256> added;
+  } later{};
+  eigen_rope_position_list& ids = later.list;
+  ids.struct_size = take.one_in(16) ? take.byte() : sizeof ids;
+  later.added[take.byte()] = take.one_in(2) ? take.byte() : std::uint8_t{0};
   ids.dtype = {static_cast<std::uint8_t>(take.byte() % 4),
                static_cast<std::uint8_t>(take.one_in(2) ? 64 : 32), 1};
   ids.batches = take.integer();
