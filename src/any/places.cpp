@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "eigen_rope/numbers/error.hpp"
@@ -99,31 +100,44 @@ void check_alignment(ScalarType type, const void* data) {
   }
 }
 
-ViewPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
-                     any::Order order) {
-  check_type(type);
-  check_order(order);
-  check_number(shape, strides);
-  ViewPlaces places{fastest_first(shape, order), {}, 1};
-  if (shape.size() != 0) check_alignment(type, data);
-  AllStrides(places.shape, strides, order).visit([&](int axis, Index stride) {
+namespace {
+
+template <class Tensor>
+void write_checked_places(const AnyPlaces& places, const Tensor& tensor) {
+  check_type(tensor.type);
+  check_order(tensor.order);
+  check_number(tensor.shape, tensor.strides);
+  if (tensor.shape.size() != 0) check_alignment(tensor.type, tensor.data);
+  const int rank = tensor.shape.rank();
+  const bool reversed = tensor.order == any::Order::slowest_first;
+  for (int axis = 0; axis < rank; ++axis)
+    places.shape.push_back(tensor.shape[reversed ? rank - 1 - axis : axis]);
+  AllStrides(places.shape, tensor.strides, tensor.order).visit([&](int axis, Index stride) {
     if (axis == 0) {
       places.feature_stride = stride;
     } else {
       places.strides.push_back(stride);
     }
   });
-  return places;
+}
+
+}  // namespace
+
+void write_places(const AnyPlaces& places, const any::ConstTensor& x) {
+  write_checked_places(places, x);
+}
+
+void write_places(const AnyPlaces& places, const any::Tensor& y) {
+  write_checked_places(places, y);
 }
 
 void check_alone(const any::ConstTensor& tensor, SharedElements shared) {
-  const ViewPlaces places =
-      places_of(tensor.type, tensor.data, tensor.shape, tensor.strides, tensor.order);
-  (void)places.shape.outer();
-  check_strides(places.shape, places.strides, shared, places.feature_stride);
-  if (places.shape.size() == 0 || tensor.data == nullptr) return;
+  const auto view = read_view<std::byte>(tensor);
+  (void)view.shape.outer();
+  check_strides(view, shared);
+  if (view.shape.size() == 0 || tensor.data == nullptr) return;
   (void)stretch_of(tensor.data, size_of(tensor.type),
-                   span_of(places.shape, places.strides, places.feature_stride));
+                   span_of(view.shape, view.strides, view.feature_stride));
 }
 
 AnyTablePlaces places_of(const any::Table& table, SharedElements shared) {

@@ -39,15 +39,27 @@ void with_scalars(const char* x, ScalarType type, ScalarType table, const Visit&
   });
 }
 
+/// The members of a StridedView but for its data, written where they stay: a copy in wide parts of
+/// what was just written in narrow ones stalls the processor.
+struct AnyPlaces {
+  Shape& shape;
+  Strides& strides;
+  Index& feature_stride;
+};
+
+/// Writes the places of a tensor to `places`, which must have no axes.
+///
 /// - Errors:   eigen_rope::Error for a type or an order that is none of those there are, unless
 ///             there is one stride for each axis or none, and for data that is not aligned.
-ViewPlaces places_of(ScalarType type, const void* data, const Shape& shape, const Strides& strides,
-                     any::Order order);
+void write_places(const AnyPlaces& places, const any::ConstTensor& x);
+void write_places(const AnyPlaces& places, const any::Tensor& y);
 
 template <class Scalar>
 StridedView<const Scalar> read_view(const any::ConstTensor& x) {
-  const ViewPlaces places = places_of(x.type, x.data, x.shape, x.strides, x.order);
-  return {static_cast<const Scalar*>(x.data), places.shape, places.strides, places.feature_stride};
+  StridedView<const Scalar> view;
+  view.data = static_cast<const Scalar*>(x.data);
+  write_places({view.shape, view.strides, view.feature_stride}, x);
+  return view;
 }
 
 /// Whether both have the same places, whatever their data.
@@ -67,8 +79,10 @@ Scalar* checked_data(const any::Tensor& y) {
 
 template <class Scalar>
 StridedView<Scalar> written_view(const any::Tensor& y) {
-  const ViewPlaces places = places_of(y.type, y.data, y.shape, y.strides, y.order);
-  return {static_cast<Scalar*>(y.data), places.shape, places.strides, places.feature_stride};
+  StridedView<Scalar> view;
+  view.data = static_cast<Scalar*>(y.data);
+  write_places({view.shape, view.strides, view.feature_stride}, y);
+  return view;
 }
 
 /// Throws what rotate_to would throw for this tensor alone, its features on the fastest axis: rows

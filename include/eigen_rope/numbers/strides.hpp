@@ -61,7 +61,7 @@ class EIGEN_ROPE_API Strides {
 
   /// Returns whether both are the same numbers.
   friend bool operator==(const Strides& a, const Strides& b) {
-    return a.size_ == b.size_ && a.values_ == b.values_;
+    return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
   }
   /// Returns whether they differ in number or in one of them.
   friend bool operator!=(const Strides& a, const Strides& b) { return !(a == b); }
