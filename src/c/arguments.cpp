@@ -42,8 +42,22 @@ void* data_of(const eigen_rope_tensor& tensor, const char* name) {
   return reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(tensor.byte_offset));
 }
 
+bool same_list(const std::int64_t* a, const std::int64_t* b, std::int32_t count) {
+  return a == b || (a != nullptr && b != nullptr && std::equal(a, a + count, b));
+}
+
+/// Whether a tensor differs from one that is known to be right in its memory alone.
+bool same_description(const eigen_rope_tensor& given, const eigen_rope_tensor& right) {
+  return given.ndim == right.ndim && given.device.device_type == right.device.device_type &&
+         given.dtype.code == right.dtype.code && given.dtype.bits == right.dtype.bits &&
+         given.dtype.lanes == right.dtype.lanes &&
+         same_list(given.shape, right.shape, right.ndim) &&
+         same_list(given.strides, right.strides, right.ndim);
+}
+
 /// The same elements in the same places: strides along axes of one element lead nowhere.
-bool same_strides(const any::Tensor& a, const any::Tensor& b) {
+template <class Table>
+bool same_strides(const Table& a, const Table& b) {
   if (a.strides == b.strides) return true;
   Index dense = 1;
   for (int axis = a.shape.rank() - 1; axis >= 0; --axis) {
@@ -69,63 +83,77 @@ void fail_struct_size(const char* name, std::size_t size, std::size_t least) {
                std::to_string(size));
 }
 
-any::Tensor tensor_of(const eigen_rope_tensor* given, const char* name) {
+namespace {
+
+/// The extents and strides, and the type; everything but where the memory is.
+template <class Described>
+void describe(Described& described, const eigen_rope_tensor* given, const char* name) {
   require_given(given, name);
   if (given->device.device_type != EIGEN_ROPE_CPU) {
     detail::fail(fmt::format("{} must be in the memory of the CPU (device_type 1)", name),
                  std::int64_t{given->device.device_type});
   }
-  any::Tensor tensor;
-  tensor.type = scalar_type_of(given->dtype, name);
-  if (given->ndim < 0 || given->ndim > max_rank) {
-    detail::fail(fmt::format("{} must have 1 to {} axes", name, max_rank),
-                 std::int64_t{given->ndim});
-  }
-  if (given->ndim > 0 && given->shape == nullptr)
-    fail_null(fmt::format("{}'s shape", name).c_str());
-  for (std::int32_t axis = 0; axis < given->ndim; ++axis)
-    tensor.shape.push_back(static_cast<Index>(given->shape[axis]));
-  if (given->strides != nullptr) {
-    for (std::int32_t axis = 0; axis < given->ndim; ++axis)
-      tensor.strides.push_back(static_cast<Index>(given->strides[axis]));
-  }
-  tensor.data = data_of(*given, name);
-  return tensor;
+  described.type = scalar_type_of(given->dtype, name);
+  const std::int32_t ndim = given->ndim;
+  if (ndim < 0 || ndim > max_rank)
+    detail::fail(fmt::format("{} must have 1 to {} axes", name, max_rank), std::int64_t{ndim});
+  if (ndim > 0 && given->shape == nullptr) fail_null(fmt::format("{}'s shape", name).c_str());
+  for (std::int32_t axis = 0; axis < ndim; ++axis)
+    described.shape.push_back(static_cast<Index>(given->shape[axis]));
+  if (given->strides == nullptr) return;
+  for (std::int32_t axis = 0; axis < ndim; ++axis)
+    described.strides.push_back(static_cast<Index>(given->strides[axis]));
 }
 
-any::TableMemory table_of(const eigen_rope_tensor* cos, const eigen_rope_tensor* sin,
-                          const char* cos_name, const char* sin_name) {
-  const any::Tensor first = tensor_of(cos, cos_name);
-  const any::Tensor second = tensor_of(sin, sin_name);
-  detail::require_type(sin_name, second.type, cos_name, first.type);
-  if (first.shape != second.shape) {
-    detail::fail(fmt::format("{} must have {}'s shape {}", sin_name, cos_name, first.shape.text()),
-                 second.shape.text());
+template <class Table>
+void tell_table(Table& table, const CosAndSin& given) {
+  describe(table, given.cos, given.cos_name);
+  require_given(given.sin, given.sin_name);
+  if (!same_description(*given.sin, *given.cos)) {
+    Table other;
+    describe(other, given.sin, given.sin_name);
+    detail::require_type(given.sin_name, other.type, given.cos_name, table.type);
+    if (other.shape != table.shape) {
+      detail::fail(fmt::format("{} must have {}'s shape {}", given.sin_name, given.cos_name,
+                               table.shape.text()),
+                   other.shape.text());
+    }
+    if (!same_strides(table, other))
+      detail::fail(fmt::format("{} must have {}'s strides", given.sin_name, given.cos_name));
   }
-  if (!same_strides(first, second))
-    detail::fail(fmt::format("{} must have {}'s strides", sin_name, cos_name));
-  any::TableMemory table;
-  table.type = first.type;
-  table.cos = first.data;
-  table.sin = second.data;
-  table.shape = first.shape;
-  table.strides = first.strides;
-  return table;
+  table.cos = data_of(*given.cos, given.cos_name);
+  table.sin = data_of(*given.sin, given.sin_name);
 }
+
+}  // namespace
+
+void tell(any::Tensor& tensor, const eigen_rope_tensor* given, const char* name) {
+  describe(tensor, given, name);
+  tensor.data = data_of(*given, name);
+}
+
+void tell(any::ConstTensor& tensor, const eigen_rope_tensor* given, const char* name) {
+  describe(tensor, given, name);
+  tensor.data = data_of(*given, name);
+}
+
+void tell(any::Table& table, const CosAndSin& given) { tell_table(table, given); }
+
+void tell(any::TableMemory& table, const CosAndSin& given) { tell_table(table, given); }
 
 namespace {
 
-Pairing pairing_of(const eigen_rope_rotation& given) {
-  switch (given.pairing) {
-    case EIGEN_ROPE_SPLIT_HALF: return split_half;
-    case EIGEN_ROPE_INTERLEAVED: return interleaved;
-    case EIGEN_ROPE_QUARTER: return quarter;
-    case EIGEN_ROPE_INTERLEAVED_TO_SPLIT_HALF: return interleaved_to_split_half;
+PairKind kind_of(std::int32_t pairing) {
+  switch (pairing) {
+    case EIGEN_ROPE_SPLIT_HALF: return PairKind::split_half;
+    case EIGEN_ROPE_INTERLEAVED: return PairKind::interleaved;
+    case EIGEN_ROPE_QUARTER: return PairKind::quarter;
+    case EIGEN_ROPE_INTERLEAVED_TO_SPLIT_HALF: return PairKind::interleaved_to_split_half;
     default:
       detail::fail(
           "pairing must be 1 (split_half), 2 (interleaved), 3 (quarter) or 4 "
           "(interleaved_to_split_half)",
-          std::int64_t{given.pairing});
+          std::int64_t{pairing});
   }
 }
 
@@ -137,11 +165,12 @@ extern "C" void run_work(void* work, std::int64_t first, std::int64_t last) {
 
 void Rotation::ParallelFor::operator()(Index count, const Device::Work& work) const {
   // C has no way to say that `work` is only passed on.
-  device.parallel_for(device.context, count, &run_work, const_cast<Device::Work*>(&work));
+  device->parallel_for(device->context, count, &run_work, const_cast<Device::Work*>(&work));
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the rooms are for copies alone
 Rotation::Rotation(const eigen_rope_rotation* given)
-    : given_(known_members(given, "rotation", rotation_1)), pairing_(pairing_of(given_)) {
+    : given_(known_members(given, "rotation", rotation_1, room_)) {
   constexpr std::uint32_t every_flag = EIGEN_ROPE_NAMED_AXIS | EIGEN_ROPE_NAMED_TABLE_AXIS;
   if ((given_.flags & ~every_flag) != 0) {
     detail::fail("the rotation's flags must be 0, 1 (axis), 2 (table_axis) or 3",
@@ -149,18 +178,25 @@ Rotation::Rotation(const eigen_rope_rotation* given)
   }
   if (given_.reserved != 0)
     detail::fail("the rotation's reserved member must be 0", std::int64_t{given_.reserved});
-  pairing_ = pairing_.with_offset(static_cast<Index>(given_.offset));
+  if (given_.device != nullptr) use_device();
+}
+
+Pairing Rotation::pairing() const {
+  Pairing pairing(kind_of(given_.pairing));
+  if (given_.offset != 0) pairing = pairing.with_offset(static_cast<Index>(given_.offset));
   if (given_.rotary_dims != 0)
-    pairing_ = pairing_.with_rotary_dims(static_cast<Index>(given_.rotary_dims));
-  if (named(EIGEN_ROPE_NAMED_AXIS)) pairing_ = pairing_.along(given_.axis);
-  if (given_.device == nullptr) return;
-  parallel_for_.device = known_members(given_.device, "device", device_1);
-  if (parallel_for_.device.parallel_for == nullptr) fail_null("the device's parallel_for");
-  if (parallel_for_.device.reserved != 0) {
-    detail::fail("the device's reserved member must be 0",
-                 std::int64_t{parallel_for_.device.reserved});
-  }
-  device_ = Device(parallel_for_, parallel_for_.device.threads);
+    pairing = pairing.with_rotary_dims(static_cast<Index>(given_.rotary_dims));
+  if (named(EIGEN_ROPE_NAMED_AXIS)) pairing = pairing.along(given_.axis);
+  return pairing;
+}
+
+void Rotation::use_device() {
+  const auto& device = known_members(given_.device, "device", device_1, device_room_);
+  if (device.parallel_for == nullptr) fail_null("the device's parallel_for");
+  if (device.reserved != 0)
+    detail::fail("the device's reserved member must be 0", std::int64_t{device.reserved});
+  parallel_for_.device = &device;
+  device_ = Device(parallel_for_, device.threads);
 }
 
 Direction Rotation::direction() const {

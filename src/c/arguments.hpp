@@ -39,12 +39,14 @@ inline void require_given(const void* pointer, const char* name) {
   if (pointer == nullptr) fail_null(name);
 }
 
-/// A struct with as many members as its caller knows; those it does not know are 0.
+/// A struct with as many members as this version knows; those that its caller does not know are 0.
+/// It is the caller's own where both know the same, and otherwise a copy in `room`.
 ///
 /// - Errors:   eigen_rope::Error for a null pointer, for a size that no version of the struct has,
 ///             and for members that this version does not know, unless they are 0.
 template <class Struct>
-Struct known_members(const Struct* given, const char* name, std::size_t first_version) {
+const Struct& known_members(const Struct* given, const char* name, std::size_t first_version,
+                            Struct& room) {
   require_given(given, name);
   constexpr std::size_t most = 1024;  // a size that was never set is anything
   std::size_t size = 0;
@@ -55,17 +57,28 @@ Struct known_members(const Struct* given, const char* name, std::size_t first_ve
   for (std::size_t i = sizeof(Struct); i < size; ++i) {
     if (bytes[i] != 0) fail_struct_size(name, size, first_version);
   }
-  Struct known{};
-  std::memcpy(&known, given, std::min(size, sizeof(Struct)));
-  return known;
+  room = Struct{};
+  std::memcpy(&room, given, std::min(size, sizeof(Struct)));
+  return room;
 }
 
+/// Tells a tensor, into an object that is never copied: reading it in wide parts just after it was
+/// written in narrow ones stalls the processor.
+///
 /// \param name  begins the sentence of a refusal
-any::Tensor tensor_of(const eigen_rope_tensor* given, const char* name);
+void tell(any::Tensor& tensor, const eigen_rope_tensor* given, const char* name);
+void tell(any::ConstTensor& tensor, const eigen_rope_tensor* given, const char* name);
 
-/// Cosines and sines as one table, or the memory for them.
-any::TableMemory table_of(const eigen_rope_tensor* cos, const eigen_rope_tensor* sin,
-                          const char* cos_name, const char* sin_name);
+struct CosAndSin {
+  const eigen_rope_tensor* cos;
+  const eigen_rope_tensor* sin;
+  const char* cos_name = "cos";
+  const char* sin_name = "sin";
+};
+
+/// Tells cosines and sines as one table, or as the memory for one.
+void tell(any::Table& table, const CosAndSin& given);
+void tell(any::TableMemory& table, const CosAndSin& given);
 
 /// An eigen_rope_rotation whose device this object refers to.
 class Rotation {
@@ -74,10 +87,11 @@ class Rotation {
   Rotation(const Rotation&) = delete;
   Rotation& operator=(const Rotation&) = delete;
 
-  const Pairing& pairing() const { return pairing_; }
+  /// It is made where it is passed to, as tensors are.
+  Pairing pairing() const;
   /// It is checked by those that ask.
   Direction direction() const;
-  Device device() const { return device_; }
+  const Device& device() const { return device_; }
   /// The axis of a table with the entries of a row, if it is named.
   std::optional<int> table_axis() const {
     return named(EIGEN_ROPE_NAMED_TABLE_AXIS) ? std::optional<int>(given_.table_axis)
@@ -86,14 +100,17 @@ class Rotation {
 
  private:
   struct ParallelFor {
-    eigen_rope_device device{};
+    const eigen_rope_device* device = nullptr;
     void operator()(Index count, const Device::Work& work) const;
   };
 
   bool named(std::uint32_t flag) const { return (given_.flags & flag) != 0; }
+  void use_device();
 
-  eigen_rope_rotation given_;
-  Pairing pairing_;
+  // What a caller of another version gives is copied here; mostly nothing is.
+  eigen_rope_rotation room_;
+  eigen_rope_device device_room_;
+  const eigen_rope_rotation& given_;
   ParallelFor parallel_for_;
   Device device_;
 };

@@ -51,7 +51,8 @@ eigen_rope_status eigen_rope_fill_table(const eigen_rope_tensor* cos, const eige
     c::require_given(frequencies, "frequencies");
     c::require_given(positions, "positions");
     c::require_given(layout, "layout");
-    eigen_rope::any::TableMemory memory = c::table_of(cos, sin, "cos", "sin");
+    eigen_rope::any::TableMemory memory;
+    c::tell(memory, {cos, sin});
     const eigen_rope::Layout& axes = eigen_rope::any::layout_of(layout);
     if (axes.feature_axis() > 0) memory.feature_axis = c::table_axis(axes, memory.shape.rank());
     eigen_rope::any::fill_table(memory, frequencies->value, positions->value, axes);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ class Sums {
  public:
   Sums(const eigen_rope_tensor* given, const char* name, const Rotation& rotation) : name_(name) {
     if (given == nullptr) return;
-    const any::Tensor tensor = tensor_of(given, name);
+    any::Tensor tensor;
+    tell(tensor, given, name);
     if (tensor.type != ScalarType::f64)
       detail::fail(fmt::format("{} must be of float64", name), name_of(given->dtype));
     memory_ = any::TableMemory{tensor.type,    tensor.data,  tensor.data,          tensor.shape,
@@ -83,10 +85,9 @@ class Sums {
 /// The memory between the first and the last element, of any tensor with checked strides.
 Stretch stretch_of(const any::ConstTensor& tensor) {
   if (tensor.shape.size() == 0) return {};
-  const auto places =
-      detail::places_of(tensor.type, tensor.data, tensor.shape, tensor.strides, tensor.order);
+  const auto view = detail::read_view<std::byte>(tensor);
   return detail::stretch_of(tensor.data, size_of(tensor.type),
-                            detail::span_of(places.shape, places.strides, places.feature_stride));
+                            detail::span_of(view.shape, view.strides, view.feature_stride));
 }
 
 struct NamedStretch {
@@ -116,7 +117,8 @@ void backward(const eigen_rope_gradients* given, const eigen_rope_tensor* y,
               const eigen_rope_tensor* g, const eigen_rope_tensor* cos,
               const eigen_rope_tensor* sin, const eigen_rope_rotation* rotation) {
   const Rotation how(rotation);
-  const auto results = known_members(given, "results", gradients_1);
+  eigen_rope_gradients room;
+  const auto& results = known_members(given, "results", gradients_1, room);
   if (results.reserved != 0)
     detail::fail("the results' reserved member must be 0", std::int64_t{results.reserved});
   GradientOptions options;
@@ -125,8 +127,11 @@ void backward(const eigen_rope_gradients* given, const eigen_rope_tensor* y,
   if ((results.cos == nullptr) != (results.sin == nullptr)) {
     detail::fail("gradients of cos and sin must be wanted together, got a null pointer for one");
   }
-  const any::Tensor given_y = tensor_of(y, "y"), given_g = tensor_of(g, "g");
-  any::Table table = table_of(cos, sin, "cos", "sin");
+  any::ConstTensor given_y, given_g;
+  any::Table table;
+  tell(given_y, y, "y");
+  tell(given_g, g, "g");
+  tell(table, {cos, sin});
   table.feature_axis = how.table_axis();
   const Gradients<double> shape = checked_shape(given_y, given_g, table, how, options.from);
 
@@ -142,7 +147,7 @@ void backward(const eigen_rope_gradients* given, const eigen_rope_tensor* y,
 
   std::optional<any::Tensor> dx;
   if (results.dx != nullptr) {
-    dx = results.dx == g ? given_g : tensor_of(results.dx, "dx");
+    tell(dx.emplace(), results.dx, "dx");
     detail::require_type("dx", dx->type, "y", given_y.type);
   }
   const bool any_sums = options.wanted != Wanted::nothing;
@@ -177,8 +182,10 @@ void write_gradient_shape(std::int32_t of, const eigen_rope_tensor* y, const eig
   if (of != EIGEN_ROPE_OF_ANGLES && of != EIGEN_ROPE_OF_TABLE)
     detail::fail("a gradient must be 1 (of angles) or 2 (of the table)", std::int64_t{of});
   const Rotation how(rotation);
-  const any::Tensor u = tensor_of(y, "y");
-  any::Table table = table_of(cos, cos, "cos", "cos");
+  any::ConstTensor u;
+  any::Table table;
+  tell(u, y, "y");
+  tell(table, {cos, cos});
   table.feature_axis = how.table_axis();
   const Gradients<double> d = checked_shape(u, u, table, how, GradientsFrom::input);
   const int rank = table.shape.rank();

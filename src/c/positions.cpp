@@ -58,7 +58,8 @@ std::optional<Sections> sections_of(const eigen_rope_position_list& list) {
 }
 
 Positions positions_of(const eigen_rope_position_list* given) {
-  const auto list = known_members(given, "list", position_list_1);
+  eigen_rope_position_list room;
+  const auto& list = known_members(given, "list", position_list_1, room);
   any::PositionIds ids;
   ids.type = position_type_of(list.dtype);
   ids.data = list.data;

@@ -11,11 +11,14 @@ eigen_rope_status eigen_rope_rotate(const eigen_rope_tensor* y, const eigen_rope
                                     const eigen_rope_rotation* rotation) noexcept {
   return c::status_of([&] {
     const c::Rotation how(rotation);
-    const eigen_rope::any::Tensor from = c::tensor_of(x, "x");
-    eigen_rope::any::TableMemory table = c::table_of(cos, sin, "cos", "sin");
+    eigen_rope::any::ConstTensor from;
+    eigen_rope::any::Tensor to;
+    eigen_rope::any::Table table;
+    c::tell(from, x, "x");
+    c::tell(to, y, "y");
+    c::tell(table, {cos, sin});
     table.feature_axis = how.table_axis();
-    eigen_rope::any::rotate_to(y == x ? from : c::tensor_of(y, "y"), from, table, how.pairing(),
-                               how.direction(), how.device());
+    eigen_rope::any::rotate_to(to, from, table, how.pairing(), how.direction(), how.device());
   });
 }
 
@@ -25,9 +28,12 @@ eigen_rope_status eigen_rope_table_gradient(const eigen_rope_tensor* dcos,
                                             const eigen_rope_rotation* rotation) noexcept {
   return c::status_of([&] {
     const c::Rotation how(rotation);
-    eigen_rope::any::TableMemory gradient = c::table_of(dcos, dsin, "dcos", "dsin");
+    eigen_rope::any::TableMemory gradient;
+    eigen_rope::any::ConstTensor input, of_output;
+    c::tell(gradient, {dcos, dsin, "dcos", "dsin"});
+    c::tell(input, x, "x");
+    c::tell(of_output, g, "g");
     gradient.feature_axis = how.table_axis();
-    eigen_rope::any::table_gradient(gradient, c::tensor_of(x, "x"), c::tensor_of(g, "g"),
-                                    how.pairing(), how.device());
+    eigen_rope::any::table_gradient(gradient, input, of_output, how.pairing(), how.device());
   });
 }
