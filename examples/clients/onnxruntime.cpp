@@ -21,7 +21,7 @@ er::ScalarType scalar_type(Ort::ONNXTensorElementDataType type) {
 }
 
 er::any::ConstTensor view(const Ort::Value& value) {
-  const auto info = value.GetTensorTypeAndShapeInfo();
+  const auto& info = value.GetTensorTypeAndShapeInfo();
   const std::vector<std::int64_t> shape = info.GetShape();
   return er::any::tensor(scalar_type(info.GetElementType()), value.GetTensorRawData(),
                          static_cast<int>(shape.size()), shape.data());
