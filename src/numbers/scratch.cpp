@@ -46,14 +46,14 @@ struct Block {
   std::size_t wanted;     // the size in which it would have
   bool closed;            // the thread is ending
 };
-thread_local Block block{};
+thread_local Block kept_block{};
 
 void give_back() {
-  if (block.begin == nullptr) return;
-  permit(block.begin, block.size);
-  ::operator delete(block.begin, cache_line);
-  block.begin = nullptr;
-  block.size = 0;
+  if (kept_block.begin == nullptr) return;
+  permit(kept_block.begin, kept_block.size);
+  ::operator delete(kept_block.begin, cache_line);
+  kept_block.begin = nullptr;
+  kept_block.size = 0;
 }
 
 /// Gives the block back when the thread ends. Made with the first block.
@@ -61,7 +61,7 @@ struct Closing {
   Closing() = default;
   ~Closing() {
     give_back();
-    block.closed = true;
+    kept_block.closed = true;
   }
   Closing(const Closing&) = delete;
   Closing& operator=(const Closing&) = delete;
@@ -70,16 +70,17 @@ struct Closing {
 /// Nothing may be held. Without memory the block stays as it is.
 void enlarge() {
   thread_local const Closing closing;
-  if (block.closed) return;
-  const std::size_t size = std::min(std::max(block.wanted, 2 * block.size), most_kept_scratch);
-  block.wanted = 0;
-  if (size <= block.size) return;
+  if (kept_block.closed) return;
+  const std::size_t size =
+      std::min(std::max(kept_block.wanted, 2 * kept_block.size), most_kept_scratch);
+  kept_block.wanted = 0;
+  if (size <= kept_block.size) return;
   void* const memory = ::operator new(size, cache_line, std::nothrow);
   if (memory == nullptr) return;
   give_back();
-  block.begin = static_cast<char*>(memory);
-  block.size = size;
-  forbid(block.begin, block.size);
+  kept_block.begin = static_cast<char*>(memory);
+  kept_block.size = size;
+  forbid(kept_block.begin, kept_block.size);
 }
 
 std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
@@ -90,17 +91,17 @@ ScratchMemory::ScratchMemory(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   // A line between arrays, so that a sanitizer sees who writes beyond one.
   const std::size_t room = whole_lines(bytes) + line;
-  if (room > bytes && room <= block.size - block.used) {
-    memory_ = block.begin + block.used;
-    block.used += room;
+  if (room > bytes && room <= kept_block.size - kept_block.used) {
+    memory_ = kept_block.begin + kept_block.used;
+    kept_block.used += room;
     kept_ = true;
     permit(memory_, bytes);
     return;
   }
   memory_ = ::operator new(bytes, cache_line);
-  block.elsewhere += room;
+  kept_block.elsewhere += room;
   if (bytes <= most_kept_scratch)
-    block.wanted = std::max(block.wanted, block.used + block.elsewhere);
+    kept_block.wanted = std::max(kept_block.wanted, kept_block.used + kept_block.elsewhere);
 }
 
 ScratchMemory::~ScratchMemory() {
@@ -108,12 +109,12 @@ ScratchMemory::~ScratchMemory() {
   const std::size_t room = whole_lines(bytes_) + line;
   if (kept_) {
     forbid(memory_, bytes_);
-    block.used -= room;
+    kept_block.used -= room;
   } else {
     ::operator delete(memory_, cache_line);
-    block.elsewhere -= room;
+    kept_block.elsewhere -= room;
   }
-  if (block.used == 0 && block.elsewhere == 0 && block.wanted != 0) enlarge();
+  if (kept_block.used == 0 && kept_block.elsewhere == 0 && kept_block.wanted != 0) enlarge();
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
