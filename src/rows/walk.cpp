@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/table.hpp"
@@ -82,15 +82,18 @@ Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, c
 
 Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index* y,
                     const Index* table) {
-  std::array<int, max_rank> order{};
-  for (int axis = 0; axis < axes; ++axis) order[static_cast<std::size_t>(axis)] = axis;
-  // In how many of x and y neighbours lie apart, and how far in y; equal axes keep their order.
+  // In how many of x and y neighbours lie apart, and how far in y.
   const auto distance = [&](int axis) {
     const int apart = extents[axis] == 1 ? 2 : (x[axis] != 1 ? 1 : 0) + (y[axis] != 1 ? 1 : 0);
-    return std::make_tuple(apart, std::abs(y[axis]), axis);
+    return std::pair<int, Index>(apart, std::abs(y[axis]));
   };
-  std::sort(order.begin(), order.begin() + axes,
-            [&](int a, int b) { return distance(a) < distance(b); });
+  // By insertion, so that equal axes keep their order and nothing is allocated.
+  std::array<int, max_rank> order{};
+  for (int axis = 0; axis < axes; ++axis) {
+    auto at = static_cast<std::size_t>(axis);
+    for (; at > 0 && distance(axis) < distance(order[at - 1]); --at) order[at] = order[at - 1];
+    order[at] = axis;
+  }
   const auto ordered = [&](const Index* values) {
     std::array<Index, max_rank> result{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(axes); ++i) result[i] = values[order[i]];
