@@ -113,7 +113,7 @@ void spoil(Case<T>& c) {
 
 /// `run` reads x and writes y, which must become what `expected` returns.
 template <class T, class Expected>
-Prepared into_y(Case<T>& c, const Action& run, Expected expected) {
+Prepared into_y(Case<T>& c, const Action& run, const Expected& expected) {
   auto correct = [&c, run, expected] {
     spoil(c);
     run();

@@ -39,7 +39,7 @@ void* data_of(const eigen_rope_tensor& tensor, const char* name) {
     detail::fail(fmt::format("{}'s byte_offset must lead to memory", name),
                  std::to_string(tensor.byte_offset));
   }
-  return reinterpret_cast<void*>(address + static_cast<std::uintptr_t>(tensor.byte_offset));
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
 bool same_list(const std::int64_t* a, const std::int64_t* b, std::int32_t count) {

@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "eigen_rope/any/any.hpp"
 #include "eigen_rope/c/types.h"
@@ -22,6 +24,7 @@ namespace eigen_rope::EIGEN_ROPE_ABI::c {
 std::string name_of(const eigen_rope_tensor_type& type);
 
 // The sizes of each struct's first version.
+// NOLINTBEGIN(bugprone-sizeof-expression): of members that are pointers
 constexpr std::size_t rotation_1 =
     offsetof(eigen_rope_rotation, device) + sizeof(eigen_rope_rotation::device);
 constexpr std::size_t device_1 =
@@ -30,11 +33,18 @@ constexpr std::size_t position_list_1 = offsetof(eigen_rope_position_list, secti
                                         sizeof(eigen_rope_position_list::section_count);
 constexpr std::size_t gradients_1 =
     offsetof(eigen_rope_gradients, sin) + sizeof(eigen_rope_gradients::sin);
+// NOLINTEND(bugprone-sizeof-expression)
 
 [[noreturn]] void fail_null(const char* name);
 [[noreturn]] void fail_struct_size(const char* name, std::size_t size, std::size_t least);
 
 /// Throws eigen_rope::Error for a null pointer.
+/// What the caller is given of a value, and destroys.
+template <class Handle, class Value>
+Handle* handle_of(Value value) {
+  return std::make_unique<Handle>(Handle{std::move(value)}).release();
+}
+
 inline void require_given(const void* pointer, const char* name) {
   if (pointer == nullptr) fail_null(name);
 }

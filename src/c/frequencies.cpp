@@ -170,7 +170,7 @@ eigen_rope_status eigen_rope_frequencies_create(const char* scaling,
     c::require_given(scaling, "scaling");
     c::require_given(frequencies, "frequencies");
     *frequencies =
-        new eigen_rope_frequencies{c::frequencies_of(scaling, parameters, count, length)};
+        c::handle_of<eigen_rope_frequencies>(c::frequencies_of(scaling, parameters, count, length));
   });
 }
 
@@ -183,8 +183,8 @@ eigen_rope_status eigen_rope_frequencies_from_rates(const double* rates, std::in
     if (count > 0) c::require_given(rates, "rates");
     eigen_rope::detail::checked_product("the number of bytes of all rates", count,
                                         sizeof(eigen_rope::DoubleDouble));
-    *frequencies = new eigen_rope_frequencies{eigen_rope::Frequencies::explicit_rates(
-        std::vector<double>(rates, rates + count), attention_factor)};
+    *frequencies = c::handle_of<eigen_rope_frequencies>(eigen_rope::Frequencies::explicit_rates(
+        std::vector<double>(rates, rates + count), attention_factor));
   });
 }
 

@@ -78,8 +78,8 @@ eigen_rope_status eigen_rope_positions_range(std::int64_t first, std::int64_t to
                                              eigen_rope_positions** positions) noexcept {
   return c::status_of([&] {
     c::require_given(positions, "positions");
-    *positions = new eigen_rope_positions{
-        eigen_rope::Positions::range(first, static_cast<eigen_rope::Index>(tokens))};
+    *positions = c::handle_of<eigen_rope_positions>(
+        eigen_rope::Positions::range(first, static_cast<eigen_rope::Index>(tokens)));
   });
 }
 
@@ -87,7 +87,7 @@ eigen_rope_status eigen_rope_positions_of(const eigen_rope_position_list* list,
                                           eigen_rope_positions** positions) noexcept {
   return c::status_of([&] {
     c::require_given(positions, "positions");
-    *positions = new eigen_rope_positions{c::positions_of(list)};
+    *positions = c::handle_of<eigen_rope_positions>(c::positions_of(list));
   });
 }
 
@@ -99,11 +99,11 @@ eigen_rope_status eigen_rope_positions_packed(const std::int64_t* cu_seqlens, st
     const eigen_rope::NumberList<std::int64_t> ends{cu_seqlens,
                                                     static_cast<eigen_rope::Index>(count)};
     if (starts == nullptr) {
-      *positions = new eigen_rope_positions{eigen_rope::Positions::packed(ends)};
+      *positions = c::handle_of<eigen_rope_positions>(eigen_rope::Positions::packed(ends));
     } else {
       const auto sequences = static_cast<eigen_rope::Index>(std::max<std::int64_t>(count - 1, 0));
-      *positions =
-          new eigen_rope_positions{eigen_rope::Positions::packed(ends, {starts, sequences})};
+      *positions = c::handle_of<eigen_rope_positions>(
+          eigen_rope::Positions::packed(ends, {starts, sequences}));
     }
   });
 }

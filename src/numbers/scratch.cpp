@@ -15,8 +15,10 @@
 #ifdef EIGEN_ROPE_ADDRESS_SANITIZER
 // As in sanitizer/asan_interface.h, which not every Clang brings along.
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): names of the sanitizer
 void __asan_poison_memory_region(const volatile void*, std::size_t);
 void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+// NOLINTEND(bugprone-reserved-identifier)
 }
 #endif
 

@@ -38,7 +38,8 @@ struct AnyParallelForTest : testing::TestWithParam<Split> {
 
   /// The values that compute(y, device) writes to y, of any number of threads, are those of one.
   template <class Value, class Compute>
-  void expect_bits_of_one_thread(std::vector<Value> y, Index most, const Compute& compute) const {
+  void expect_bits_of_one_thread(const std::vector<Value>& y, Index most,
+                                 const Compute& compute) const {
     std::vector<Value> expected = y;
     compute(expected, Device());
     for (const int threads : {1, 2, 5, 8}) {

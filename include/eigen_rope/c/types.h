@@ -115,7 +115,7 @@ static inline eigen_rope_tensor eigen_rope_cpu_tensor(void* data, uint8_t code, 
   tensor.dtype.bits = bits;
   tensor.dtype.lanes = 1;
   tensor.shape = shape;
-  tensor.strides = NULL;
+  tensor.strides = NULL; /* NOLINT(modernize-use-nullptr): C has none */
   tensor.byte_offset = 0;
   return tensor;
 }

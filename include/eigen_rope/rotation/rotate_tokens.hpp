@@ -127,19 +127,9 @@ class TokenRotation {
     stores_ = stores_for(tensor_.from.data, tensor_.to.data, bytes);
     while (first < last) {
       RowPlace place;
-      if (!find(first++, place)) continue;
-      RowSteps tokens{1, 0, 0, 0};
-      RowPlace next;
-      if (first < last && find(first, next)) {
-        tokens = {2, next.x - place.x, next.y - place.y, next.table - place.table};
-        RowPlace following;
-        while (++first < last && find(first, following) && following.x - next.x == tokens.x &&
-               following.y - next.y == tokens.y && following.table - next.table == tokens.table) {
-          next = following;
-          ++tokens.count;
-        }
-      }
-      rotate_even(place, tokens);
+      const bool written = find(first, place);
+      ++first;
+      if (written) rotate_even(place, even_tokens(place, first, last));
     }
   }
 
@@ -151,6 +141,23 @@ class TokenRotation {
     const Index row = one_row_ ? 0 : ids_.empty() ? token : ids_[token];
     place = {from_.place(token), to_.place(slot), row * table_.step};
     return true;
+  }
+
+  /// The tokens from the one at `place` on that lie evenly, of which `first` is the second. It
+  /// becomes the first token that does not belong to them.
+  RowSteps even_tokens(const RowPlace& place, Index& first, Index last) const {
+    RowSteps tokens{1, 0, 0, 0};
+    RowPlace before = place;
+    RowPlace next;
+    while (first < last && find(first, next)) {
+      const RowSteps apart{2, next.x - before.x, next.y - before.y, next.table - before.table};
+      if (tokens.count == 1) tokens = {1, apart.x, apart.y, apart.table};
+      if (apart.x != tokens.x || apart.y != tokens.y || apart.table != tokens.table) break;
+      before = next;
+      ++tokens.count;
+      ++first;
+    }
+    return tokens;
   }
 
   void rotate_even(const RowPlace& place, const RowSteps& tokens) {
