@@ -168,7 +168,6 @@ void Rotation::ParallelFor::operator()(Index count, const Device::Work& work) co
   device->parallel_for(device->context, count, &run_work, const_cast<Device::Work*>(&work));
 }
 
-// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the rooms are for copies alone
 Rotation::Rotation(const eigen_rope_rotation* given)
     : given_(known_members(given, "rotation", rotation_1, room_)) {
   constexpr std::uint32_t every_flag = EIGEN_ROPE_NAMED_AXIS | EIGEN_ROPE_NAMED_TABLE_AXIS;

@@ -118,8 +118,8 @@ class Rotation {
   void use_device();
 
   // What a caller of another version gives is copied here; mostly nothing is.
-  eigen_rope_rotation room_;
-  eigen_rope_device device_room_;
+  eigen_rope_rotation room_{};
+  eigen_rope_device device_room_{};
   const eigen_rope_rotation& given_;
   ParallelFor parallel_for_;
   Device device_;

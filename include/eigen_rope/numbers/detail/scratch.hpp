@@ -41,12 +41,11 @@ class ScratchMemory {
   bool kept_ = false;
 };
 
-/// `count` elements. Numbers hold anything until they are assigned; other scalars are constructed,
-/// in memory that is allocated.
-template <class T, bool plain = is_plain<T>>
-class Scratch {
+/// `count` numbers, which hold anything until they are assigned.
+template <class T>
+class ScratchOfNumbers {
  public:
-  explicit Scratch(Index count)
+  explicit ScratchOfNumbers(Index count)
       : count_(count), memory_(static_cast<std::size_t>(count) * sizeof(T)) {}
 
   T* data() { return static_cast<T*>(memory_.data()); }
@@ -58,10 +57,11 @@ class Scratch {
   ScratchMemory memory_;
 };
 
+/// `count` objects, constructed in memory that is allocated.
 template <class T>
-class Scratch<T, false> {
+class ScratchOfObjects {
  public:
-  explicit Scratch(Index count) : values_(static_cast<std::size_t>(count)) {}
+  explicit ScratchOfObjects(Index count) : values_(static_cast<std::size_t>(count)) {}
 
   T* data() { return values_.data(); }
   const T* data() const { return values_.data(); }
@@ -70,5 +70,8 @@ class Scratch<T, false> {
  private:
   std::vector<T> values_;
 };
+
+template <class T>
+using Scratch = std::conditional_t<is_plain<T>, ScratchOfNumbers<T>, ScratchOfObjects<T>>;
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
