@@ -38,6 +38,7 @@ dropped { dropped = !/;$/; print ""; next }
   gsub(/detail::SumOf<[^>]*>/, "Sum")
   gsub(/detail::RealArgument<S>/, "S")
   gsub(/detail::Count/, "Index")
+  gsub(/std::enable_if_t<detail::is_piece<Piece>>/, "void")
   gsub(/detail::Parameters</, "Parameters<")
   gsub(/detail::Determinants/, "Determinants")
   sub(/ = detail::ScalarTypeOf<[^;]*;/, ";")

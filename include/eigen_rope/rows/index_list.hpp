@@ -51,17 +51,24 @@ class IndexList {
     detail::require_list(integers, count);
   }
   /// Makes a list of the integers of an array, or of an object with data() and size().
-  template <class List,
-            std::enable_if_t<
-                !std::is_same_v<std::decay_t<List>, IndexList> && detail::has_data<List>, int> = 0>
+  template <class List, std::enable_if_t<!std::is_same_v<std::decay_t<List>, IndexList>, int> = 0>
   // NOLINTNEXTLINE(google-explicit-constructor): the same integers
-  IndexList(const List& list) : IndexList(std::data(list), static_cast<Index>(std::size(list))) {
-    static_assert(detail::are_neighbours<List>,
-                  "[rope] the integers of a list must be neighbours in memory: copy a strided map, "
-                  "reference or row into a vector");
-    static_assert(detail::has_one_axis<List>,
-                  "[rope] a list must have one axis: if a matrix or tensor lies in memory in the "
-                  "order of the list, pass {data(), size()}");
+  IndexList(const List& list) {
+    if constexpr (!detail::has_data<List>) {
+      static_assert(detail::has_data<List>,
+                    "[rope] a list must have data() and size(), as std::vector, std::array and "
+                    "Eigen's vectors have: copy the integers into one of these");
+    } else if constexpr (!detail::are_neighbours<List>) {
+      static_assert(detail::are_neighbours<List>,
+                    "[rope] the integers of a list must be neighbours in memory: copy a strided "
+                    "map, reference or row into a vector");
+    } else if constexpr (!detail::has_one_axis<List>) {
+      static_assert(detail::has_one_axis<List>,
+                    "[rope] a list must have one axis: if a matrix or tensor lies in memory in the "
+                    "order of the list, pass {data(), size()}");
+    } else {
+      *this = IndexList(std::data(list), static_cast<Index>(std::size(list)));
+    }
   }
 
   Index size() const { return count_; }       ///< Returns how many integers there are.
