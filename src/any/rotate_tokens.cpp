@@ -17,6 +17,7 @@ using detail::AnyTablePlaces;
 Index row_distance(const AnyTablePlaces& places) {
   Index rows = 1;
   Index distance = places.width;
+  if (places.width == 0 || places.given.size() == 0) return distance;  // strides may be anything
   for (int axis = 0; axis < places.given.rank(); ++axis) {
     const Index extent = places.given[axis];
     if (extent == 1) continue;

@@ -99,8 +99,6 @@ void fuzz_tokens(Bytes bytes) {
   const std::vector<std::int64_t> ids =
       some_numbers(tokens, table_shape.empty() ? 0 : table_shape[0], take);
   const std::vector<std::int64_t> slots = some_numbers(tokens, 9, take);
-  any::Table table{cos.type, cos.data, sin.data, listed<Shape>(cos.shape),
-                   listed<Strides>(cos.strides)};
   Pairing pairing(static_cast<PairKind>(take.byte() % 4));
   if (take.one_in(16)) pairing = pairing.along(take.integer32());
   if (take.one_in(16)) pairing = pairing.with_rotary_dims(take.integer());
@@ -108,6 +106,8 @@ void fuzz_tokens(Bytes bytes) {
   const std::vector<std::byte> q_before(q.data, q.data + q.need.bytes);
 
   const Outcome outcome = attempt([&] {
+    const any::Table table{cos.type, cos.data, sin.data, listed<Shape>(cos.shape),
+                           listed<Strides>(cos.strides)};
     const auto rows = view_of<any::Tensor>(q);
     any::rotate_tokens(
         {{rows, rows}, {view_of<any::Tensor>(pages), view_of<any::ConstTensor>(k), slots}}, table,

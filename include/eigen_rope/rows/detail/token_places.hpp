@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 
+#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/numbers/strides.hpp"
@@ -24,15 +25,16 @@ inline constexpr int axes_of_token = 2;
 /// The axes that count tokens, merged where they advance evenly.
 class TokenAxes {
  public:
-  /// Of a view with checked strides.
+  /// Of a view with one stride for each outer axis. If the strides are not checked, only tokens()
+  /// says something.
   TokenAxes(const Shape& shape, const Strides& strides) {
     for (int axis = axes_of_token; axis < shape.rank(); ++axis) {
       const Index stride = strides[static_cast<std::size_t>(axis - 1)];
-      tokens_ *= shape[axis];
+      tokens_ = checked_product("the number of tokens", tokens_, shape[axis]);
       if (shape[axis] == 1) continue;
       if (count_ > 0) {
         Axis& previous = axes_[count_ - 1];
-        if (stride == previous.stride * previous.extent) {
+        if (as_unsigned(stride) == as_unsigned(previous.stride) * as_unsigned(previous.extent)) {
           previous.extent *= shape[axis];
           continue;
         }
@@ -55,6 +57,9 @@ class TokenAxes {
   }
 
  private:
+  /// Of strides that are not checked, products may be anything.
+  static std::size_t as_unsigned(Index number) { return static_cast<std::size_t>(number); }
+
   struct Axis {
     Index extent;
     Index stride;
