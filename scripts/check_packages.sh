@@ -11,13 +11,13 @@ usage="usage: scripts/check_packages.sh [--compiler NAME]... [--eigen FOLDER | -
                                  [--consumers | --recipes | --linking]
   Builds static and shared libraries, installs them, and builds and runs tests/packaging against
   them: find_package, add_subdirectory and pkg-config, in C++17 and C++20, and in C11. It also
-  checks what README.md shows and what the libraries let see. With the first compiler it compiles each header
-  alone, runs the library's tests with a static library, builds the tool and the examples with a
-  shared one, and links in less usual ways: without exceptions and RTTI, in shared objects beside
-  one another and beside another version, with fmt and Highway built in, without models. It installs
-  the Debian packages into a folder, where lintian must have nothing to say of them, and tries the
-  recipes of packaging/ and the source archive. Everything goes under build/packages. Each
-  combination prints one line; the first failure of a compiler ends it.
+  checks what README.md shows and what the libraries let see. With the first compiler it compiles
+  each header alone, runs the library's tests with a static library, builds the tool and the
+  examples with a shared one, and links in less usual ways: without exceptions and RTTI, in shared
+  objects beside one another and beside another version, with fmt and Highway built in, without
+  models. It installs the Debian packages into a folder, where lintian must have nothing to say of
+  them, and tries the recipes of packaging/ and the source archive. Everything goes under
+  build/packages. Each combination prints one line; the first failure of a compiler ends it.
   --compiler NAME  g++ or clang++; both by default.
   --consumers      Leave out README.md, the tests, the tool, the examples, Debian, the recipes and
                    the archive.
@@ -228,7 +228,7 @@ compare_symbols() {
   marked=$({
     echo "$classes"
     grep -rhE '^[^/#]*EIGEN_ROPE_API .*\(' include | sed -E \
-      's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*EIGEN_ROPE_API ([^(]*[ *&])?([A-Za-z_0-9]+|operator==)\(.*/\2/'
+      's/operator<</operator_shift/; s/<[^<>]*>//g; s/^.*EIGEN_ROPE_API ([^(]*[ *&])?(~?[A-Za-z_0-9]+|operator==)\(.*/\2/'
   } | sort -u)
   classes=$(paste -sd'|' <<<"$classes")
   seen=$(grep '^eigen_rope::' "$log.seen" | sed -E "s/.*::($classes)(::.*)?\$/\1/; t; s/.*:://" | sort -u)
