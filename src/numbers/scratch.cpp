@@ -89,25 +89,23 @@ std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * 
 
 }  // namespace
 
-ScratchMemory::ScratchMemory(std::size_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
+void ScratchMemory::take() {
   // A line between arrays, so that a sanitizer sees who writes beyond one.
-  const std::size_t room = whole_lines(bytes) + line;
-  if (room > bytes && room <= kept_block.size - kept_block.used) {
+  const std::size_t room = whole_lines(bytes_) + line;
+  if (room > bytes_ && room <= kept_block.size - kept_block.used) {
     memory_ = kept_block.begin + kept_block.used;
     kept_block.used += room;
     kept_ = true;
-    permit(memory_, bytes);
+    permit(memory_, bytes_);
     return;
   }
-  memory_ = ::operator new(bytes, cache_line);
+  memory_ = ::operator new(bytes_, cache_line);
   kept_block.elsewhere += room;
-  if (bytes <= most_kept_scratch)
+  if (bytes_ <= most_kept_scratch)
     kept_block.wanted = std::max(kept_block.wanted, kept_block.used + kept_block.elsewhere);
 }
 
-ScratchMemory::~ScratchMemory() {
-  if (memory_ == nullptr) return;
+void ScratchMemory::give_up() {
   const std::size_t room = whole_lines(bytes_) + line;
   if (kept_) {
     forbid(memory_, bytes_);

@@ -28,14 +28,21 @@ inline constexpr std::size_t most_kept_scratch = std::size_t{1} << 20;
 /// Bytes of the calling thread's, on a cache line.
 class ScratchMemory {
  public:
-  EIGEN_ROPE_API explicit ScratchMemory(std::size_t bytes);
-  EIGEN_ROPE_API ~ScratchMemory();
+  explicit ScratchMemory(std::size_t bytes) : bytes_(bytes) {
+    if (bytes != 0) take();
+  }
+  ~ScratchMemory() {
+    if (memory_ != nullptr) give_up();
+  }
   ScratchMemory(const ScratchMemory&) = delete;
   ScratchMemory& operator=(const ScratchMemory&) = delete;
 
   void* data() const { return memory_; }
 
  private:
+  EIGEN_ROPE_API void take();
+  EIGEN_ROPE_API void give_up();
+
   void* memory_ = nullptr;
   std::size_t bytes_;
   bool kept_ = false;
