@@ -30,9 +30,7 @@ void any::fill_table(const TableMemory& memory, const Frequencies& frequencies,
                      const Positions& positions, const Layout& layout) {
   const detail::AnyTablePlaces places = detail::places_of(memory, detail::SharedElements::refused);
   const Shape outer = detail::table_outer(frequencies, positions, layout);
-  bool same = places.width == frequencies.pairs();
-  for (int axis = 0; axis < max_rank; ++axis) same = same && places.outer[axis] == outer[axis];
-  if (!same) {
+  if (!places.has_extents(frequencies.pairs(), outer)) {
     const auto text = [](Index width, const Shape& extents) {
       return "width " + std::to_string(width) + " and outer extents " + extents.text();
     };

@@ -131,13 +131,38 @@ void write_places(const AnyPlaces& places, const any::Tensor& y) {
   write_checked_places(places, y);
 }
 
+bool same_places(const Shape& shape, const Strides& a, const Strides& b, any::Order order) {
+  if (a == b) return true;
+  const Shape extents = fastest_first(shape, order);
+  std::array<Index, max_rank> of_a{};
+  bool same = true;
+  AllStrides(extents, a, order).visit([&](int axis, Index stride) {
+    of_a[static_cast<std::size_t>(axis)] = stride;
+  });
+  AllStrides(extents, b, order).visit([&](int axis, Index stride) {
+    same = same && of_a[static_cast<std::size_t>(axis)] == stride;
+  });
+  return same;
+}
+
+Stretch stretch_of(const any::ConstTensor& tensor) {
+  const auto view = read_view<std::byte>(tensor);
+  if (view.shape.size() == 0) return {};
+  return stretch_of(tensor.data, size_of(tensor.type),
+                    span_of(view.shape, view.strides, view.feature_stride));
+}
+
 void check_alone(const any::ConstTensor& tensor, SharedElements shared) {
   const auto view = read_view<std::byte>(tensor);
   (void)view.shape.outer();
   check_strides(view, shared);
-  if (view.shape.size() == 0 || tensor.data == nullptr) return;
-  (void)stretch_of(tensor.data, size_of(tensor.type),
-                   span_of(view.shape, view.strides, view.feature_stride));
+  if (tensor.data != nullptr) (void)stretch_of(tensor);
+}
+
+bool AnyTablePlaces::has_extents(Index wanted_width, const Shape& wanted_outer) const {
+  bool same = width == wanted_width;
+  for (int axis = 0; axis < max_rank; ++axis) same = same && outer[axis] == wanted_outer[axis];
+  return same;
 }
 
 AnyTablePlaces places_of(const any::Table& table, SharedElements shared) {

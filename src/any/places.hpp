@@ -15,6 +15,7 @@
 
 #include "eigen_rope/any/tensor.hpp"
 #include "eigen_rope/rows/detail/feature_axis.hpp"
+#include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
@@ -62,6 +63,10 @@ StridedView<const Scalar> read_view(const any::ConstTensor& x) {
   return view;
 }
 
+/// Whether elements of this shape lie in the same places with either strides: along an axis of one
+/// element they lead nowhere.
+bool same_places(const Shape& shape, const Strides& a, const Strides& b, any::Order order);
+
 /// Whether both have the same places, whatever their data.
 inline bool lie_alike(const any::Tensor& a, const any::ConstTensor& b) {
   return a.type == b.type && a.order == b.order && a.shape == b.shape && a.strides == b.strides;
@@ -85,6 +90,9 @@ StridedView<Scalar> written_view(const any::Tensor& y) {
   return view;
 }
 
+/// The memory between the first and the last element of a tensor with checked strides.
+Stretch stretch_of(const any::ConstTensor& tensor);
+
 /// Throws what rotate_to would throw for this tensor alone, its features on the fastest axis: rows
 /// that cannot be counted, strides that do not fit or lead out of the address space. For those who
 /// have work to do before they rotate, or rotate later.
@@ -102,6 +110,8 @@ struct AnyTablePlaces {
   int feature_axis = 0;
 
   bool repeats() const { return given != outer; }
+  /// Whether it has these extents. Missing slowest axes count as 1.
+  bool has_extents(Index wanted_width, const Shape& wanted_outer) const;
 };
 
 /// - Errors:   eigen_rope::Error as above, for strides that lead out of the address space, for

@@ -90,6 +90,16 @@ inline void refuse_table_overlap(const any::Table& table, const AnyTablePlaces& 
   }
 }
 
+/// Writes the entries of a table, which lie in `from` as `entries` says, to their places.
+template <class Entry>
+void store_entries(const AnyTablePlaces& places, const EntryPlaces& entries, const Entry* from,
+                   Entry* to) {
+  for_each_table_place(places, [&](Index row, Index place) {
+    for (Index k = 0; k < places.width; ++k)
+      to[place + k * places.entry] = from[entries.at(row, k)];
+  });
+}
+
 /// Memory for a table of which no view can say where its entries lie, dense; store() takes them
 /// there.
 template <class Entry>
@@ -106,13 +116,8 @@ class TableBuffer {
 
   void store(const any::TableMemory& memory) {
     if (size_ == 0) return;
-    for_each_table_place(places_, [&](Index row, Index place) {
-      for (Index k = 0; k < places_.width; ++k) {
-        const Index from = entries_.at(row, k);
-        static_cast<Entry*>(memory.cos)[place + k * places_.entry] = cos()[from];
-        static_cast<Entry*>(memory.sin)[place + k * places_.entry] = sin()[from];
-      }
-    });
+    store_entries<Entry>(places_, entries_, cos(), static_cast<Entry*>(memory.cos));
+    store_entries<Entry>(places_, entries_, sin(), static_cast<Entry*>(memory.sin));
   }
 
  private:

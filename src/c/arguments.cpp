@@ -55,21 +55,6 @@ bool same_description(const eigen_rope_tensor& given, const eigen_rope_tensor& r
          same_list(given.strides, right.strides, right.ndim);
 }
 
-/// The same elements in the same places: strides along axes of one element lead nowhere.
-template <class Table>
-bool same_strides(const Table& a, const Table& b) {
-  if (a.strides == b.strides) return true;
-  Index dense = 1;
-  for (int axis = a.shape.rank() - 1; axis >= 0; --axis) {
-    const auto i = static_cast<std::size_t>(axis);
-    const Index of_a = a.strides.size() == 0 ? dense : a.strides[i];
-    const Index of_b = b.strides.size() == 0 ? dense : b.strides[i];
-    if (a.shape[axis] != 1 && of_a != of_b) return false;
-    dense *= a.shape[axis];
-  }
-  return true;
-}
-
 }  // namespace
 
 void fail_null(const char* name) {
@@ -118,7 +103,7 @@ void tell_table(Table& table, const CosAndSin& given) {
                                table.shape.text()),
                    other.shape.text());
     }
-    if (!same_strides(table, other))
+    if (!detail::same_places(table.shape, table.strides, other.strides, table.order))
       detail::fail(fmt::format("{} must have {}'s strides", given.sin_name, given.cos_name));
   }
   table.cos = data_of(*given.cos, given.cos_name);

@@ -38,13 +38,13 @@ constexpr std::size_t gradients_1 =
 [[noreturn]] void fail_null(const char* name);
 [[noreturn]] void fail_struct_size(const char* name, std::size_t size, std::size_t least);
 
-/// Throws eigen_rope::Error for a null pointer.
 /// What the caller is given of a value, and destroys.
 template <class Handle, class Value>
 Handle* handle_of(Value value) {
   return std::make_unique<Handle>(Handle{std::move(value)}).release();
 }
 
+/// Throws eigen_rope::Error for a null pointer.
 inline void require_given(const void* pointer, const char* name) {
   if (pointer == nullptr) fail_null(name);
 }

@@ -47,9 +47,7 @@ class Sums {
   /// Throws unless it has these extents.
   void require_shape(Index width, const Shape& outer) const {
     if (!wanted()) return;
-    bool same = places_.width == width;
-    for (int axis = 0; axis < max_rank; ++axis) same = same && places_.outer[axis] == outer[axis];
-    if (!same) {
+    if (!places_.has_extents(width, outer)) {
       const auto text = [](Index entries, const Shape& extents) {
         return fmt::format("{} entries and outer extents {}", entries, extents.text());
       };
@@ -68,12 +66,8 @@ class Sums {
   /// Writes `values`, whose entries lie as a Gradients says.
   void store(const std::vector<double>& values, int feature_axis) const {
     if (!wanted() || values.empty()) return;
-    const detail::EntryPlaces from(places_.width, places_.outer, feature_axis);
-    auto* const to = static_cast<double*>(memory_->cos);
-    detail::for_each_table_place(places_, [&](Index row, Index place) {
-      for (Index k = 0; k < places_.width; ++k)
-        to[place + k * places_.entry] = values[static_cast<std::size_t>(from.at(row, k))];
-    });
+    detail::store_entries(places_, {places_.width, places_.outer, feature_axis}, values.data(),
+                          static_cast<double*>(memory_->cos));
   }
 
  private:
@@ -81,14 +75,6 @@ class Sums {
   std::optional<any::TableMemory> memory_;
   AnyTablePlaces places_;
 };
-
-/// The memory between the first and the last element, of any tensor with checked strides.
-Stretch stretch_of(const any::ConstTensor& tensor) {
-  if (tensor.shape.size() == 0) return {};
-  const auto view = detail::read_view<std::byte>(tensor);
-  return detail::stretch_of(tensor.data, size_of(tensor.type),
-                            detail::span_of(view.shape, view.strides, view.feature_stride));
-}
 
 struct NamedStretch {
   const char* name;
@@ -152,7 +138,8 @@ void backward(const eigen_rope_gradients* given, const eigen_rope_tensor* y,
   }
   const bool any_sums = options.wanted != Wanted::nothing;
   if (any_sums) {
-    std::vector<NamedStretch> others{{"y", stretch_of(given_y)}, {"g", stretch_of(given_g)}};
+    std::vector<NamedStretch> others{{"y", detail::stretch_of(given_y)},
+                                     {"g", detail::stretch_of(given_g)}};
     if (shape.outer.size() != 0 && shape.width != 0) {
       const AnyTablePlaces places = detail::places_of(table, detail::SharedElements::allowed);
       others.push_back({"cos", detail::stretch_of(table, places, table.cos)});
@@ -160,7 +147,7 @@ void backward(const eigen_rope_gradients* given, const eigen_rope_tensor* y,
     }
     if (dx) {
       detail::check_alone(*dx, detail::SharedElements::refused);
-      others.push_back({"dx", stretch_of(*dx)});
+      others.push_back({"dx", detail::stretch_of(*dx)});
     }
     for (const Sums& one : sums) {
       const NamedStretch stretch{one.name(), one.stretch()};
