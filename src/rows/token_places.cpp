@@ -83,6 +83,18 @@ std::size_t distance_within(std::size_t period, std::uintptr_t from, std::uintpt
 
 }  // namespace
 
+Index tokens_of(const Shape& shape) {
+  if (shape.rank() <= axes_of_token) {
+    fail(
+        "a view of tokens must have axes of features, heads and tokens, in this order, got shape " +
+        shape.text());
+  }
+  Index tokens = 1;
+  for (int axis = axes_of_token; axis < shape.rank(); ++axis)
+    tokens = checked_product("the number of tokens", tokens, shape[axis]);
+  return tokens;
+}
+
 void check_slots(const IndexList& slots, Index tokens, Index slots_there) {
   if (slots.size() != tokens) {
     fail(fmt::format("there must be one slot for each of the {} tokens, or none", tokens),
@@ -120,12 +132,6 @@ void check_table_rows(const IndexList& ids, Index tokens, Index rows) {
              : fmt::format("ids[{}] must be a row of the table, from 0 to {}", token, rows - 1),
          row);
   }
-}
-
-void check_token_axes(const Shape& shape) {
-  if (shape.rank() > axes_of_token) return;
-  fail("a view of tokens must have axes of features, heads and tokens, in this order, got shape " +
-       shape.text());
 }
 
 Footprint::Footprint(const Stretch& touched, const Shape& shape, const Strides& strides,

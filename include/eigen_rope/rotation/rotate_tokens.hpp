@@ -102,7 +102,7 @@ TokenTable<Scalar> token_table_of(const TableView<Scalar>& table) {
 template <class Scalar, class TableScalar>
 class TokenRotation {
  public:
-  /// Of what check_tokens() has let pass.
+  /// Of what check_tokens() has let pass, and not empty.
   TokenRotation(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>& table,
                 const IndexList& ids, const Pairing& pairing, Direction direction)
       : tensor_(tensor),
@@ -115,15 +115,9 @@ class TokenRotation {
     rotation_.block.features = {tensor.from.feature_stride, tensor.to.feature_stride, 1};
   }
 
-  double bytes_per_token() const {
-    return 2.0 * sizeof(Scalar) * static_cast<double>(tensor_.from.shape[1]) *
-           static_cast<double>(rotation_.plan.row_length);
-  }
-
   /// Tokens first..last-1 of a call that reads and writes so many bytes, as many tokens together as
   /// lie evenly.
   void rotate(Index first, Index last, double bytes) {
-    if (tensor_.from.shape.size() == 0) return;
     stores_ = stores_for(tensor_.from.data, tensor_.to.data, bytes);
     while (first < last) {
       RowPlace place;
@@ -201,8 +195,8 @@ void check_tokens(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>
                   const Pairing& pairing, Direction direction, Index tokens) {
   const StridedView<Scalar>& to = tensor.to;
   const StridedView<const Scalar>& from = tensor.from;
-  check_token_axes(from.shape);
-  check_token_axes(to.shape);
+  const Index own_tokens = tokens_of(from.shape);
+  const Index slots = tokens_of(to.shape);
   if (from.shape[0] != to.shape[0] || from.shape[1] != to.shape[1]) {
     fail("the destination must have x's features and heads " +
              Shape{from.shape[0], from.shape[1]}.text(),
@@ -210,8 +204,6 @@ void check_tokens(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>
   }
   check_strides(to, SharedElements::refused);
   check_strides(from, SharedElements::allowed);
-  const Index own_tokens = TokenAxes(from.shape, from.strides).tokens();
-  const Index slots = TokenAxes(to.shape, to.strides).tokens();
   if (own_tokens != tokens) {
     fail("all tensors of a call must have the same number of tokens, " + std::to_string(tokens),
          static_cast<std::int64_t>(own_tokens));
@@ -273,21 +265,24 @@ void rotate_token_rows(const TokenRows<Scalar>* tensors, const TokenRows<Scalar>
     fail("the pairing of tokens must name no axis, as their views have the features on axis 0",
          static_cast<std::int64_t>(*pairing.axis()));
   }
-  check_token_axes(tensors->from.shape);
-  const Index tokens = TokenAxes(tensors->from.shape, tensors->from.strides).tokens();
+  const Index tokens = tokens_of(tensors->from.shape);
   check_table_rows(ids, tokens, table.rows);
   for (const TokenRows<Scalar>* tensor = tensors; tensor != end; ++tensor)
     check_tokens(*tensor, table, pairing, direction, tokens);
   double bytes_per_token = 0;
   for (const TokenRows<Scalar>* written = tensors; written != end; ++written) {
-    bytes_per_token += TokenRotation(*written, table, ids, pairing, direction).bytes_per_token();
+    const Shape& shape = written->from.shape;
+    bytes_per_token +=
+        2.0 * sizeof(Scalar) * static_cast<double>(shape[0]) * static_cast<double>(shape[1]);
     for (const TokenRows<Scalar>* other = tensors; other != end; ++other)
       refuse_token_overlap(*written, *other);
   }
   const double all_bytes = bytes_per_token * static_cast<double>(tokens);
   device.for_range(tokens, bytes_per_token, [&](Index first, Index last) {
-    for (const TokenRows<Scalar>* tensor = tensors; tensor != end; ++tensor)
-      TokenRotation(*tensor, table, ids, pairing, direction).rotate(first, last, all_bytes);
+    for (const TokenRows<Scalar>* tensor = tensors; tensor != end; ++tensor) {
+      if (tensor->from.shape.size() != 0)
+        TokenRotation(*tensor, table, ids, pairing, direction).rotate(first, last, all_bytes);
+    }
   });
 }
 

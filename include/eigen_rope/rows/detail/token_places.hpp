@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 
-#include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/numbers/strides.hpp"
@@ -22,19 +21,22 @@ namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 /// How many axes of a view of tokens do not count them: features and heads.
 inline constexpr int axes_of_token = 2;
 
+/// The number of tokens of a view.
+///
+/// - Errors:   eigen_rope::Error if it has no axis that counts them, or if they cannot be counted.
+EIGEN_ROPE_API Index tokens_of(const Shape& shape);
+
 /// The axes that count tokens, merged where they advance evenly.
 class TokenAxes {
  public:
-  /// Of a view with one stride for each outer axis. If the strides are not checked, only tokens()
-  /// says something.
+  /// Of a view that is not empty, with checked strides.
   TokenAxes(const Shape& shape, const Strides& strides) {
     for (int axis = axes_of_token; axis < shape.rank(); ++axis) {
       const Index stride = strides[static_cast<std::size_t>(axis - 1)];
-      tokens_ = checked_product("the number of tokens", tokens_, shape[axis]);
       if (shape[axis] == 1) continue;
       if (count_ > 0) {
         Axis& previous = axes_[count_ - 1];
-        if (as_unsigned(stride) == as_unsigned(previous.stride) * as_unsigned(previous.extent)) {
+        if (stride == previous.stride * previous.extent) {
           previous.extent *= shape[axis];
           continue;
         }
@@ -42,8 +44,6 @@ class TokenAxes {
       axes_[count_++] = {shape[axis], stride};
     }
   }
-
-  Index tokens() const { return tokens_; }
 
   /// Where a token lies, in elements from the first.
   Index place(Index token) const {
@@ -57,16 +57,12 @@ class TokenAxes {
   }
 
  private:
-  /// Of strides that are not checked, products may be anything.
-  static std::size_t as_unsigned(Index number) { return static_cast<std::size_t>(number); }
-
   struct Axis {
     Index extent;
     Index stride;
   };
   std::array<Axis, max_rank> axes_;
   std::size_t count_ = 0;
-  Index tokens_ = 1;
 };
 
 /// Throws eigen_rope::Error unless there is one slot for each token, each of them -1 or a number
@@ -76,9 +72,6 @@ EIGEN_ROPE_API void check_slots(const IndexList& slots, Index tokens, Index slot
 /// Throws eigen_rope::Error unless there is one number for each token, each below `rows`; or none,
 /// and as many rows as tokens, or one row.
 EIGEN_ROPE_API void check_table_rows(const IndexList& ids, Index tokens, Index rows);
-
-/// Throws eigen_rope::Error for a view without an axis of tokens.
-EIGEN_ROPE_API void check_token_axes(const Shape& shape);
 
 /// The bytes that a view touches, and the axes along which it does so.
 struct Footprint {
