@@ -31,34 +31,39 @@ inline constexpr bool is_piece<Eigen::TensorSlicingOp<Offsets, Extents, Argument
 template <Eigen::DenseIndex dimension, class Argument>
 inline constexpr bool is_piece<Eigen::TensorChippingOp<dimension, Argument>> = true;
 
+/// What a piece, or a piece of a piece, is of.
+template <class T>
+struct Whole {
+  using type = T;
+};
+template <class Offsets, class Extents, class Argument>
+struct Whole<Eigen::TensorSlicingOp<Offsets, Extents, Argument>>
+    : Whole<std::remove_const_t<Argument>> {};
+template <Eigen::DenseIndex dimension, class Argument>
+struct Whole<Eigen::TensorChippingOp<dimension, Argument>> : Whole<std::remove_const_t<Argument>> {
+};
+
+template <class T>
+inline constexpr bool is_whole_memory = false;
+template <class Scalar, int rank, int options, class TensorIndex>
+inline constexpr bool is_whole_memory<Eigen::Tensor<Scalar, rank, options, TensorIndex>> = true;
+template <class Scalar, class Extents, int options, class TensorIndex>
+inline constexpr bool
+    is_whole_memory<Eigen::TensorFixedSize<Scalar, Extents, options, TensorIndex>> = true;
+template <class Plain, int options, template <class> class Pointer>
+inline constexpr bool is_whole_memory<Eigen::TensorMap<Plain, options, Pointer>> = true;
+
+template <class T>
+inline constexpr bool is_whole_reference = false;
+template <class Plain>
+inline constexpr bool is_whole_reference<Eigen::TensorRef<Plain>> = true;
+
 /// Whether the elements of a class lie in memory as far as the compiler knows: a TensorRef finds
 /// out when the program runs.
 template <class T>
-inline constexpr bool is_memory = false;
-template <class Scalar, int rank, int options, class TensorIndex>
-inline constexpr bool is_memory<Eigen::Tensor<Scalar, rank, options, TensorIndex>> = true;
-template <class Scalar, class Extents, int options, class TensorIndex>
-inline constexpr bool is_memory<Eigen::TensorFixedSize<Scalar, Extents, options, TensorIndex>> =
-    true;
-template <class Plain, int options, template <class> class Pointer>
-inline constexpr bool is_memory<Eigen::TensorMap<Plain, options, Pointer>> = true;
-template <class Offsets, class Extents, class Argument>
-inline constexpr bool is_memory<Eigen::TensorSlicingOp<Offsets, Extents, Argument>> =
-    is_memory<std::remove_const_t<Argument>>;
-template <Eigen::DenseIndex dimension, class Argument>
-inline constexpr bool is_memory<Eigen::TensorChippingOp<dimension, Argument>> =
-    is_memory<std::remove_const_t<Argument>>;
-
+inline constexpr bool is_memory = is_whole_memory<typename Whole<T>::type>;
 template <class T>
-inline constexpr bool is_reference = false;
-template <class Plain>
-inline constexpr bool is_reference<Eigen::TensorRef<Plain>> = true;
-template <class Offsets, class Extents, class Argument>
-inline constexpr bool is_reference<Eigen::TensorSlicingOp<Offsets, Extents, Argument>> =
-    is_reference<std::remove_const_t<Argument>>;
-template <Eigen::DenseIndex dimension, class Argument>
-inline constexpr bool is_reference<Eigen::TensorChippingOp<dimension, Argument>> =
-    is_reference<std::remove_const_t<Argument>>;
+inline constexpr bool is_reference = is_whole_reference<typename Whole<T>::type>;
 
 template <class T>
 inline constexpr bool may_be_viewed = is_memory<T> || is_reference<T>;
