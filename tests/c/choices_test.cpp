@@ -174,12 +174,7 @@ std::vector<float> table_of(const Positions& positions) {
 template <class Number>
 void expect_list(const std::vector<Number>& numbers, const eigen_rope_tensor_type& type,
                  std::int64_t batches) {
-  eigen_rope_position_list ids{};
-  ids.struct_size = sizeof ids;
-  ids.data = numbers.data();
-  ids.count = static_cast<std::int64_t>(numbers.size());
-  ids.batches = batches;
-  ids.dtype = type;
+  const eigen_rope_position_list ids = c_positions(numbers, batches, type);
   eigen_rope_positions* positions = nullptr;
   EXPECT_DONE(eigen_rope_positions_of(&ids, &positions));
   EXPECT_EQ(table_of(CPositions(positions).get()),
@@ -221,12 +216,7 @@ TEST(CChoices, SectionsDealPairsToAxes) {
     SCOPED_TRACE(pattern.sections.text());
     const std::vector<std::int64_t> lengths(pattern.sections.lengths().begin(),
                                             pattern.sections.lengths().end());
-    eigen_rope_position_list ids{};
-    ids.struct_size = sizeof ids;
-    ids.data = numbers.data();
-    ids.count = 24;
-    ids.batches = 2;
-    ids.dtype = {EIGEN_ROPE_INT, 64, 1};
+    eigen_rope_position_list ids = c_positions(numbers, 2);
     ids.section_pattern = pattern.number;
     ids.sections = lengths.data();
     ids.section_count = static_cast<std::int64_t>(lengths.size());

@@ -48,6 +48,19 @@ inline eigen_rope_rotation c_rotation(std::int32_t pairing,
   return rotation;
 }
 
+/// The positions that these numbers are, which must outlive the list.
+template <class Number>
+eigen_rope_position_list c_positions(const std::vector<Number>& numbers, std::int64_t batches,
+                                     const eigen_rope_tensor_type& type = {EIGEN_ROPE_INT, 64, 1}) {
+  eigen_rope_position_list list{};
+  list.struct_size = sizeof list;
+  list.data = numbers.data();
+  list.count = static_cast<std::int64_t>(numbers.size());
+  list.batches = batches;
+  list.dtype = type;
+  return list;
+}
+
 /// Numbers between -1 and 1.
 template <class Scalar>
 std::vector<Scalar> c_numbers(std::int64_t count, unsigned seed) {

@@ -239,12 +239,7 @@ TYPED_TEST(CRotateTest, FilledTablesAreThoseOfACache) {
   dims.number = D;
   eigen_rope_frequencies* f = nullptr;
   EXPECT_DONE(eigen_rope_frequencies_create("default", &dims, 1, 0, &f));
-  eigen_rope_position_list list{};
-  list.struct_size = sizeof list;
-  list.data = ids.data();
-  list.count = 10;
-  list.batches = 2;
-  list.dtype = {EIGEN_ROPE_INT, 64, 1};
+  const eigen_rope_position_list list = c_positions(ids, 2);
   eigen_rope_positions* p = nullptr;
   EXPECT_DONE(eigen_rope_positions_of(&list, &p));
   for (const char* const name : {"bsnd", "bnsd", "sbnd", "dnsb", "dsnb"}) {
