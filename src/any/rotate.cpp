@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "any/dense_rotation.hpp"
 #include "any/places.hpp"
 #include "any/table_copy.hpp"
 #include "eigen_rope/any/any.hpp"
@@ -74,6 +75,9 @@ Index row_step(const StridedView<Scalar>& view, const Pairing& pairing, IndexOrd
 template <class Scalar, class Entry>
 void rotate_with(const any::Tensor& y, const any::ConstTensor& x, const any::Table& table,
                  const Pairing& pairing, Direction direction, const Device& device) {
+  detail::PlacedRotation<Scalar, Entry, Scalar> rotation;
+  if (detail::make_dense_rotation(rotation, {y, x, table, pairing, direction}))
+    return detail::rotate_placed(rotation, device);
   const StridedView<const Scalar> from = detail::read_view<Scalar>(x);
   const StridedView<Scalar> to =
       detail::lie_alike(y, x) ? StridedView<Scalar>{detail::checked_data<Scalar>(y), from.shape,

@@ -89,6 +89,19 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
                              y.strides.begin(), entries.outer.begin());
 }
 
+/// Rotates all rows of a rotation that has been checked, and chooses its stores.
+template <class XScalar, class TableScalar, class YScalar>
+void rotate_placed(PlacedRotation<XScalar, TableScalar, YScalar>& rotation, const Device& device) {
+  auto& block = rotation.block;
+  Walk& walk = block.rows;
+  if (walk.rows == 0) return;
+  const double bytes_per_row =
+      static_cast<double>(rotation.plan.row_length) * (sizeof(XScalar) + sizeof(YScalar));
+  walk.stores = stores_for(block.x, block.y, static_cast<double>(walk.rows) * bytes_per_row);
+  device.for_range(walk.rows, bytes_per_row,
+                   [&](Index first, Index last) { rotation.rows(first, last); });
+}
+
 /// rotate_to() of views that have been told from their class; `order` is that in which the pairing
 /// counts their axes.
 template <class Y, class X, class TableScalar>
@@ -101,13 +114,7 @@ void rotate_views(const StridedView<Y>& y, const StridedView<X>& x,
     check_rotation(rotation, features_first(y, pairing, order), features_first(x, pairing, order),
                    table, pairing, direction);
   });
-  Walk& walk = rotation.block.rows;
-  if (walk.rows == 0) return;
-  const double bytes_per_row =
-      static_cast<double>(rotation.plan.row_length) * (sizeof(X) + sizeof(Y));
-  walk.stores = stores_for(x.data, y.data, static_cast<double>(walk.rows) * bytes_per_row);
-  device.for_range(walk.rows, bytes_per_row,
-                   [&](Index first, Index last) { rotation.rows(first, last); });
+  rotate_placed(rotation, device);
 }
 
 }  // namespace detail
