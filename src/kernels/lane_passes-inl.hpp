@@ -74,9 +74,9 @@ void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...>) {
   }
 }
 
-/// Whether stretches of so many lanes from p on are whole lines.
-template <class T>
-bool fills_lines(const LanePass<T>& pass) {
+/// Whether every stretch of lanes is of whole lines.
+template <class T, class Pass>
+bool fills_lines(const Pass& pass) {
   const auto whole = [](Index lanes) { return lanes % elements_of_line<T> == 0; };
   return reinterpret_cast<std::uintptr_t>(pass.to.y_a) % 64 == 0 &&
          reinterpret_cast<std::uintptr_t>(pass.to.y_b) % 64 == 0 && whole(pass.lanes) &&
@@ -88,7 +88,7 @@ template <class T, TableWidth width, Stores stores>
 void choose_pass(const LanePass<T>& pass) {
   constexpr Index step = lanes_of_step<T>;
   const Index period = pass.entries.period;
-  const bool whole = pass.lanes % period == 0 && (stores == Stores::cached || fills_lines(pass));
+  const bool whole = pass.lanes % period == 0 && (stores == Stores::cached || fills_lines<T>(pass));
   if constexpr (width == TableWidth::half) {
     if (whole && period == step)
       return pass_repeated_steps<T, width, stores>(pass, std::make_index_sequence<1>());
@@ -109,26 +109,59 @@ struct OneEntryPass {
   const Widened<T>* sin;
 };
 
+template <class T>
+HWY_INLINE auto one_entry(LaneTag<T> d, const Widened<T>* cos, const Widened<T>* sin) {
+  using Entry = OneEntry<T, LaneKernel<T, TableWidth::half>, LaneTag<T>>;
+  const SharedCoefficients<hn::Vec<LaneTag<T>>> value{hn::Set(d, *cos), hn::Set(d, *sin)};
+  if constexpr (is_bfloat16<T>) {
+    return Entry{{value.without_payload(), value.without_payload()}};
+  } else {
+    return Entry{value};
+  }
+}
+
+/// One level of stretches of whole steps, which the heads of a token are. Few numbers are left in
+/// the loop, so that they stay in registers.
+template <class T, Stores stores>
+void pass_level_of_one_entry(const OneEntryPass<T>& pass, LanePointers<T> to, Index at,
+                             const RowSteps& level) {
+  using Kernel = LaneKernel<T, TableWidth::half>;
+  const LaneTag<T> d;
+  const Index lanes = pass.lanes;
+  const Widened<T>* cos = pass.cos + at;
+  const Widened<T>* sin = pass.sin + at;
+  const RowSteps steps = level;
+  for (Index left = steps.count; left > 0; --left) {
+    const auto entry = one_entry<T>(d, cos, sin);
+    for (Index i = 0; i < lanes; i += lanes_of_step<T>)
+      rotate_step<Kernel, stores>(d, entry, 0, to, i);
+    to = to.at(steps.x, steps.y);
+    cos += steps.table;
+    sin += steps.table;
+  }
+}
+
 /// Of tables of half width, and for rotations that are not the inverse.
 template <class T, Stores stores>
 void pass_one_entry(const OneEntryPass<T>& pass) {
-  using Kernel = LaneKernel<T, TableWidth::half>;
-  using V = hn::Vec<LaneTag<T>>;
-  using Entry = OneEntry<T, Kernel, LaneTag<T>>;
-  const LaneTag<T> d;
+  const bool whole =
+      pass.lanes % lanes_of_step<T> == 0 && (stores == Stores::cached || fills_lines<T>(pass));
   const RowSteps pairs = pass.pairs;
   const RowSteps groups = pass.groups;
+  if (whole && groups.count == 1)
+    return pass_level_of_one_entry<T, stores>(pass, pass.to, 0, pairs);
+  using Kernel = LaneKernel<T, TableWidth::half>;
+  const LaneTag<T> d;
   for (Index k = 0; k < pairs.count; ++k) {
     LanePointers<T> to = pass.to.at(k * pairs.x, k * pairs.y);
+    if (whole) {
+      pass_level_of_one_entry<T, stores>(pass, to, k * pairs.table, groups);
+      continue;
+    }
     for (Index g = 0; g < groups.count; ++g) {
       const Index at = k * pairs.table + g * groups.table;
-      SharedCoefficients<V> value{hn::Set(d, pass.cos[at]), hn::Set(d, pass.sin[at])};
-      if constexpr (is_bfloat16<T>) {
-        value = value.without_payload();
-        rotate_stretch<Kernel, stores>(d, Entry{{value, value}}, to, pass.lanes);
-      } else {
-        rotate_stretch<Kernel, stores>(d, Entry{value}, to, pass.lanes);
-      }
+      rotate_stretch<Kernel, stores>(d, one_entry<T>(d, pass.cos + at, pass.sin + at), to,
+                                     pass.lanes);
       to = to.at(groups.x, groups.y);
     }
   }

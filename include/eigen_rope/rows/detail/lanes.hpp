@@ -234,9 +234,10 @@ inline RowBox box_of_rows(const Walk& walk, Index first, Index last) {
 
 /// Rotates rows first..last-1 of the walk in blocks as large as it allows.
 template <class XScalar, class TableScalar, class YScalar>
-void rotate_lane_walk(const RowPlan& plan, LaneBlock<XScalar, TableScalar, YScalar> block,
+void rotate_lane_walk(const RowPlan& plan, const LaneBlock<XScalar, TableScalar, YScalar>& all,
                       Index first, Index last) {
-  const LaneBlock<XScalar, TableScalar, YScalar> all = block;
+  if (first == 0 && last == all.rows.rows && first < last) return rotate_lanes(plan, all);
+  LaneBlock<XScalar, TableScalar, YScalar> block = all;
   while (first < last) {
     const RowBox box = box_of_rows(all.rows, first, last);
     block.x = all.x + box.place.x;
