@@ -7,7 +7,8 @@
 //   ColumnsOf::x   x --transpose--> tile --rotate--> y
 //
 // A tile has so many rows that columns, in which neighbouring rows lie next to each other, are
-// read or written a few lines at a time. Compiled once per target.
+// read or written a few lines at a time. The columns of a few heads are passed together, from one
+// end to the other. Compiled once per target.
 #if defined(EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_CROSSINGS_INL_HPP
@@ -39,20 +40,18 @@ class TiledCrossing {
       : plan_(plan),
         block_(block),
         kernel_(kernel_for<T>(plan)),
-        heads_(std::clamp<Index>(most_rows / std::max<Index>(1, block.inner.count), 1,
+        heads_(std::clamp<Index>(rows_of_heads / std::max<Index>(1, block.inner.count), 1,
                                  block.outer.count)) {}
 
   void rotate() {
     const Runs runs = runs_of(plan_);
     const bool streams = columns == ColumnsOf::x && block_.stores == Stores::streaming;
     stores_ = streams && rows_fill_lines(runs) ? Stores::streaming : Stores::cached;
-    if (heads_inside()) {
+    const Index group = heads_inside() ? std::max(heads_, heads_of_columns(most_columns)) : heads_;
+    for (Index first = 0; first < block_.outer.count; first += group) {
+      const Index last = std::min(first + group, block_.outer.count);
       for (Index r = 0, rows = 0; r < block_.inner.count; r += rows) {
-        for (Index h = 0; h < block_.outer.count; h += heads_) rows = rotate_strip(runs, h, r);
-      }
-    } else {
-      for (Index h = 0; h < block_.outer.count; h += heads_) {
-        for (Index r = 0; r < block_.inner.count;) r += rotate_strip(runs, h, r);
+        for (Index h = first; h < last; h += heads_) rows = rotate_strip(runs, h, r);
       }
     }
     if (block_.stores == Stores::streaming) hwy::FlushStream();
@@ -60,8 +59,16 @@ class TiledCrossing {
 
  private:
   static constexpr Index line = elements_of_line<T>;
-  static constexpr Index most_rows = 4 * line;
-  static constexpr Index most_pairs = 32;
+  // Columns are read fast where several lines of each are, for memory looks ahead along them; they
+  // are written fast in any case. A part of a row of 16-bit elements is two lines for each member.
+  static constexpr bool reads_columns = columns == ColumnsOf::x;
+  static constexpr bool many_rows = reads_columns && sizeof(T) > 2;
+  static constexpr Index most_rows = (many_rows ? 8 : 4) * line;
+  /// Rows of several heads that share a tile.
+  static constexpr Index rows_of_heads = 4 * line;
+  /// Every column lies on a page of its own, which is found faster if it was used lately.
+  static constexpr Index most_columns = 512;
+  static constexpr Index most_pairs = reads_columns && sizeof(T) == 2 ? 64 : 32;
   static constexpr Index step = 2 * most_pairs;
 
   /// Rows next to each other in each of some heads.
@@ -73,12 +80,17 @@ class TiledCrossing {
     Index heads;
   };
 
-  /// Whether all heads of some rows go before the next rows. Where the heads of a row of x lie next
-  /// to each other, x is then read in its order. Columns of y must end with a line at the same
-  /// rows.
+  /// Whether some heads of a few rows go before the next rows. Where the heads of a row lie next to
+  /// each other on the side of rows, several of them are then read or written at a time. All
+  /// columns must end with a line at the same rows.
   bool heads_inside() const {
-    return columns == ColumnsOf::y && block_.outer.y % line == 0 &&
-           std::abs(block_.outer.x) < std::abs(block_.inner.x);
+    const Index apart = columns == ColumnsOf::y ? block_.outer.y : block_.outer.x;
+    const Index head = columns == ColumnsOf::y ? block_.outer.x : block_.outer.y;
+    const Index row = columns == ColumnsOf::y ? block_.inner.x : block_.inner.y;
+    return apart % line == 0 && std::abs(head) < std::abs(row);
+  }
+  Index heads_of_columns(Index count) const {
+    return std::max<Index>(1, count / std::max<Index>(1, plan_.row_length));
   }
 
   /// The rows from r on of the heads from h on that end with a line; returns how many rows.
