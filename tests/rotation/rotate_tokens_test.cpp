@@ -2,6 +2,8 @@
 //
 // Rotation of tokens whose places are listed: the definition's bits in the slot of each token, and
 // nothing changed anywhere else.
+#define EIGEN_USE_THREADS
+
 #include "eigen_rope/rotation/rotate_tokens.hpp"
 
 #include <gtest/gtest.h>

@@ -259,7 +259,7 @@ void rotate_token_rows(const TokenRows<Scalar>* tensors, const TokenRows<Scalar>
                        const Pairing& pairing, Direction direction, const Device& device) {
   if (tensors == end) return;
   if (pairing.axis()) {
-    fail("the pairing of tokens must name no axis, as their views have the features on axis 0",
+    fail("the pairing of tokens must name no axis, as their features have a fixed one",
          static_cast<std::int64_t>(*pairing.axis()));
   }
   const Index tokens = tokens_of(tensors->from.shape);
