@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/rotation/rotate_tokens.hpp"
 
-#include <array>
-#include <vector>
+#include <cstddef>
+#include <initializer_list>
 
 #include "any/places.hpp"
+#include "any/rotate_tokens.hpp"
 #include "any/table_copy.hpp"
 #include "eigen_rope/any/any.hpp"
 
@@ -29,34 +30,16 @@ Index row_distance(const AnyTablePlaces& places) {
   return distance;
 }
 
-/// The tensors of a call. Few of them lie in the object itself.
-template <class Scalar>
-class TypedRows {
- public:
-  TypedRows(const any::TokenRows* tensors, std::size_t count)
-      : many_(count > few_.size() ? count : 0), end_(begin() + count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      begin()[i] = {detail::written_view<Scalar>(tensors[i].to),
-                    detail::read_view<Scalar>(tensors[i].from), tensors[i].slots};
-    }
-  }
-  TypedRows(const TypedRows&) = delete;
-  TypedRows& operator=(const TypedRows&) = delete;
-
-  TokenRows<Scalar>* begin() { return many_.empty() ? few_.data() : many_.data(); }
-  TokenRows<Scalar>* end() { return end_; }
-
- private:
-  std::array<TokenRows<Scalar>, 4> few_;
-  std::vector<TokenRows<Scalar>> many_;
-  TokenRows<Scalar>* end_;
-};
-
 template <class Scalar, class Entry>
 void rotate_with(const any::TokenRows* tensors, std::size_t count, const any::Table& table,
                  const IndexList& ids, const Pairing& pairing, Direction direction,
                  const Device& device) {
-  TypedRows<Scalar> rows(tensors, count);
+  detail::Few<TokenRows<Scalar>> rows(count);
+  for (TokenRows<Scalar>& one : rows) {
+    one = {detail::written_view<Scalar>(tensors->to), detail::read_view<Scalar>(tensors->from),
+           tensors->slots};
+    ++tensors;
+  }
   const AnyTablePlaces places = detail::places_of(table, detail::SharedElements::allowed);
   if (detail::copied_entries(places) != 0) detail::require_table_data(table);
   const auto rotate = [&](const detail::TokenTable<Entry>& entries) {
@@ -81,21 +64,27 @@ void rotate_with(const any::TokenRows* tensors, std::size_t count, const any::Ta
 
 }  // namespace
 
+void detail::rotate_tokens(const any::TokenRows* tensors, std::size_t count,
+                           const any::Table& table, const IndexList& ids, const Pairing& pairing,
+                           Direction direction, const Device& device) {
+  if (count == 0) return;
+  const ScalarType type = tensors->from.type;
+  for (std::size_t i = 0; i < count; ++i) {
+    const any::TokenRows& rows = tensors[i];
+    require_type("each tensor", rows.from.type, "the first x", type);
+    require_type("the destination", rows.to.type, "x", rows.from.type);
+    if (rows.to.order != rows.from.order) fail("the destination must list its axes in x's order");
+  }
+  with_scalars("x", type, table.type, [&](auto scalar, auto entry) {
+    rotate_with<typename decltype(scalar)::type, typename decltype(entry)::type>(
+        tensors, count, table, ids, pairing, direction, device);
+  });
+}
+
 void any::rotate_tokens(std::initializer_list<TokenRows> tensors, const Table& table,
                         const IndexList& ids, Pairing pairing, Direction direction,
                         const Device& device) {
-  if (tensors.size() == 0) return;
-  const ScalarType type = tensors.begin()->from.type;
-  for (const TokenRows& rows : tensors) {
-    detail::require_type("each tensor", rows.from.type, "the first x", type);
-    detail::require_type("the destination", rows.to.type, "x", rows.from.type);
-    if (rows.to.order != rows.from.order)
-      detail::fail("the destination must list its axes in x's order");
-  }
-  detail::with_scalars("x", type, table.type, [&](auto scalar, auto entry) {
-    rotate_with<typename decltype(scalar)::type, typename decltype(entry)::type>(
-        tensors.begin(), tensors.size(), table, ids, pairing, direction, device);
-  });
+  detail::rotate_tokens(tensors.begin(), tensors.size(), table, ids, pairing, direction, device);
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -31,6 +31,10 @@ constexpr std::size_t device_1 =
     offsetof(eigen_rope_device, reserved) + sizeof(eigen_rope_device::reserved);
 constexpr std::size_t position_list_1 = offsetof(eigen_rope_position_list, section_count) +
                                         sizeof(eigen_rope_position_list::section_count);
+constexpr std::size_t index_list_1 =
+    offsetof(eigen_rope_index_list, reserved) + sizeof(eigen_rope_index_list::reserved);
+constexpr std::size_t token_rows_1 =
+    offsetof(eigen_rope_token_rows, slots) + sizeof(eigen_rope_token_rows::slots);
 constexpr std::size_t gradients_1 =
     offsetof(eigen_rope_gradients, sin) + sizeof(eigen_rope_gradients::sin);
 // NOLINTEND(bugprone-sizeof-expression)

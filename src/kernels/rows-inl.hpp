@@ -21,8 +21,6 @@
 #define EIGEN_ROPE_KERNEL_ROWS_INL_HPP
 #endif
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -75,7 +73,7 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   tile.streams =
       streams_of(tile.inner, tile.outer, tile.x == tile.y ? most_streams_in_place : most_streams);
   choose_order(*chosen, plan, runs, tile);
-  if (tile.stores == Stores::streaming) hwy::FlushStream();
+  if (tile.stores == Stores::streaming) end_streamed_block(tile);
 }
 
 template <TableWidth width, class T>

@@ -31,6 +31,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
+/// Behind the last row of a block of which a part, at least, was stored past the caches.
+template <class T>
+void end_streamed_block(const Tile<T>& block) {
+  if (block.fence == Fence::of_block) hwy::FlushStream();
+}
+
 /// Whether a row of y ends where the next begins, or every row is whole cache lines.
 template <class T>
 bool fills_lines(const RowPlan& plan, const Tile<T>& block) {
@@ -226,7 +232,7 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
   const bool one_stretch = joined && all.streams == 1;
   if (can_join(kernel, plan, runs, all, one_stretch)) {
     join_stretches(kernel, plan, runs, all, one_stretch ? all.outer.count : all.streams);
-    hwy::FlushStream();
+    end_streamed_block(block);
     return true;
   }
   const Index row_bytes = length * static_cast<Index>(sizeof(T));
@@ -246,7 +252,7 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
       write_stretch(kernel, plan, runs, stretch, at_once);
     }
   }
-  hwy::FlushStream();
+  end_streamed_block(block);
   return true;
 }
 

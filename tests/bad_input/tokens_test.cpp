@@ -249,7 +249,7 @@ const Cell<TokenViews> tokens[] = {
        of.pairing = split_half.along(2);
        of.rotate();
      },
-     "the pairing of tokens must name no axis, as their views have the features on axis 0, got 2"},
+     "the pairing of tokens must name no axis, as their features have a fixed one, got 2"},
     {"pairing", Fault::too_large,
      [](TokenViews& of) {
        of.pairing = split_half.with_rotary_dims(10);

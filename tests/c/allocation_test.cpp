@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rotation of one token through the C interface asks for no memory, wherever its table lies.
+// A rotation of one token through the C interface asks for no memory, wherever its table lies; nor
+// does one of a few hundred tokens whose rows and slots are listed.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -60,6 +61,30 @@ TYPED_TEST(CAllocationTest, RotationsAskForNone) {
   this->how.device = &device;
   EXPECT_EQ(this->rotation(), 0);
   EXPECT_EQ(calls, 0);  // a token is too little for two threads
+}
+
+/// Queries in place and keys into slots, by rows that hold cosines and behind them sines.
+TYPED_TEST(CAllocationTest, RotationsOfTokensAskForNone) {
+  constexpr Index tokens = 200, few = 16;
+  std::vector<TypeParam> queries(tokens * few), keys(tokens * few), pages(2 * tokens * few);
+  std::vector<TypeParam> rows(300 * few, TypeParam(0.25F));
+  std::vector<std::int32_t> ids(tokens, 17);
+  std::vector<std::int64_t> slots(tokens);
+  for (Index t = 0; t < tokens; ++t) slots[static_cast<std::size_t>(t)] = 2 * (tokens - 1 - t);
+  constexpr ScalarType type = scalar_type<TypeParam>;
+  const CTensor q(type, queries.data(), {tokens, 2, few / 2}),
+      k(type, keys.data(), {tokens, 1, few});
+  const CTensor in_pages(type, pages.data(), {2 * tokens / 16, 16, 1, few});
+  const CTensor narrow(type, rows.data(), {300, few / 4}, {few, 1});
+  const CTensor narrow_sin(type, rows.data() + few / 2, {300, few / 4}, {few, 1});
+  const eigen_rope_index_list by = c_list(ids), into = c_list(slots);
+  this->how.rotary_dims = few / 2;
+  const eigen_rope_token_rows both[] = {c_rows(q), c_rows(in_pages, &k, &into)};
+  EXPECT_EQ(allocations_of([&] {
+              EXPECT_DONE(eigen_rope_rotate_tokens(both, 2, narrow.get(), narrow_sin.get(), &by,
+                                                   &this->how));
+            }),
+            0);
 }
 
 /// The cosines and sines of pairs in turns.

@@ -52,6 +52,9 @@ _Static_assert(sizeof(eigen_rope_rotation) == 56, "the size of a rotation");
 _Static_assert(offsetof(eigen_rope_rotation, device) == 48, "the last member of a rotation");
 _Static_assert(sizeof(eigen_rope_device) == 32, "the size of a device");
 _Static_assert(sizeof(eigen_rope_position_list) == 56, "the size of a list of positions");
+_Static_assert(sizeof(eigen_rope_index_list) == 32, "the size of a list of rows or slots");
+_Static_assert(offsetof(eigen_rope_index_list, reserved) == 28, "its last member");
+_Static_assert(sizeof(eigen_rope_token_rows) == 32, "the size of the rows of a tensor");
 _Static_assert(sizeof(eigen_rope_gradients) == 56, "the size of gradients");
 _Static_assert(sizeof(eigen_rope_parameter) == 40, "the size of a parameter");
 #endif
@@ -69,6 +72,67 @@ static eigen_rope_tensor of_dlpack(const DLTensor* from) {
   tensor.strides = from->strides;
   tensor.byte_offset = from->byte_offset;
   return tensor;
+}
+
+/* Whether a row of 8 elements is the one from `first` on, rotated to this position. */
+static int is_rotated(const float* row, double first, double position) {
+  for (int k = 0; k < 4; ++k) {
+    const double angle = position * pow(10000.0, -2.0 * k / 8);
+    const double a = first + k, b = first + k + 4;
+    if (!(fabs(row[k] - (cos(angle) * a - sin(angle) * b)) <= 1e-4)) return 0;
+    if (!(fabs(row[k + 4] - (cos(angle) * b + sin(angle) * a)) <= 1e-4)) return 0;
+  }
+  return 1;
+}
+
+/* Queries of two heads in place, and keys of one head into slots, by rows of a table of positions 5
+ * to 7. Returns what is wrong, or nothing. */
+static const char* rotate_tokens(const eigen_rope_tensor* c, const eigen_rope_tensor* s) {
+  enum { tokens = 3, D = 8, slots_there = 5 };
+  float q[tokens * 2 * D], k[tokens * D], pages[slots_there * D];
+  for (int i = 0; i < tokens * 2 * D; ++i) q[i] = (float)i;
+  for (int i = 0; i < tokens * D; ++i) k[i] = (float)-i;
+  for (int i = 0; i < slots_there * D; ++i) pages[i] = 99;
+  const int32_t rows[] = {2, 0, 1};
+  const int64_t places[] = {4, -1, 1};
+  const int64_t of_q[] = {tokens, 2, D}, of_k[] = {tokens, 1, D}, of_pages[] = {slots_there, 1, D};
+  const eigen_rope_tensor queries = eigen_rope_cpu_tensor(q, EIGEN_ROPE_FLOAT, 32, 3, of_q);
+  const eigen_rope_tensor keys = eigen_rope_cpu_tensor(k, EIGEN_ROPE_FLOAT, 32, 3, of_k);
+  const eigen_rope_tensor cache = eigen_rope_cpu_tensor(pages, EIGEN_ROPE_FLOAT, 32, 3, of_pages);
+  const eigen_rope_index_list ids = {
+      .struct_size = sizeof ids, .data = rows, .count = 3, .dtype = {EIGEN_ROPE_INT, 32, 1}};
+  eigen_rope_index_list slots = {
+      .struct_size = sizeof slots, .data = places, .count = 3, .dtype = {EIGEN_ROPE_INT, 64, 1}};
+  const eigen_rope_token_rows both[] = {
+      {.struct_size = sizeof both[0], .to = &queries},
+      {.struct_size = sizeof both[1], .to = &cache, .from = &keys, .slots = &slots}};
+  const eigen_rope_rotation how = {.struct_size = sizeof how, .pairing = EIGEN_ROPE_SPLIT_HALF};
+  if (eigen_rope_rotate_tokens(both, 2, c, s, &ids, &how) != EIGEN_ROPE_OK)
+    return eigen_rope_last_message();
+
+  for (int row = 0; row < tokens * 2; ++row) {
+    if (!is_rotated(q + row * D, row * D, 5 + rows[row / 2])) return "a query is another one";
+  }
+  for (int slot = 0; slot < slots_there; ++slot) {
+    const float* const key = pages + slot * D;
+    if (slot != 1 && slot != 4) {
+      for (int i = 0; i < D; ++i) {
+        if (key[i] != 99) return "a slot that no token has was written";
+      }
+    }
+  }
+  /* The rows of k are -0, -1, ...: those of -x are the negatives of the rows of x. */
+  for (int i = 0; i < slots_there * D; ++i) pages[i] = -pages[i];
+  if (!is_rotated(pages + 4 * D, 0, 7) || !is_rotated(pages + D, 2 * D, 6))
+    return "a key is another one";
+
+  slots.count = 2;
+  if (eigen_rope_rotate_tokens(both, 2, c, s, &ids, &how) != EIGEN_ROPE_INVALID_ARGUMENT)
+    return "two slots have been taken for three tokens";
+  if (strcmp(eigen_rope_last_message(),
+             "[rope] there must be one slot for each of the 3 tokens, or none, got 2") != 0)
+    return "the message about slots is another one";
+  return "";
 }
 
 /* Returns what is wrong, or nothing. */
@@ -113,13 +177,8 @@ const char* c11_program(void) {
     for (int part = 0; part < 3; ++part) {
       for (int head = 0; head < heads; ++head) {
         const int row = ((token * 3 + part) * heads + head) * D;
-        for (int k = 0; k < pairs; ++k) {
-          const double angle = part == 1 ? (5 + token) * pow(10000.0, -2.0 * k / D) : 0;
-          const double a = row + k, b = row + k + pairs;
-          const double error_a = fabs(buffer[row + k] - (cos(angle) * a - sin(angle) * b));
-          const double error_b = fabs(buffer[row + k + pairs] - (cos(angle) * b + sin(angle) * a));
-          if (!(error_a <= 1e-4) || !(error_b <= 1e-4)) return "the rotation is another one";
-        }
+        if (!is_rotated(buffer + row, row, part == 1 ? 5 + token : 0))
+          return "the rotation is another one";
       }
     }
   }
@@ -131,7 +190,7 @@ const char* c11_program(void) {
     return "rows of 7 elements have been rotated";
   if (strcmp(eigen_rope_last_message(), "[rope] rotary dims must be even, got 7") != 0)
     return "the message is another one";
-  return "";
+  return rotate_tokens(&c, &s);
 }
 
 #ifdef EIGEN_ROPE_C11_MAIN

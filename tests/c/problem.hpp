@@ -61,6 +61,28 @@ eigen_rope_position_list c_positions(const std::vector<Number>& numbers, std::in
   return list;
 }
 
+/// The rows or slots that these integers are, which must outlive the list.
+template <class Integer>
+eigen_rope_index_list c_list(const std::vector<Integer>& integers) {
+  eigen_rope_index_list list{};
+  list.struct_size = sizeof list;
+  list.data = integers.data();
+  list.count = static_cast<std::int64_t>(integers.size());
+  list.dtype = {EIGEN_ROPE_INT, static_cast<std::uint8_t>(8 * sizeof(Integer)), 1};
+  return list;
+}
+
+/// A tensor of a rotation of tokens, in place unless it is read elsewhere.
+inline eigen_rope_token_rows c_rows(const CTensor& to, const CTensor* from = nullptr,
+                                    const eigen_rope_index_list* slots = nullptr) {
+  eigen_rope_token_rows rows{};
+  rows.struct_size = sizeof rows;
+  rows.to = to.get();
+  rows.from = from == nullptr ? nullptr : from->get();
+  rows.slots = slots;
+  return rows;
+}
+
 /// Numbers between -1 and 1.
 template <class Scalar>
 std::vector<Scalar> c_numbers(std::int64_t count, unsigned seed) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls of the C interface: types, memory, axes, shapes, strides, sizes of structs, parameters by
-// name, positions.
+// name, positions, rows and slots of tokens.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "eigen_rope/c/eigen_rope.h"
+#include "listed.hpp"
 #include "operand.hpp"
 #include "promise.hpp"
 #include "take.hpp"
@@ -59,7 +62,8 @@ struct CTensor {
       case 2: tensor.device.device_type = take.integer32(); break;
       case 3: tensor.device.device_id = take.integer32(); break;
       case 4:
-        tensor.ndim = static_cast<std::int32_t>(std::min<std::int64_t>(-1, take.integer()));
+        tensor.ndim =
+            static_cast<std::int32_t>(std::clamp<std::int64_t>(take.integer(), INT32_MIN, -1));
         break;
       case 5: tensor.ndim = EIGEN_ROPE_MAX_RANK + 1 + take.byte(); break;
       case 6: tensor.shape = nullptr; break;
@@ -187,6 +191,134 @@ void gradient_shape(Call& call, Take& take) {
   require(ndim == call.cos.tensor.ndim, "a gradient has the axes of its table");
 }
 
+/// Integers, and the struct that says where they lie.
+struct CList {
+  std::vector<std::int64_t> wide{};
+  std::vector<std::int32_t> narrow{};
+  eigen_rope_index_list list{};
+
+  CList(const CList&) = delete;
+  CList& operator=(const CList&) = delete;
+  CList(std::vector<std::int64_t> numbers, Take& take) : wide(std::move(numbers)) {
+    const bool is_narrow = take.one_in(2);
+    if (is_narrow) {
+      for (std::int64_t& number : wide) {
+        narrow.push_back(static_cast<std::int32_t>(number));
+        number = narrow.back();
+      }
+    }
+    list.struct_size = take.one_in(64) ? take.byte() % sizeof list : sizeof list;
+    list.data = is_narrow ? static_cast<const void*>(narrow.data()) : wide.data();
+    list.count = static_cast<std::int64_t>(wide.size());
+    list.dtype = {EIGEN_ROPE_INT, static_cast<std::uint8_t>(is_narrow ? 32 : 64), 1};
+    switch (take.byte() % 64) {
+      case 0: list.dtype.code = take.byte(); break;
+      case 1: list.dtype.bits = take.byte() % 33; break;
+      case 2: list.dtype.lanes = take.raw<std::uint16_t>(); break;
+      case 3: list.data = nullptr; break;
+      case 4: list.count = std::min<std::int64_t>(-1, take.integer()); break;
+      case 5: list.count = std::min<std::int64_t>(list.count, take.byte()); break;
+      case 6: list.reserved = take.integer32(); break;
+      default: break;
+    }
+  }
+  /// Whether the numbers are read as they were drawn.
+  bool is_right() const {
+    return !wide.empty() && list.count == static_cast<std::int64_t>(wide.size()) &&
+           list.dtype.bits == (narrow.empty() ? 64 : 32);
+  }
+};
+
+/// Tensors of a call one behind the other, as a caller of any version has them.
+class CRows {
+ public:
+  CRows(const std::array<eigen_rope_token_rows, 2>& rows, Take& take) {
+    constexpr std::size_t usual = sizeof(eigen_rope_token_rows);
+    std::size_t size = usual;
+    if (take.one_in(16)) size = std::size_t{8} * (take.byte() % 129);
+    if (take.one_in(64)) size = take.byte();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      eigen_rope_token_rows row = rows[i];
+      row.struct_size = take.one_in(64) ? take.byte() : size;
+      std::memcpy(memory_.data() + i * std::max(size, usual), &row, sizeof row);
+    }
+    if (size > usual && take.one_in(4)) {
+      const std::size_t added = usual + take.byte() % (size - usual);
+      memory_[added] = static_cast<std::byte>(take.byte());
+    }
+  }
+  const eigen_rope_token_rows* get() const {
+    return reinterpret_cast<const eigen_rope_token_rows*>(memory_.data());
+  }
+
+ private:
+  static constexpr std::size_t most = 1024;
+  alignas(eigen_rope_token_rows) std::array<std::byte, 2 * most> memory_{};
+};
+
+/// Queries in place and keys into pages, by rows of a table.
+void rotate_tokens(Take& take, Slots& memory) {
+  const ScalarType type = take.one_of(scalar_types);
+  const bool is_16_bit = type == ScalarType::f16 || type == ScalarType::bf16;
+  const auto other = [&](ScalarType usual) {
+    return take.one_in(32) ? take.one_of(scalar_types) : usual;
+  };
+  const std::int64_t dims = 4 * (take.byte() % 6);
+  const std::int64_t tokens = take.byte() % 5;
+  const std::int64_t heads = 1 + take.byte() % 3;
+  CTensor q, k, pages, cos, sin;
+  const auto set = [&](CTensor& tensor, GuardedSlot& slot, ScalarType of, const Extents& usual) {
+    const Extents shape = changed(usual, take);
+    tensor.set(slot, other(of), shape, some_strides(shape, take));
+  };
+  set(q, memory.x, type, {tokens, 1 + take.byte() % 3, dims});
+  set(k, memory.g, type, {tokens, heads, dims});
+  set(pages, memory.y, type, {1 + take.byte() % 3, 1 + take.byte() % 3, heads, dims});
+  set(cos, memory.cos, is_16_bit && take.one_in(2) ? ScalarType::f32 : type,
+      {1 + take.byte() % 6, dims / 2});
+  sin.set(memory.sin, cos.operand.type, cos.operand.shape, cos.operand.strides);
+  const std::array<CTensor*, 5> all{&q, &k, &pages, &cos, &sin};
+  for (CTensor* const one : all) {
+    if (one->operand.need.size == Size::large) return;
+    one->spoil(take);
+  }
+  q.operand.fill(1);
+  k.operand.fill(2);
+  cos.operand.fill(3);
+  sin.operand.fill(4);
+  const Extents& table = cos.operand.shape;
+  const CList ids(some_numbers(tokens, table.empty() ? 0 : table[0], take), take);
+  const CList slots(some_numbers(tokens, 9, take), take);
+  const CRows rows({eigen_rope_token_rows{0, &q.tensor, nullptr, nullptr},
+                    eigen_rope_token_rows{0, &pages.tensor, &k.tensor, &slots.list}},
+                   take);
+  eigen_rope_rotation how{};
+  how.struct_size = sizeof how;
+  how.pairing = take.one_in(16) ? take.integer32() : 1 + take.byte() % 4;
+  how.direction = take.one_in(16) ? take.integer32() : take.byte() % 3;
+  if (take.one_in(16)) how.rotary_dims = take.integer();
+  if (take.one_in(16)) how.flags = take.byte() % 4;
+  how.axis = take.byte() % 4;
+  how.table_axis = take.byte() % 3;
+  const std::vector<std::byte> q_before(q.operand.data, q.operand.data + q.operand.need.bytes);
+
+  const std::int64_t count = take.one_in(16) ? take.byte() % 3 : 2;
+  const Outcome outcome = outcome_of(
+      eigen_rope_rotate_tokens(rows.get(), count, &cos.tensor, &sin.tensor, &ids.list, &how));
+  for (const CTensor* one : all) one->operand.slot->require_untouched_outside();
+  if (outcome == Outcome::refused) {
+    require(std::equal(q_before.begin(), q_before.end(), q.operand.data),
+            "a refusal writes nothing");
+    return pages.operand.require_unwritten();
+  }
+  if (count < 2) return pages.operand.require_unwritten();
+  for (const CTensor* one : all)
+    require(one->operand.need.size != Size::impossible, "sizes that cannot be counted are refused");
+  const bool as_drawn = pages.tensor.dtype.bits == 8 * size_of(pages.operand.type);
+  if (as_drawn && pages.operand.shape.size() == 4 && slots.is_right())
+    require_other_slots_unwritten(pages.operand, slots.wide);
+}
+
 constexpr std::array<const char*, 11> scalings{
     "default",   "linear", "proportional", "dynamic",  "ntk", "yarn",
     "ggml_yarn", "llama3", "longrope",     "nonsense", ""};
@@ -278,13 +410,15 @@ void choices(Take& take) {
 void fuzz_c(Bytes bytes) {
   static Slots slots;
   Take take(bytes);
-  const std::uint8_t what = take.byte() % 5;
-  if (what == 0) return choices(take);
+  const std::uint8_t what = take.byte();
+  constexpr std::uint8_t first_of_tokens = 224;
+  if (what >= first_of_tokens) return rotate_tokens(take, slots);
+  if (what % 5 == 0) return choices(take);
   Call call;
   draw(call, take, slots);
   if (call.any_is(Size::large)) return;
   fill_inputs(call);
-  switch (what) {
+  switch (what % 5) {
     case 1: return rotate(call);
     case 2: return backward(call, take);
     case 3:

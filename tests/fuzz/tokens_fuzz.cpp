@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eigen_rope/any/any.hpp"
+#include "listed.hpp"
 #include "operand.hpp"
 #include "promise.hpp"
 #include "take.hpp"
@@ -31,40 +32,8 @@ View view_of(const Operand& operand) {
           listed<Strides>(operand.strides)};
 }
 
-std::vector<std::int64_t> some_numbers(std::int64_t count, std::int64_t below, Take& take) {
-  if (take.one_in(16)) return {};
-  if (take.one_in(16)) ++count;
-  std::vector<std::int64_t> numbers(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
-  for (std::int64_t& number : numbers) {
-    number = take.byte() % std::max<std::int64_t>(below, 1);
-    if (take.one_in(64)) number = take.integer();
-  }
-  return numbers;
-}
-
 ScalarType other_type(ScalarType usual, Take& take) {
   return take.one_in(32) ? take.one_of(scalar_types) : usual;
-}
-
-/// The bytes of each slot that no token has must be those of before.
-void require_other_slots_unwritten(const Operand& pages, const std::vector<std::int64_t>& slots) {
-  // Slots without elements can be more than a loop can visit.
-  if (pages.shape[2] == 0 || pages.shape[3] == 0) return;
-  const std::int64_t per_page = pages.shape[1];
-  const std::size_t size = size_of(pages.type);
-  for (std::int64_t slot = 0; slot < pages.shape[0] * per_page; ++slot) {
-    if (std::find(slots.begin(), slots.end(), slot) != slots.end()) continue;
-    for (std::int64_t head = 0; head < pages.shape[2]; ++head) {
-      for (std::int64_t d = 0; d < pages.shape[3]; ++d) {
-        const std::int64_t at = slot / per_page * pages.strides[0] +
-                                slot % per_page * pages.strides[1] + head * pages.strides[2] +
-                                d * pages.strides[3];
-        const std::byte* element = pages.data + at * static_cast<std::int64_t>(size);
-        const auto untouched = [](std::byte byte) { return byte == GuardedSlot::pattern; };
-        require(std::all_of(element, element + size, untouched), "other slots are not written");
-      }
-    }
-  }
 }
 
 }  // namespace

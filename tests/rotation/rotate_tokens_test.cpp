@@ -2,6 +2,8 @@
 //
 // Rotation of tokens whose places are listed: the definition's bits in the slot of each token, and
 // nothing changed anywhere else.
+#define EIGEN_USE_THREADS
+
 #include "eigen_rope/rotation/rotate_tokens.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "eigen_rope/forms/reference.hpp"
+#include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/rotation/rotate.hpp"
 #include "eigen_rope/tables/cache.hpp"
 #include "support/bits.hpp"
@@ -165,6 +168,13 @@ TYPED_TEST(RotateTokens, HasTheBitsOfTheDefinition) {
     expect_the_definition<typename TypeParam::Scalar, typename TypeParam::Entry>(seed, Device());
 }
 
+TYPED_TEST(RotateTokens, HasThemPastTheCaches) {
+  set_streaming_threshold(0);
+  for (unsigned seed = 330; seed < 530; ++seed)
+    expect_the_definition<typename TypeParam::Scalar, typename TypeParam::Entry>(seed, Device());
+  reset_streaming_threshold();
+}
+
 TYPED_TEST(RotateTokens, HasThemOnAnyNumberOfThreads) {
   for (const int threads : {2, 5}) {
     Eigen::ThreadPool pool(threads);
@@ -224,6 +234,29 @@ TEST(RotateTokens, ReadsOneRowForAllAndRowByRowWithoutAList) {
   rotate_tokens({in_place(by_list)}, of.cache, of.ids, split_half);
   rotate_tokens({in_place(without)}, one, {}, split_half);
   EXPECT_EQ(by_list, without);
+}
+
+// The tokens that have slots lie evenly, forwards or backwards, as those of one run do.
+TEST(RotateTokens, TokensWithoutSlotsMayStandBetweenOthers) {
+  const std::vector<int> ids{9, 1, 7, 0, 5};
+  for (const std::vector<int>& slots :
+       {std::vector<int>{2, -1, 5, -1, 8}, std::vector<int>{9, -1, 5, -1, 1},
+        std::vector<int>{-1, 4, -1, 3, -1}, std::vector<int>{-1, -1, -1, -1, -1}}) {
+    OfFloats of;
+    for (std::size_t i = 0; i < of.x.size(); ++i) of.x[i] = static_cast<float>(i % 23) / 4;
+    std::vector<float> expected = of.y;
+    for (std::size_t t = 0; t < slots.size(); ++t) {
+      if (slots[t] < 0) continue;
+      TableView<float> row = of.cache.view();
+      row.cos += ids[t] * row.width;
+      row.sin += ids[t] * row.width;
+      row.outer = Shape{};
+      reference::rotate(of.x.data() + static_cast<Index>(t) * heads * D,
+                        expected.data() + slots[t] * heads * D, Shape{D, heads}, row, split_half);
+    }
+    rotate_tokens({TokenRows{of.to, of.from, slots}}, of.cache, ids, split_half);
+    EXPECT_EQ(of.y, expected);
+  }
 }
 
 // q, k and v side by side in each token's row: no destination overlaps another tensor.

@@ -3,6 +3,7 @@
  * The library in plain C, for bindings to other languages: what eigen_rope/any/any.hpp has.
  *
  *   eigen_rope_rotate(&y, &x, &cos, &sin, &how)           rotation, backward and inverse
+ *   eigen_rope_rotate_tokens(q_and_k, 2, &cos, ...)       by position ids, into slots of a cache
  *   eigen_rope_backward(&results, &y, &g, &cos, ...)      dx, d angle, d log m, d cos, d sin
  *   eigen_rope_table_gradient(&dcos, &dsin, &x, ...)      d cos and d sin in x's type or float64
  *   eigen_rope_fill_table(&cos, &sin, frequencies, ...)   a table in the caller's memory
@@ -184,6 +185,39 @@ EIGEN_ROPE_C_API eigen_rope_status eigen_rope_fill_table(const eigen_rope_tensor
 EIGEN_ROPE_C_API eigen_rope_status eigen_rope_rotate(
     const eigen_rope_tensor* y, const eigen_rope_tensor* x, const eigen_rope_tensor* cos,
     const eigen_rope_tensor* sin, const eigen_rope_rotation* rotation) EIGEN_ROPE_C_NOEXCEPT;
+
+/**
+ * Rotates the tokens of one or more tensors, by the table rows and into the slots that lists name.
+ *
+ * Token t of each tensor is rotated by row ids[t] of the table, and written to slot slots[t] of its
+ * destination, or nowhere where that is -1. So one call rotates queries in place, and rotates keys
+ * on their way into a paged cache:
+ *
+ *     const eigen_rope_token_rows q_and_k[] = {
+ *         {.struct_size = sizeof(eigen_rope_token_rows), .to = &q},
+ *         {.struct_size = sizeof(eigen_rope_token_rows),
+ *          .to = &k_pages, .from = &k, .slots = &slots}};
+ *     eigen_rope_rotate_tokens(q_and_k, 2, &cos, &sin, &ids, &how);
+ *
+ * A destination without slots may be what it is read from. Apart from that no destination may
+ * overlap anything else that the call reads or writes, and no two tokens may have one slot. A call
+ * of up to 4 tensors and 256 tokens allocates nothing, if the entries of the table's rows are
+ * neighbours and its rows lie at even distances.
+ *
+ * \param tensors   `count` structs, one behind the other and of one struct_size; all tensors are of
+ *                  one type, and read the same number of tokens
+ * \param count     the number of tensors; their numbers of heads, and of features, may differ
+ * \param cos, sin  of the tensors' type, or of float32 where that has 16 bits; [rows, entries], one
+ *                  type, shape and strides for both. Rows may lie any distance apart, so that one
+ *                  buffer may have cosines and behind them sines in each of its rows
+ * \param ids       the row of the table that each token reads; NULL: token t reads row t, or all
+ *                  read the only one
+ * \param rotation  pairing, direction, window, the table's axis and threads; no axis of the tensors
+ */
+EIGEN_ROPE_C_API eigen_rope_status eigen_rope_rotate_tokens(
+    const eigen_rope_token_rows* tensors, int64_t count, const eigen_rope_tensor* cos,
+    const eigen_rope_tensor* sin, const eigen_rope_index_list* ids,
+    const eigen_rope_rotation* rotation) EIGEN_ROPE_C_NOEXCEPT;
 
 /**
  * Writes the extents of a gradient that eigen_rope_backward() computes: those of cos, but with 1

@@ -60,7 +60,7 @@ enum {
 
 /** The codes of a tensor's type and memory that the library takes, with DLPack's numbers. */
 enum {
-  EIGEN_ROPE_INT = 0,    /**< kDLInt: positions of 32 or 64 bits. */
+  EIGEN_ROPE_INT = 0,    /**< kDLInt, of 32 or 64 bits: positions, rows and slots. */
   EIGEN_ROPE_FLOAT = 2,  /**< kDLFloat, of 16, 32 or 64 bits. */
   EIGEN_ROPE_BFLOAT = 4, /**< kDLBfloat, of 16 bits. */
   EIGEN_ROPE_CPU = 1     /**< kDLCPU, the only kind of memory. */
@@ -74,7 +74,7 @@ typedef struct eigen_rope_tensor_device {
 
 /** The type of a tensor's elements: DLPack's DLDataType. */
 typedef struct eigen_rope_tensor_type {
-  uint8_t code;   /**< EIGEN_ROPE_FLOAT or EIGEN_ROPE_BFLOAT; for positions EIGEN_ROPE_INT, too. */
+  uint8_t code;   /**< EIGEN_ROPE_FLOAT or EIGEN_ROPE_BFLOAT; EIGEN_ROPE_INT in lists. */
   uint8_t bits;   /**< 16, 32 or 64. */
   uint16_t lanes; /**< The number of numbers in an element: 1. */
 } eigen_rope_tensor_type;
@@ -199,6 +199,30 @@ typedef struct eigen_rope_position_list {
   const int64_t* sections;      /**< The pairs of each axis; NULL without sections. */
   int64_t section_count;        /**< The number of axes, 0 without sections. */
 } eigen_rope_position_list;
+
+/** Integers in the caller's memory that say which row of a table, or which slot of a cache, each
+ * token has. They are read where they lie, during the call alone. */
+typedef struct eigen_rope_index_list {
+  size_t struct_size; /**< sizeof(eigen_rope_index_list). */
+  const void* data;   /**< The integers, one behind the other. */
+  int64_t count;      /**< How many there are: one for each token; 0 as if there were no list. */
+  eigen_rope_tensor_type dtype; /**< EIGEN_ROPE_INT of 32 or 64 bits. */
+  int32_t reserved;             /**< 0. */
+} eigen_rope_index_list;
+
+/**
+ * The rows of one tensor in a rotation of tokens: where they are written, and where read.
+ *
+ * The axes of both tensors are [tokens or slots, heads, D]. Several axes may count tokens, or
+ * slots: pages of [pages, page size, heads, D] have pages times page size slots.
+ */
+typedef struct eigen_rope_token_rows {
+  size_t struct_size;            /**< sizeof(eigen_rope_token_rows). */
+  const eigen_rope_tensor* to;   /**< What is written. */
+  const eigen_rope_tensor* from; /**< What is read, of the same type; NULL: `to`, in place. */
+  /** The slot of each token, or -1 for one that is not written; NULL: token t has slot t. */
+  const eigen_rope_index_list* slots;
+} eigen_rope_token_rows;
 
 /** One parameter of frequencies by its name. Exactly one of word, list and number is its value: the
  * word if it is not NULL, or else the list if it is not NULL, or else the number. */

@@ -119,39 +119,36 @@ class TokenRotation {
   /// lie evenly.
   void rotate(Index first, Index last, double bytes) {
     stores_ = stores_for(tensor_.from.data, tensor_.to.data, bytes);
-    while (first < last) {
-      RowPlace place;
-      const bool written = find(first, place);
-      ++first;
-      if (written) rotate_even(place, even_tokens(place, first, last));
+    RowPlace next;
+    bool found = find_next(first, last, next);
+    while (found) {
+      const RowPlace place = next;
+      RowPlace before = place;
+      RowSteps tokens{1, 0, 0, 0};
+      while ((found = find_next(first, last, next))) {
+        const RowSteps apart{2, next.x - before.x, next.y - before.y, next.table - before.table};
+        if (tokens.count == 1) tokens = {1, apart.x, apart.y, apart.table};
+        if (apart.x != tokens.x || apart.y != tokens.y || apart.table != tokens.table) break;
+        before = next;
+        ++tokens.count;
+      }
+      rotate_even(place, tokens);
     }
+    if (stores_ == Stores::streaming) flush_streamed_rows();
   }
 
  private:
-  /// Where a token lies; nowhere if it has no slot.
-  bool find(Index token, RowPlace& place) const {
-    const Index slot = tensor_.slots.empty() ? token : tensor_.slots[token];
-    if (slot < 0) return false;
-    const Index row = one_row_ ? 0 : ids_.empty() ? token : ids_[token];
-    place = {from_.place(token), to_.place(slot), row * table_.step};
-    return true;
-  }
-
-  /// The tokens from the one at `place` on that lie evenly, of which `first` is the second. It
-  /// becomes the first token that does not belong to them.
-  RowSteps even_tokens(const RowPlace& place, Index& first, Index last) const {
-    RowSteps tokens{1, 0, 0, 0};
-    RowPlace before = place;
-    RowPlace next;
-    while (first < last && find(first, next)) {
-      const RowSteps apart{2, next.x - before.x, next.y - before.y, next.table - before.table};
-      if (tokens.count == 1) tokens = {1, apart.x, apart.y, apart.table};
-      if (apart.x != tokens.x || apart.y != tokens.y || apart.table != tokens.table) break;
-      before = next;
-      ++tokens.count;
-      ++first;
+  /// Where the first token from `token` on lies that has a slot; `token` becomes the one behind it.
+  bool find_next(Index& token, Index last, RowPlace& place) const {
+    while (token < last) {
+      const Index at = token++;
+      const Index slot = tensor_.slots.empty() ? at : tensor_.slots[at];
+      if (slot < 0) continue;
+      const Index row = one_row_ ? 0 : ids_.empty() ? at : ids_[at];
+      place = {from_.place(at), to_.place(slot), row * table_.step};
+      return true;
     }
-    return tokens;
+    return false;
   }
 
   void rotate_even(const RowPlace& place, const RowSteps& tokens) {
@@ -166,9 +163,9 @@ class TokenRotation {
           heads.count == 1 || (std::abs(tokens.x) < std::abs(heads.x) &&
                                std::abs(tokens.y) < std::abs(heads.y) && tokens.count > 1);
       return rotate_rows(rotation_.plan,
-                         RowBlock<Scalar, TableScalar>{block.x, block.y, block.cos, block.sin,
-                                                       tokens_inside ? tokens : heads,
-                                                       tokens_inside ? heads : tokens, stores_});
+                         RowBlock<Scalar, TableScalar>{
+                             block.x, block.y, block.cos, block.sin, tokens_inside ? tokens : heads,
+                             tokens_inside ? heads : tokens, stores_, Fence::of_caller});
     }
     const std::array<Index, 2> extents{heads.count, tokens.count};
     const std::array<Index, 2> x{heads.x, tokens.x};
@@ -262,7 +259,7 @@ void rotate_token_rows(const TokenRows<Scalar>* tensors, const TokenRows<Scalar>
                        const Pairing& pairing, Direction direction, const Device& device) {
   if (tensors == end) return;
   if (pairing.axis()) {
-    fail("the pairing of tokens must name no axis, as their views have the features on axis 0",
+    fail("the pairing of tokens must name no axis, as their features have a fixed one",
          static_cast<std::int64_t>(*pairing.axis()));
   }
   const Index tokens = tokens_of(tensors->from.shape);

@@ -7,7 +7,7 @@
 // a and b are what two rotations left in the first-level cache, so that only y is memory's: large
 // results go past the cache in whole lines. float and double are compiled once in the library; here
 // stands the template for all other scalars, which has no streaming stores. After streamed rows the
-// caller calls flush_streamed_rows() (pair_sums.hpp).
+// caller calls flush_streamed_rows() (rows.hpp).
 #pragma once
 
 #include "eigen_rope/numbers/export.hpp"

@@ -193,9 +193,6 @@ EIGEN_ROPE_API bool add_and_rotate(const RowPlan& plan, const Runs& runs,
                                    const RotatedPairRows<Eigen::bfloat16>& rows,
                                    PairSums<float>& sums);
 
-/// After the last streamed row, before another thread is told of it.
-EIGEN_ROPE_API void flush_streamed_rows();
-
 /// Scalars for which it may do something.
 template <class U, class G, class TableScalar>
 inline constexpr bool may_add_and_rotate =

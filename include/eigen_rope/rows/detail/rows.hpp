@@ -40,6 +40,11 @@ struct RowPlace {
 /// Through the caches, or past them where y is too large to stay there.
 enum class Stores { cached, streaming };
 
+/// Who orders what is stored past the caches before whatever the thread stores later: the block
+/// itself, or its caller, who calls flush_streamed_rows() behind the last of its blocks. A fence
+/// waits for all stores so far, so one behind each small block would stall every block.
+enum class Fence { of_block, of_caller };
+
 template <class XScalar, class TableScalar, class YScalar = XScalar>
 struct RowBlock {
   const XScalar* x;
@@ -49,6 +54,7 @@ struct RowBlock {
   RowSteps inner;
   RowSteps outer;
   Stores stores = Stores::cached;
+  Fence fence = Fence::of_block;
 };
 
 /// The rotation of one pair of an x of XScalar, (a, b) in and out, with the coefficients of both of
@@ -167,6 +173,8 @@ EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<float, float
 EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<double, double>& block);
 EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::half, float>& block);
 EIGEN_ROPE_API void rotate_rows(const RowPlan& plan, const RowBlock<Eigen::bfloat16, float>& block);
+/// After the last streamed row, before another thread is told of it.
+EIGEN_ROPE_API void flush_streamed_rows();
 EIGEN_ROPE_API void widen(const Eigen::half* from, float* to, Index count);
 EIGEN_ROPE_API void widen(const Eigen::bfloat16* from, float* to, Index count);
 
@@ -204,7 +212,8 @@ void rotate_rows_widened(const RowPlan& plan, const RowBlock<Scalar, TableScalar
                                    sin,
                                    block.inner,
                                    block.outer,
-                                   block.stores};
+                                   block.stores,
+                                   block.fence};
       RowSteps& part_level = by_inner ? part.inner : part.outer;
       RowSteps& part_other = by_inner ? part.outer : part.inner;
       part_level.count = count;

@@ -158,7 +158,8 @@ inline Index even_rows(const Walk& walk, Index row) {
   return count - row % count;
 }
 
-/// Rotates rows first..last-1 of the walk in blocks as large as it allows.
+/// Rotates rows first..last-1 of the walk in blocks as large as it allows, with one fence behind
+/// all.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScalar* y,
                  const TableScalar* cos, const TableScalar* sin, Index first, Index last) {
@@ -175,6 +176,7 @@ void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScala
     const RowPlace place = place_of_row(walk, first);
     RowBlock<XScalar, TableScalar, YScalar> block{
         x + place.x, y + place.y, cos + place.table, sin + place.table, inner, outer, walk.stores};
+    block.fence = Fence::of_caller;
     const Index into_inner = first % inner.count;
     if (into_inner != 0 || last - first < inner.count) {
       block.inner.count = (std::min)(inner.count - into_inner, last - first);
@@ -186,6 +188,7 @@ void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScala
     rotate_rows(plan, block);
     first += block.inner.count * block.outer.count;
   }
+  if (walk.stores == Stores::streaming) flush_streamed_rows();
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
