@@ -34,6 +34,9 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-
   libtrilinos-sacado-dev
   librapidcheck-dev libtbb-dev python3-venv)
 
+# What the example trainer needs to run on several ranks.
+ranks_packages=(libopenmpi-dev openmpi-bin)
+
 # What coverage, the sanitizers and the static analyses need beyond those.
 check_packages=(clang libclang-rt-14-dev cppcheck lld llvm valgrind)
 

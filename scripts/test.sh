@@ -137,7 +137,8 @@ timed() {
   return $code
 }
 
-require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
+require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" \
+  "${ranks_packages[@]}"
 python_packages tests/python/requirements.txt build/python
 if [ "$all" -eq 0 ]; then
   build dev

@@ -18,8 +18,10 @@
 //
 // Queries and keys are one matrix [2 dim, tokens], the queries first, and so one tensor [head dim,
 // 2 heads, tokens], which is rotated in place by one statement. Without a table (null) R is the
-// identity. The probabilities are kept for the backward pass: memory grows with tokens^2, this is
-// not flash attention. All of it runs on the calling thread.
+// identity. Where a rank has whole windows of at most `most_stored` tokens, the probabilities are
+// kept for the backward pass, and memory grows with tokens^2. Longer windows, and shards of
+// windows, go by blocks (ring_attention.hpp), and memory grows with tokens. All of it runs on the
+// calling thread.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +34,7 @@
 #include "eigen_rope/rotation/tensor_view.hpp"
 #include "eigen_rope/tables/cache.hpp"
 #include "profile.hpp"
+#include "ring_attention.hpp"
 #include "tensor.hpp"
 
 namespace train_lm {
@@ -41,9 +44,15 @@ class Attention {
  public:
   using Rotation = eigen_rope::Cache<S>;
 
-  void resize(Index heads, Index head_dim, Index tokens) {
+  /// The longest window whose probabilities are kept: at the demo's sizes, 16 MiB a layer.
+  static constexpr Index most_stored = 1024;
+
+  /// `blocks` outlives this, and is null where probabilities are kept.
+  void resize(Index heads, Index head_dim, Index tokens, RingAttention<S>* blocks) {
     heads_ = heads;
     head_dim_ = head_dim;
+    blocks_ = blocks;
+    if (blocks_ != nullptr) return;
     probabilities_.resize(tokens, tokens * heads);
     d_scores_.resize(tokens, std::min(query_block, tokens));
   }
@@ -56,6 +65,7 @@ class Attention {
       rows.device(here_) = eigen_rope::rotate(rows, *rotation, eigen_rope::split_half);
       laps.lap(Part::rotation);
     }
+    if (blocks_ != nullptr) return blocks_->forward(qk, v, softmax_, o, laps);
     const Index tokens = qk.cols();
     const S scale = score_scale();
     for (Index h = 0; h < heads_; ++h) {
@@ -114,6 +124,7 @@ class Attention {
   /// To the gradients of the rotated queries and keys and of v.
   void backward_of_rotated(const Matrix<S>& qk, const Matrix<S>& v, const Matrix<S>& o,
                            const Matrix<S>& d_o, Matrix<S>& dqk, Matrix<S>& dv, Laps& laps) {
+    if (blocks_ != nullptr) return blocks_->backward(qk, v, softmax_, o, d_o, dqk, dv, laps);
     const Index tokens = qk.cols();
     const S scale = score_scale();
     dqk.setZero();
@@ -166,6 +177,9 @@ class Attention {
   Eigen::DefaultDevice here_;
   Matrix<S> probabilities_;
   Matrix<S> d_scores_;
+  /// Where attention goes by blocks.
+  RingAttention<S>* blocks_ = nullptr;
+  SoftmaxRows<S> softmax_;
 };
 
 }  // namespace train_lm

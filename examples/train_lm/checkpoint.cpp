@@ -146,29 +146,6 @@ const std::string& metadata(const Safetensors& file, const std::string& key) {
   return found->second;
 }
 
-Checkpoint decode_checkpoint(const std::string& bytes) {
-  const Safetensors file = decode(bytes);
-  if (metadata(file, "format") != format_name) {
-    throw Error(
-        fmt::format("its format is {}, expected {}", metadata(file, "format"), format_name));
-  }
-  const RunConfig config = from_json(json::parse(metadata(file, "config")));
-  // Before memory is reserved for what a config claims.
-  const ParameterLayout layout(config.model);
-  if (static_cast<std::size_t>(layout.size) > bytes.size() / sizeof(float))
-    throw Error("its config describes a larger model");
-  RunState state(config);
-  state.step = within("step", Limits<std::int64_t>{0, config.steps},
-                      integer<std::int64_t>(json::parse(metadata(file, "step"))));
-  state.threads = static_cast<int>(within(
-      "threads", threads_limits, integer<std::int64_t>(json::parse(metadata(file, "threads")))));
-  get_parameters(file, "model.", state.weights);
-  get_parameters(file, "adam.m.", state.moments.m);
-  get_parameters(file, "adam.v.", state.moments.v);
-  get_curves(file, state);
-  return {config, std::move(state)};
-}
-
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -223,8 +200,30 @@ bool checkpoint_exists(const std::filesystem::path& path) {
   return is_there(path) || is_there(checkpoint_before(path));
 }
 
-void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
-                     const RunState& state) {
+Checkpoint decode_checkpoint(const std::string& bytes) {
+  const Safetensors file = decode(bytes);
+  if (metadata(file, "format") != format_name) {
+    throw Error(
+        fmt::format("its format is {}, expected {}", metadata(file, "format"), format_name));
+  }
+  const RunConfig config = from_json(json::parse(metadata(file, "config")));
+  // Before memory is reserved for what a config claims.
+  const ParameterLayout layout(config.model);
+  if (static_cast<std::size_t>(layout.size) > bytes.size() / sizeof(float))
+    throw Error("its config describes a larger model");
+  RunState state(config);
+  state.step = within("step", Limits<std::int64_t>{0, config.steps},
+                      integer<std::int64_t>(json::parse(metadata(file, "step"))));
+  state.threads = static_cast<int>(within(
+      "threads", threads_limits, integer<std::int64_t>(json::parse(metadata(file, "threads")))));
+  get_parameters(file, "model.", state.weights);
+  get_parameters(file, "adam.m.", state.moments.m);
+  get_parameters(file, "adam.v.", state.moments.v);
+  get_curves(file, state);
+  return {config, std::move(state)};
+}
+
+std::string encode_checkpoint(const RunConfig& config, const RunState& state) {
   Safetensors file;
   file.metadata = {{"format", format_name},
                    {"config", to_json(config).dump(-1, ' ', false, json::error_handler_t::replace)},
@@ -243,7 +242,12 @@ void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
   }
   file.add("curve.validation", {static_cast<std::ptrdiff_t>(state.validation.size()), 2},
            validation.data());
-  write_atomically_keeping(path, checkpoint_before(path), encode(file));
+  return encode(file);
+}
+
+void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
+                     const RunState& state) {
+  write_atomically_keeping(path, checkpoint_before(path), encode_checkpoint(config, state));
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {

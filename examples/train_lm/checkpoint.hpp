@@ -39,6 +39,12 @@ std::filesystem::path checkpoint_before(const std::filesystem::path& path);
 /// Is there a checkpoint of this name, or the one before it?
 bool checkpoint_exists(const std::filesystem::path& path);
 
+/// The bytes of a checkpoint, which are what one rank sends to another, too.
+std::string encode_checkpoint(const RunConfig& config, const RunState& state);
+
+/// Throws train_lm::Error, eigen_rope::Error or nlohmann::json::exception for bytes that are none.
+Checkpoint decode_checkpoint(const std::string& bytes);
+
 /// Throws train_lm::Error; the old file is then as it was.
 void save_checkpoint(const std::filesystem::path& path, const RunConfig& config,
                      const RunState& state);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "windows.hpp"
 
@@ -19,36 +20,46 @@ void Evaluator::for_each_character(const Parameters<float>& weights,
                                    const LayerFrequencies& frequencies,
                                    const std::vector<int>& text, const std::vector<Index>& starts,
                                    Index length, const Visit& visit) {
-  const Rotations<float> rotations(frequencies, eigen_rope::Positions::range(0, length));
+  std::vector<Index> whole;
+  if (ring_ == nullptr) {
+    whole.resize(static_cast<std::size_t>(length));
+    std::iota(whole.begin(), whole.end(), Index{0});
+  }
+  const std::vector<Index>& tokens = ring_ == nullptr ? whole : ring_->tokens();
+  const Rotations<float> rotations(
+      frequencies, ring_ == nullptr ? eigen_rope::Positions::range(0, length) : ring_->positions());
   const std::size_t windows =
       static_cast<std::size_t>(std::max<Index>(1, tokens_per_batch / length));
   for (std::size_t first = 0; first < starts.size(); first += windows) {
     const std::vector<Index> some(
         starts.begin() + static_cast<Index>(first),
         starts.begin() + static_cast<Index>(std::min(starts.size(), first + windows)));
-    const Batch batch = make_batch(text, some, length);
+    const Batch batch = make_batch(text, some, tokens);
     const std::vector<double>& losses = model_.losses(weights, batch, rotations);
     for (std::size_t i = 0; i < losses.size(); ++i) {
-      const auto n = static_cast<Index>(i);
-      visit(some[static_cast<std::size_t>(n / length)], n % length, losses[i] / nats_per_bit);
+      const Index token = tokens[i % tokens.size()];
+      if (token >= 0) visit(some[i / tokens.size()], token, losses[i] / nats_per_bit);
     }
   }
 }
 
 double Evaluator::validation_bits(const Parameters<float>& weights,
                                   const LayerFrequencies& frequencies, const std::vector<int>& text,
-                                  Index context) {
+                                  Index context, Ranks& ranks) {
   const auto targets = static_cast<Index>(text.size()) - 1;
   std::vector<Index> starts;
   for (Index start = 0; start + context <= targets; start += context) starts.push_back(start);
   const Index counted = static_cast<Index>(starts.size()) * context;
   if (counted < targets) starts.push_back(targets - context);
+  const Range share =
+      share_of(static_cast<Index>(starts.size()), ranks.data_rank(), ranks.grid().data);
+  starts = {starts.begin() + share.begin, starts.begin() + share.end};
   double sum = 0;
   for_each_character(weights, frequencies, text, starts, context,
                      [&](Index start, Index position, double bits) {
                        if (start % context == 0 || start + position >= counted) sum += bits;
                      });
-  return sum / static_cast<double>(targets);
+  return ranks.sum(sum) / static_cast<double>(targets);
 }
 
 std::vector<double> Evaluator::bits_by_position(const Parameters<float>& weights,

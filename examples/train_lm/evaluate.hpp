@@ -11,7 +11,8 @@
 //   sample             characters drawn from softmax(logits / temperature), the context sliding
 //                      along
 //
-// All figures are bits per character. Nothing is fine-tuned here: weights are read only.
+// All figures are bits per character. Nothing is fine-tuned here: weights are read only. Where
+// ranks share the work, each has some of the windows, or its shard of them.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,15 @@ namespace train_lm {
 /// Evaluates float models of one shape.
 class Evaluator {
  public:
-  Evaluator(const ModelConfig& config, const Device& device)
-      : config_(config), unprofiled_(device.numThreads()), model_(config, device, unprofiled_) {}
+  Evaluator(const ModelConfig& config, const Device& device, ContextRing* ring = nullptr)
+      : config_(config),
+        ring_(ring),
+        unprofiled_(device.numThreads()),
+        model_(config, device, unprofiled_, ring) {}
 
+  /// All ranks call it and get the same. With a ring, `context` is that of the ring.
   double validation_bits(const Parameters<float>& weights, const LayerFrequencies& frequencies,
-                         const std::vector<int>& text, Index context);
+                         const std::vector<int>& text, Index context, Ranks& ranks);
 
   /// One mean per position, `length` of them. text.size() > length.
   std::vector<double> bits_by_position(const Parameters<float>& weights,
@@ -44,13 +49,14 @@ class Evaluator {
                           std::uint64_t seed);
 
  private:
-  /// Calls visit(start, position, bits) for every character of every window.
+  /// Calls visit(start, position, bits) for every character of every window that this rank has.
   template <class Visit>
   void for_each_character(const Parameters<float>& weights, const LayerFrequencies& frequencies,
                           const std::vector<int>& text, const std::vector<Index>& starts,
                           Index length, const Visit& visit);
 
   ModelConfig config_;
+  ContextRing* ring_;
   Profile unprofiled_;
   Transformer<float> model_;
 };

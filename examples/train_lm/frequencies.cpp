@@ -5,7 +5,8 @@
 
 namespace train_lm {
 
-LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float>& weights,
+template <class S>
+LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<S>& weights,
                                  Scaling scaling, double length_factor) {
   if (!config.rope.rotates()) return {};
   const RopeParameters trained =
@@ -26,6 +27,11 @@ LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float
   }
   return layers;
 }
+
+template LayerFrequencies run_frequencies(const RunConfig&, const Parameters<float>&, Scaling,
+                                          double);
+template LayerFrequencies run_frequencies(const RunConfig&, const Parameters<double>&, Scaling,
+                                          double);
 
 std::vector<double> first_rates(const RunConfig& config) {
   return training_rope(config.rope, config.model.head_dim(), config.context).rates();

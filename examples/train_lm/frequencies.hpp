@@ -16,9 +16,15 @@
 namespace train_lm {
 
 /// As trained, or stretched to windows `length_factor` times the training context. Empty for a run
-/// without RoPE.
-LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<float>& weights,
+/// without RoPE. For weights of float and of double.
+template <class S>
+LayerFrequencies run_frequencies(const RunConfig& config, const Parameters<S>& weights,
                                  Scaling scaling = Scaling::none, double length_factor = 1.0);
+
+extern template LayerFrequencies run_frequencies(const RunConfig&, const Parameters<float>&,
+                                                 Scaling, double);
+extern template LayerFrequencies run_frequencies(const RunConfig&, const Parameters<double>&,
+                                                 Scaling, double);
 
 /// The rates training starts from, radians per token. config.rope.rotates().
 std::vector<double> first_rates(const RunConfig& config);

@@ -21,6 +21,8 @@ inline constexpr Limits<std::int64_t> context_limits{2, 1 << 16};
 inline constexpr Limits<std::int64_t> batch_limits{1, 1 << 16};
 inline constexpr Limits<std::int64_t> steps_limits{1, 10'000'000};
 inline constexpr Limits<std::int64_t> threads_limits{0, 1024};
+inline constexpr Limits<std::int64_t> ranks_limits{1, 1024};
+inline constexpr Limits<double> rank_timeout_limits{0.1, 1e6};
 inline constexpr Limits<double> rope_factor_limits{1.0, 1e6};
 inline constexpr Limits<double> rope_base_limits{1.0001, 1e12};
 inline constexpr Limits<double> rates_factor_limits{0.0, 1e6};

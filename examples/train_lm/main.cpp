@@ -15,9 +15,12 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "baselines.hpp"
 #include "checkpoint.hpp"
@@ -28,7 +31,9 @@
 #include "options.hpp"
 #include "plot.hpp"
 #include "report.hpp"
+#include "same_run.hpp"
 #include "session.hpp"
+#include "start_ranks.hpp"
 #include "tool/io/interrupt.hpp"
 #include "trainer.hpp"
 
@@ -121,29 +126,60 @@ void close_session(const Options& options, const std::vector<SessionRun>& runs,
       pictures && has_learned_rates(runs) ? ", rates.png" : "");
 }
 
-int run(const Options& given) {
-  const Options options = complete_options(given);
-  check_sizes(options.run);
-  const Corpus corpus(read_text(options.text));
-  require_context_fits(corpus, options.run.context);
-  make_folder(options.out);
-  const FolderLock lock(options.out);
-  std::vector<SessionRun> runs = make_runs(options, corpus);
-  set_aside_old_checkpoints(runs);
-  if (options.save_start) {
+/// What the first rank does for all: it alone reads and writes in --out.
+struct FirstRank {
+  explicit FirstRank(const Options& given) : options(complete_options(given)) {
+    check_sizes(options.run);
+    check_ranks(options);
+    corpus.emplace(read_text(options.text));
+    require_context_fits(*corpus, options.run.context);
+    make_folder(options.out);
+    lock.emplace(options.out);
+    runs = make_runs(options, *corpus);
+    set_aside_old_checkpoints(runs);
+  }
+
+  void save_start() const {
     for (const SessionRun& one : runs) {
       if (one.state.step == 0) save_checkpoint(one.checkpoint, one.config, one.state);
     }
-    return stopped(options);
   }
 
-  const int threads = options.threads > 0
-                          ? options.threads
-                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  Options options;
+  std::optional<Corpus> corpus;
+  std::optional<FolderLock> lock;
+  std::vector<SessionRun> runs;
+};
+
+int threads_of_rank(const Options& options, const Ranks& ranks) {
+  if (ranks.count() > 1) return 1;
+  if (options.threads > 0) return options.threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+int run(const Options& given, Ranks& ranks) {
+  std::optional<FirstRank> first;
+  if (ranks.first()) first.emplace(given);
+  const Options& options = first ? first->options : given;
+  if (options.save_start) {
+    if (first) first->save_start();
+    return first ? stopped(options) : 0;
+  }
+  std::vector<SessionRun> received;
+  std::vector<SessionRun>& runs = first ? first->runs : received;
+  share_runs(ranks, runs);
+  std::optional<Corpus> read;
+  if (!first) {
+    read.emplace(read_text(runs.front().config.text));
+    require_same_text(ranks, *read, runs.front().config);
+  }
+  const Corpus& corpus = first ? *first->corpus : *read;
+
+  const int threads = threads_of_rank(options, ranks);
   Eigen::ThreadPool pool(threads);
   const Device device(&pool, threads);
   for (SessionRun& one : runs) {
-    if (one.state.threads != 0 && one.state.threads != threads &&
+    if (ranks.count() == 1 && one.state.threads != 0 && one.state.threads != threads &&
         one.state.step < one.config.steps) {
       fmt::print(
           "note: this run began with {} threads; with {} the losses may differ in the last "
@@ -156,18 +192,30 @@ int run(const Options& given) {
                             options.stop_at,
                             threads,
                             options.profile ? Profiling::on : Profiling::off};
-    if (!train(one.config, one.state, corpus, device, plan)) return stopped(options);
+    if (!train(one.config, one.state, corpus, device, ranks, plan))
+      return first ? stopped(options) : 0;
   }
+  if (!first) return 0;
   close_session(options, runs, corpus, device);
   return eigen_rope::tool::interrupt_signal() == 0 ? 0 : stopped(options);
 }
 
-int main_checked(int argc, char** argv) {
+int main_checked(int argc, char** argv, StartedRanks& started) {
   const ParsedOptions parsed = parse_options(argc, argv);
   eigen_rope::tool::catch_interrupts({SIGINT, SIGTERM});
-  const int exit_code = parsed.options ? run(*parsed.options) : parsed.exit_code;
+  int exit_code = parsed.exit_code;
+  if (parsed.options) {
+    require_same_program(started.all(), parsed.options->text_of_all);
+    exit_code =
+        run(*parsed.options, started.arrange(parsed.options->ranks, parsed.options->rank_timeout));
+  } else if (exit_code != 0 && started.all().count() > 1) {
+    started.fail(parsed.message);
+  } else if (started.all().first()) {
+    fmt::print(exit_code == 0 ? stdout : stderr, "{}", parsed.message);
+  }
   if (!std::cout.flush() || std::fflush(stdout) != 0)
     throw Error("cannot write to the standard output");
+  started.leave();
   return exit_code;
 }
 
@@ -175,12 +223,13 @@ int main_checked(int argc, char** argv) {
 }  // namespace train_lm
 
 int main(int argc, char** argv) {
+  const std::unique_ptr<train_lm::StartedRanks> started = train_lm::start_ranks(argc, argv);
   try {
-    return train_lm::main_checked(argc, argv);
+    return train_lm::main_checked(argc, argv, *started);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "train_lm: not enough memory for a model of this size\n");
+    started->fail("not enough memory for a model of this size");
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_lm: {}\n", train_lm::one_line(e.what()));
+    started->fail(train_lm::one_line(e.what()));
   }
   return 1;
 }

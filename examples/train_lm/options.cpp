@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <sstream>
 
 #include "error.hpp"
 #include "limits.hpp"
@@ -77,6 +78,23 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--threads", o.threads, "Threads; 0 for one per processor")
       ->check(within(threads_limits))
       ->capture_default_str();
+  app.add_option("--data-parallel", o.ranks.data,
+                 "Ranks that share the windows of a batch; start with mpirun")
+      ->check(within(ranks_limits))
+      ->capture_default_str();
+  app.add_option("--context-parallel", o.ranks.context,
+                 "Ranks that share the characters of each window, beside --data-parallel")
+      ->check(within(ranks_limits))
+      ->capture_default_str();
+  std::string sharding = eigen_rope::name_of(o.ranks.sharding);
+  app.add_option("--sharding", sharding,
+                 "How a window is cut for --context-parallel: contiguous, zigzag")
+      ->check(CLI::IsMember({"contiguous", "zigzag"}))
+      ->capture_default_str();
+  app.add_option("--rank-timeout", o.rank_timeout,
+                 "Seconds that a rank waits for another in a step before the run ends")
+      ->check(within(rank_timeout_limits))
+      ->capture_default_str();
   app.add_option("--sample", o.sample, "Characters of text to write at the end")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
@@ -102,15 +120,20 @@ ParsedOptions parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return {std::nullopt, app.exit(e)};
+    std::ostringstream message;
+    const int exit_code = app.exit(e, message, message);
+    return {std::nullopt, exit_code, message.str()};
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && !option->get_lnames().empty())
       o.given.insert(option->get_lnames().front());
   }
+  if (sharding == eigen_rope::name_of(eigen_rope::Sharding::contiguous))
+    o.ranks.sharding = eigen_rope::Sharding::contiguous;
+  o.text_of_all = app.config_to_str(true, false);
   if (learn_frequencies) o.run.model.rates = Rates::learned;
   if (o.run.rope.kind == "none") o.run.comparison = false;
-  return {o, 0};
+  return {o, 0, {}};
 }
 
 void check_sizes(const RunConfig& run) {
@@ -128,6 +151,18 @@ void check_sizes(const RunConfig& run) {
     throw Error(fmt::format(
         "the width of a head (--dim / --heads) must be even and at least 4 for RoPE, got {}",
         model.head_dim()));
+  }
+}
+
+void check_ranks(const Options& options) {
+  if (options.ranks.data > options.run.batch) {
+    throw Error(fmt::format("--data-parallel must be at most --batch, got {} and {}",
+                            options.ranks.data, options.run.batch));
+  }
+  if (options.ranks.ranks() > 1 && options.given.count("threads") > 0 && options.threads > 1) {
+    throw Error(fmt::format(
+        "a rank has one thread, got --threads {}; start as many ranks as there are processors",
+        options.threads));
   }
 }
 

@@ -12,8 +12,9 @@ namespace {
 constexpr double milliseconds = 1e3;
 
 constexpr std::array<std::string_view, part_count> names{
-    "batch",  "tables", "embedding",  "norms",  "projections",   "rotation", "scores", "softmax",
-    "values", "mlp",    "activation", "logits", "cross entropy", "summing",  "adam",   "waiting"};
+    "batch",         "tables",  "embedding", "norms", "projections", "rotation",
+    "scores",        "softmax", "values",    "mlp",   "activation",  "logits",
+    "cross entropy", "summing", "adam",      "ranks", "waiting"};
 
 double both_ways(const Profile::Step& step, std::size_t part) {
   return step.parts[part][0] + step.parts[part][1];

@@ -36,6 +36,7 @@ enum class Part {
   cross_entropy,  ///< the loss, and the gradient of the logits
   summing,        ///< the threads' gradients into one
   adam,           ///< the gradient's norm, moments and weights
+  ranks,          ///< waiting for blocks and sums of other ranks
   waiting         ///< for other threads
 };
 inline constexpr std::size_t part_count = static_cast<std::size_t>(Part::waiting) + 1;

@@ -17,11 +17,12 @@ std::string minutes(double seconds) {
 }
 
 Progress::Progress(std::string label, std::int64_t first, std::int64_t steps,
-                   std::int64_t tokens_per_step)
+                   std::int64_t tokens_per_step, Shown shown)
     : label_(std::move(label)),
       first_(first),
       steps_(steps),
       tokens_per_step_(tokens_per_step),
+      is_shown_(shown),
       terminal_(::isatty(STDOUT_FILENO) == 1) {}
 
 Progress::~Progress() {
@@ -30,6 +31,7 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::int64_t done, double bits) {
+  if (is_shown_ == Shown::no) return;
   smooth_ = done == first_ + 1 ? bits : 0.9 * smooth_ + 0.1 * bits;
   const Clock::time_point now = Clock::now();
   const std::int64_t every = std::max<std::int64_t>(1, steps_ / 20);

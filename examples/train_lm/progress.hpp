@@ -14,10 +14,14 @@
 
 namespace train_lm {
 
+/// Of several ranks one shows it.
+enum class Shown { yes, no };
+
 class Progress {
  public:
   /// `first` steps were done before; `tokens_per_step` characters are in each.
-  Progress(std::string label, std::int64_t first, std::int64_t steps, std::int64_t tokens_per_step);
+  Progress(std::string label, std::int64_t first, std::int64_t steps, std::int64_t tokens_per_step,
+           Shown shown = Shown::yes);
   /// Ends the line if one is open.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -37,6 +41,7 @@ class Progress {
   std::int64_t first_;
   std::int64_t steps_;
   std::int64_t tokens_per_step_;
+  Shown is_shown_;
   bool terminal_;
   double smooth_ = 0;
   Clock::time_point start_ = Clock::now();

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 
 #include "checkpoint.hpp"
 #include "error.hpp"
@@ -14,44 +13,33 @@
 #include "files.hpp"
 #include "frequencies.hpp"
 #include "progress.hpp"
+#include "same_run.hpp"
 #include "tool/io/interrupt.hpp"
-#include "windows.hpp"
+#include "training_step.hpp"
 
 namespace train_lm {
 
 struct Trainer::Parts {
-  Parts(const RunConfig& run, const Corpus& text, const Device& on, Profiling profiling)
+  Parts(const RunConfig& run, const Corpus& text, const Device& on, Ranks& with,
+        Profiling profiling)
       : config(run),
         corpus(text),
-        device(on),
+        ranks(with),
         profile(on.numThreads(), profiling),
-        model(run.model, on, profile),
-        gradient(run.model),
-        evaluator(run.model, on) {}
-
-  /// The tables of a step. Fixed rates have the same in every step.
-  const Rotations<float>& rotations_of(const Parameters<float>& weights) {
-    if (!rotations || config.model.rates == Rates::learned) {
-      rotations.emplace(run_frequencies(config, weights),
-                        eigen_rope::Positions::range(0, config.context));
-    }
-    return *rotations;
-  }
+        step(run, text.train, on, profile, with),
+        evaluator(run.model, on, step.ring()) {}
 
   const RunConfig& config;
   const Corpus& corpus;
-  const Device& device;
+  Ranks& ranks;
   Profile profile;
-  Batch batch;
-  std::optional<Rotations<float>> rotations;
-  Transformer<float> model;
-  Parameters<float> gradient;
+  TrainingStep<float> step;
   Evaluator evaluator;
 };
 
-Trainer::Trainer(const RunConfig& config, const Corpus& corpus, const Device& device,
+Trainer::Trainer(const RunConfig& config, const Corpus& corpus, const Device& device, Ranks& ranks,
                  Profiling profiling)
-    : parts_(std::make_unique<Parts>(config, corpus, device, profiling)) {}
+    : parts_(std::make_unique<Parts>(config, corpus, device, ranks, profiling)) {}
 Trainer::~Trainer() = default;
 
 double Trainer::step(RunState& state) {
@@ -62,21 +50,12 @@ double Trainer::step(RunState& state) {
     p.profile.reserve(steps - state.train_bits.size());
   }
   p.profile.begin_step();
-  Laps& laps = p.profile.laps(0);
-  draw_batch(p.corpus.train, p.config.context, p.config.batch, p.config.seed, state.step, p.batch);
-  laps.lap(Part::batch);
-  const Rotations<float>& rotations = p.rotations_of(state.weights);
-  laps.lap(Part::tables);
-  const double bits =
-      mean(p.model.losses_and_gradient(state.weights, p.batch, rotations, p.gradient)) /
-      nats_per_bit;
+  const double bits = p.step.take(state.step, state.weights, state.moments);
   if (!std::isfinite(bits)) {
     throw Error(fmt::format(
         "the loss of step {} is not finite: the training diverged; try a smaller --learning-rate",
         state.step + 1));
   }
-  adam_step(p.device, p.config.adam, state.step, p.config.steps, p.gradient, state.moments,
-            state.weights, p.profile);
   ++state.step;
   state.train_bits.push_back(bits);
   p.profile.end_step();
@@ -89,20 +68,22 @@ double Trainer::validate(RunState& state) {
   Parts& p = *parts_;
   const double bits =
       p.evaluator.validation_bits(state.weights, run_frequencies(p.config, state.weights),
-                                  p.corpus.validation, p.config.context);
+                                  p.corpus.validation, p.config.context, p.ranks);
   state.validation.push_back({state.step, bits});
   return bits;
 }
 
 namespace {
 
-/// What is reported as saved is on the disk.
+/// What is reported as saved is on the disk. The first rank saves for all.
 class Saver {
  public:
-  Saver(const std::filesystem::path& path, Progress& progress, std::int64_t saved)
-      : path_(path), progress_(progress), saved_(saved) {}
+  Saver(const std::filesystem::path& path, Progress& progress, Ranks& ranks, std::int64_t saved)
+      : path_(path), progress_(progress), ranks_(ranks), saved_(saved) {}
 
   void save(const RunConfig& config, const RunState& state) {
+    require_equal_states(state, ranks_);
+    if (!ranks_.first()) return;
     try {
       save_checkpoint(path_, config, state);
     } catch (const Error& e) {
@@ -117,6 +98,7 @@ class Saver {
  private:
   const std::filesystem::path& path_;
   Progress& progress_;
+  Ranks& ranks_;
   std::int64_t saved_;
 };
 
@@ -129,12 +111,13 @@ void report_profile(const std::vector<Profile::Step>& steps, const RunConfig& co
 }  // namespace
 
 bool train(const RunConfig& config, RunState& state, const Corpus& corpus, const Device& device,
-           const TrainingPlan& plan) {
+           Ranks& ranks, const TrainingPlan& plan) {
   if (state.step >= config.steps) return true;
-  Trainer trainer(config, corpus, device, plan.profiling);
+  Trainer trainer(config, corpus, device, ranks, plan.profiling);
   Progress progress(config.rope.rotates() ? "RoPE " + config.name() : "no RoPE", state.step,
-                    config.steps, config.context * config.batch);
-  Saver saver(plan.checkpoint, progress, state.step);
+                    config.steps, config.context * config.batch,
+                    ranks.first() ? Shown::yes : Shown::no);
+  Saver saver(plan.checkpoint, progress, ranks, state.step);
   state.threads = plan.threads;
   bool stopped = false;
   while (state.step < config.steps && !stopped) {
@@ -142,13 +125,14 @@ bool train(const RunConfig& config, RunState& state, const Corpus& corpus, const
     progress.update(state.step, bits);
     if (state.step % plan.validate_every == 0 || state.step == config.steps)
       trainer.validate(state);
-    stopped = eigen_rope::tool::interrupt_signal() != 0 || state.step == plan.stop_at;
+    stopped = ranks.any(eigen_rope::tool::interrupt_signal() != 0) || state.step == plan.stop_at;
     if (stopped || state.step % plan.save_every == 0 || state.step == config.steps)
       saver.save(config, state);
   }
-  if (plan.profiling == Profiling::on) report_profile(trainer.profile(), config, plan.checkpoint);
+  if (plan.profiling == Profiling::on && ranks.first())
+    report_profile(trainer.profile(), config, plan.checkpoint);
   if (state.step < config.steps) return false;
-  return eigen_rope::tool::interrupt_signal() == 0;
+  return !ranks.any(eigen_rope::tool::interrupt_signal() != 0);
 }
 
 }  // namespace train_lm

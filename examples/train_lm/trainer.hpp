@@ -10,16 +10,18 @@
 #include <vector>
 
 #include "profile.hpp"
+#include "ranks.hpp"
 #include "run.hpp"
 #include "tensor.hpp"
 #include "text.hpp"
 
 namespace train_lm {
 
-/// Steps a run. Holds references: config, corpus and device must outlive it.
+/// Steps a run on one rank; all ranks call the same. Holds references: config, corpus, device and
+/// ranks must outlive it. With several ranks the device has one thread.
 class Trainer {
  public:
-  Trainer(const RunConfig& config, const Corpus& corpus, const Device& device,
+  Trainer(const RunConfig& config, const Corpus& corpus, const Device& device, Ranks& ranks,
           Profiling profiling = Profiling::off);
   ~Trainer();
   Trainer(const Trainer&) = delete;
@@ -54,8 +56,8 @@ struct TrainingPlan {
 };
 
 /// Steps the run to its end. False if it was interrupted (interrupt.hpp) or stopped before; the
-/// checkpoint is then up to date.
+/// checkpoint is then up to date. All ranks call it, and the first saves and prints.
 bool train(const RunConfig& config, RunState& state, const Corpus& corpus, const Device& device,
-           const TrainingPlan& plan);
+           Ranks& ranks, const TrainingPlan& plan);
 
 }  // namespace train_lm

@@ -37,10 +37,13 @@ template <class S>
 class Transformer {
  public:
   /// The device and the profile, which has a watch for each of its threads, must outlive this.
-  Transformer(const ModelConfig& config, const Device& device, Profile& profile)
+  /// So must the ring; null where the windows are whole.
+  Transformer(const ModelConfig& config, const Device& device, Profile& profile,
+              ContextRing* ring = nullptr)
       : config_(config),
         device_(&device),
         profile_(&profile),
+        ring_(ring),
         workers_(static_cast<std::size_t>(device.numThreads())) {}
 
   /// The loss of every character, in nats; valid until the next call. `rotations` has none for a
@@ -68,11 +71,19 @@ class Transformer {
   const std::vector<double>& losses_and_gradient(const Parameters<S>& weights, const Batch& batch,
                                                  const Rotations<S>& rotations,
                                                  Parameters<S>& gradient) {
+    return losses_and_gradient(weights, batch, batch.windows * batch.tokens, rotations, gradient,
+                               nullptr);
+  }
+
+  /// The same of the sum of the losses over `count`, and what `sums` is told is final is summed
+  /// over the ranks from then on. With `sums` the device has one thread.
+  const std::vector<double>& losses_and_gradient(const Parameters<S>& weights, const Batch& batch,
+                                                 Index count, const Rotations<S>& rotations,
+                                                 Parameters<S>& gradient, GradientSums<S>* sums) {
     prepare(batch);
     for (std::size_t i = 1; i < static_cast<std::size_t>(threads(batch)); ++i) {
       if (!workers_[i].gradient) workers_[i].gradient.emplace(config_);
     }
-    const Index count = batch.windows * batch.tokens;
     on_threads(*device_, threads(batch), [&](int thread) {
       Laps& laps = profile_->laps(thread);
       laps.start();
@@ -86,7 +97,7 @@ class Transformer {
         worker.pass.forward(weights, &batch.inputs[first], rotations, laps);
         worker.pass.losses(&batch.targets[first], &losses_[first], laps);
         worker.pass.backward(weights, &batch.inputs[first], &batch.targets[first], count, rotations,
-                             sum, laps);
+                             sum, b + 1 == windows.end ? sums : nullptr, laps);
       }
     });
     add_gradients(threads(batch), gradient);
@@ -117,7 +128,7 @@ class Transformer {
   /// Reserves all memory, so that the threads need none.
   void prepare(const Batch& batch) {
     for (int thread = 0; thread < threads(batch); ++thread)
-      workers_[static_cast<std::size_t>(thread)].pass.resize(config_, batch.tokens);
+      workers_[static_cast<std::size_t>(thread)].pass.resize(config_, batch.tokens, ring_);
     losses_.resize(static_cast<std::size_t>(batch.windows * batch.tokens));
   }
 
@@ -138,6 +149,7 @@ class Transformer {
   ModelConfig config_;
   const Device* device_;
   Profile* profile_;
+  ContextRing* ring_;
   std::vector<Worker> workers_;
   std::vector<double> losses_;
 };

@@ -10,15 +10,19 @@
 // The object holds the activations of one window, about 3 MiB at the demo's sizes, which the next
 // window overwrites: they stay in the processor's caches, where those of a whole batch would not.
 // The weights are the caller's (Parameters) and are only read. Positions enter only through the
-// rotation, so a window may be longer than those of the training. No dropout, no biases, no
-// key-value cache.
+// rotation, so a window may be longer than those of the training. Where ranks share a window, the
+// tokens are those of this rank's shard, and attention alone sees the others'. No dropout, no
+// biases, no key-value cache.
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "attention.hpp"
+#include "context_ring.hpp"
 #include "cross_entropy.hpp"
+#include "gradient_sums.hpp"
 #include "norm.hpp"
 #include "parameters.hpp"
 #include "profile.hpp"
@@ -30,13 +34,15 @@ namespace train_lm {
 template <class S>
 class WindowPass {
  public:
-  void resize(const ModelConfig& config, Index tokens) {
+  /// `ring` outlives this; null where the rank has whole windows.
+  void resize(const ModelConfig& config, Index tokens, ContextRing* ring = nullptr) {
     if (tokens == x_.cols()) return;
+    RingAttention<S>* const blocks = attention_by_blocks(config, tokens, ring);
     layers_.resize(static_cast<std::size_t>(config.layers));
     for (Layer& layer : layers_) {
       layer.norm1.resize(config.dim, tokens);
       layer.norm2.resize(config.dim, tokens);
-      layer.attention.resize(config.heads, config.head_dim(), tokens);
+      layer.attention.resize(config.heads, config.head_dim(), tokens, blocks);
       layer.qk.resize(2 * config.dim, tokens);
       layer.v.resize(config.dim, tokens);
       layer.o.resize(config.dim, tokens);
@@ -94,9 +100,11 @@ class WindowPass {
 
   /// After forward() and losses() with the same arguments: adds to every element of `gradient` that
   /// of this window's losses over `count`. Where rates are learned, the tables must be those of the
-  /// rates in `weights`.
+  /// rates in `weights`. `sums` is told of each part of the gradient that is final; null for all
+  /// windows but a rank's last.
   void backward(const Parameters<S>& weights, const int* inputs, const int* targets, Index count,
-                const Rotations<S>& rotations, Parameters<S>& gradient, Laps& laps) {
+                const Rotations<S>& rotations, Parameters<S>& gradient, GradientSums<S>* sums,
+                Laps& laps) {
     softmax_gradient(logits_, targets, count);
     laps.lap(Part::cross_entropy, Way::backward);
     const ParameterLayout& layout = weights.layout();
@@ -106,13 +114,19 @@ class WindowPass {
     dx_.setZero();
     norm_.backward(dy_, weights.vector(layout.norm), gradient.vector(layout.norm), dx_);
     laps.lap(Part::norms, Way::backward);
+    if (sums != nullptr) sums->start(gradient, layout.norm, layout.head);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       mlp_backward(weights, layout.layers[i], layers_[i], gradient, laps);
       attention_backward(weights, i, rotations, gradient, laps);
+      if (sums != nullptr) sums->start(gradient, layout.layers[i].norm1, layout.layers[i].down);
     }
     MatrixMap<S> d_embedding = gradient.matrix(layout.embedding);
     for (Index t = 0; t < dx_.cols(); ++t) d_embedding.col(inputs[t]) += dx_.col(t);
     laps.lap(Part::embedding, Way::backward);
+    if (sums == nullptr) return;
+    sums->start(gradient, layout.embedding, layout.embedding);
+    if (!layout.log_rates.empty())
+      sums->start(gradient, layout.log_rates.front(), layout.log_rates.back());
   }
 
  private:
@@ -122,6 +136,16 @@ class WindowPass {
     Attention<S> attention;
     Matrix<S> qk, v, o, up, hidden;
   };
+
+  /// Null where attention keeps its probabilities.
+  RingAttention<S>* attention_by_blocks(const ModelConfig& config, Index tokens,
+                                        ContextRing* ring) {
+    own_ring_.reset();
+    if (ring == nullptr && tokens <= Attention<S>::most_stored) return nullptr;
+    if (ring == nullptr) ring = &own_ring_.emplace(alone_, tokens);
+    ring_attention_.resize(config.heads, config.head_dim(), *ring);
+    return &ring_attention_;
+  }
 
   void embed(const Parameters<S>& weights, const int* inputs) {
     const MatrixMap<const S> table = weights.matrix(weights.layout().embedding);
@@ -173,6 +197,10 @@ class WindowPass {
 
   std::vector<Layer> layers_;
   RmsNorm<S> norm_;
+  RingAttention<S> ring_attention_;
+  /// For long windows of a rank that has them whole.
+  Ranks alone_;
+  std::optional<ContextRing> own_ring_;
   /// The residual stream, and on the way back its gradient.
   Matrix<S> x_, dx_;
   Matrix<S> dy_, dqk_, dv_, dup_;

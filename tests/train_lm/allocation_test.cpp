@@ -44,7 +44,8 @@ TEST_P(AllocationTest, NoStepAfterTheFirstAllocates) {
   Eigen::ThreadPool pool(GetParam().threads);
   const Device device(&pool, GetParam().threads);
   RunState state(config);
-  Trainer trainer(config, corpus, device, GetParam().profiling);
+  Ranks alone;
+  Trainer trainer(config, corpus, device, alone, GetParam().profiling);
   const auto allocations_of_step = [&] {
     const int before = eigen_rope::test::allocations();
     trainer.step(state);

@@ -52,7 +52,8 @@ class CheckpointTest : public TemporaryFolderTest {
 
   /// `steps` steps from where the state stands.
   void advance(RunState& state, int steps) {
-    Trainer trainer(config_, corpus_, device_);
+    Ranks alone;
+    Trainer trainer(config_, corpus_, device_, alone);
     for (int i = 0; i < steps; ++i) trainer.step(state);
   }
 
@@ -193,15 +194,16 @@ TEST_F(CheckpointTest, RefusesLearnedRatesOfNoRotation) {
 TEST_F(CheckpointTest, TrainingSavesAndStopsWhereItIsTold) {
   RunState whole(config_);
   TrainingPlan plan{path(), 5, 4, 0, threads};
-  EXPECT_TRUE(train(config_, whole, corpus_, device_, plan));
+  Ranks alone;
+  EXPECT_TRUE(train(config_, whole, corpus_, device_, alone, plan));
   EXPECT_EQ(whole.validation.size(), 3U);
 
   RunState first(config_);
   plan.stop_at = 6;
-  EXPECT_FALSE(train(config_, first, corpus_, device_, plan));
+  EXPECT_FALSE(train(config_, first, corpus_, device_, alone, plan));
   Checkpoint loaded = load_checkpoint(path());
   EXPECT_EQ(loaded.state.step, 6);
-  EXPECT_TRUE(train(config_, loaded.state, corpus_, device_, plan));
+  EXPECT_TRUE(train(config_, loaded.state, corpus_, device_, alone, plan));
   EXPECT_EQ(loaded.state.train_bits, whole.train_bits);
   ASSERT_EQ(loaded.state.validation.size(), 3U);
   EXPECT_EQ(loaded.state.validation[2].bits, whole.validation[2].bits);
