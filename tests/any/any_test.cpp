@@ -208,6 +208,22 @@ TYPED_TEST(AnyTest, FilledTablesAreThoseOfACache) {
   }
 }
 
+/// Its shape alone fits either way.
+TYPED_TEST(AnyTest, ATableHasItsEntriesOnTheAxisThatItNames) {
+  using Scalar = TypeParam;
+  constexpr Index D = 8, tokens = D / 2;
+  const Frequencies frequencies = Frequencies::powers({D});
+  const Positions positions = Positions::range(5, tokens);
+  const Cache<Scalar> usual(frequencies, positions, Layout::sd());
+  const Cache<Scalar> turned(frequencies, positions, Layout::ds());
+  std::vector<Scalar> y(static_cast<std::size_t>(D * tokens), Scalar(0.5F)), expected = y;
+  any::rotate_inplace({scalar_type<Scalar>, expected.data(), {tokens, D}}, any::table_of(usual),
+                      split_half);
+  any::rotate_inplace({scalar_type<Scalar>, y.data(), {tokens, D}}, any::table_of(turned),
+                      split_half);
+  EXPECT_EQ(bits_of(y.data(), D * tokens), bits_of(expected.data(), D * tokens));
+}
+
 /// Memory may have its entries elsewhere than the layout.
 TEST(Any, TheMemorySaysWhereEntriesLie) {
   const Frequencies frequencies = Frequencies::powers({6});

@@ -302,6 +302,13 @@ const Cell<Tensors> cells[] = {
      },
      "table must have 1 or 3 on axis 1 (counted outwards from the feature axis) for x with outer "
      "extents [3], got 2"},
+    {"table, shape", Fault::wrong_rank,
+     [](Tensors& t) {
+       t.table.shape = {2, 1, 4};
+       t.rotate();
+     },
+     "table must have 1 on axis 2 (counted outwards from the feature axis) for x with outer "
+     "extents [3], got 2"},
     {"table, shape", Fault::wrong_shape,
      [](Tensors& t) {
        t.table.shape = {3};
@@ -349,6 +356,12 @@ const Cell<Tensors> cells[] = {
     {"y and table", Fault::overlapping,
      [](Tensors& t) {
        t.table.cos = t.y + 20;
+       t.rotate();
+     },
+     on_table},
+    {"y and table", Fault::overlapping,
+     [](Tensors& t) {
+       t.table.sin = t.y - 3;
        t.rotate();
      },
      on_table},

@@ -40,11 +40,15 @@ const std::vector<Row> few_elements{{8, 0, 8}, {13, 3, 8}};
 /// More pairs than are rotated together, in rows that are whole lines and in rows that are not.
 const std::vector<Row> many_elements{{128, 0, 128}, {136, 0, 128}};
 
+const std::vector<Row> long_rows{{256, 0, 256}};
+
 using MakeOrder = Order (*)(const Shape& shape);
 
 Order features_fastest(const Shape& shape) { return {0, 1, shape[0], shape[0] * shape[1]}; }
 Order features_between(const Shape& shape) { return {0, shape[1], 1, shape[0] * shape[1]}; }
 Order features_slowest(const Shape& shape) { return {0, shape[1] * shape[2], 1, shape[1]}; }
+/// [D, heads, tokens]: the heads of a token follow each other.
+Order heads_inside_tokens(const Shape& shape) { return {0, 1, shape[0] * shape[2], shape[0]}; }
 /// Five elements lie between the planes of neighbouring rows.
 Order planes_apart(const Shape& shape) { return {0, shape[1] * shape[2] + 5, 1, shape[1]}; }
 /// Memory of a vector begins on an even element.
@@ -104,6 +108,8 @@ void rotate_between(MakeOrder of_x, MakeOrder of_y, const std::vector<Index>& ro
 
 /// Less than a tile of elements that are moved together, whole tiles, and a rest behind them.
 const std::vector<Index> around_tiles{3, 8, 19, 130};
+/// Whole lines of every scalar, more than are rotated together.
+const std::vector<Index> some_lines{160};
 /// Whole vectors of every scalar.
 const std::vector<Index> whole_vectors{64};
 /// Of so many rows the entries of four pairs are more than stay in the second-level cache, and
@@ -120,6 +126,17 @@ TEST(RotateOrders, FromFastestFeaturesToSlowest) {
   rotate_between<float>(features_fastest, features_slowest, around_tiles);
   rotate_between<double>(features_fastest, features_slowest, around_tiles);
   rotate_between<Eigen::half>(features_fastest, features_slowest, around_tiles);
+}
+
+// Two heads of so many elements are passed together, and then the third.
+TEST(RotateOrders, FromFastestFeaturesOfHeadsInsideTokens) {
+  rotate_between<float>(heads_inside_tokens, features_slowest, some_lines, long_rows);
+  rotate_between<Eigen::bfloat16>(heads_inside_tokens, features_slowest, some_lines, long_rows);
+}
+
+TEST(RotateOrders, ToFastestFeaturesOfHeadsInsideTokens) {
+  rotate_between<float>(features_slowest, heads_inside_tokens, some_lines, long_rows);
+  rotate_between<Eigen::half>(features_slowest, heads_inside_tokens, some_lines, long_rows);
 }
 
 TEST(RotateOrders, FromSlowestFeaturesToTheMiddle) {
