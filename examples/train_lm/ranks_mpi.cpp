@@ -203,28 +203,13 @@ class Mpi final : public StartedRanks {
 };
 
 /// A program built with MPI that nobody started as a rank.
-class NotStarted final : public StartedRanks {
- public:
-  Ranks& all() override { return alone_; }
-
-  Ranks& arrange(const RankGrid& grid, double) override {
-    if (grid.ranks() > 1) {
-      throw Error(fmt::format(
-          "--data-parallel {} and --context-parallel {} make {} ranks: start them with mpirun -n "
-          "{} train_lm ...",
-          grid.data, grid.context, grid.ranks(), grid.ranks()));
-    }
-    return alone_;
+class NotStarted final : public OneProcess {
+  [[noreturn]] void refuse(const RankGrid& grid) const override {
+    throw Error(fmt::format(
+        "--data-parallel {} and --context-parallel {} make {} ranks: start them with mpirun -n "
+        "{} train_lm ...",
+        grid.data, grid.context, grid.ranks(), grid.ranks()));
   }
-
-  void fail(const std::string& sentence) override {
-    fmt::print(stderr, "train_lm: {}\n", sentence);
-  }
-
-  void leave() override {}
-
- private:
-  Ranks alone_;
 };
 
 }  // namespace

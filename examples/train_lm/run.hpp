@@ -45,14 +45,20 @@ struct ValidationPoint {
   double bits = 0;
 };
 
+/// The weights that a run begins with.
+template <class S>
+void set_start(Parameters<S>& weights, const RunConfig& config) {
+  weights.initialise(config.seed);
+  if (config.model.rates == Rates::fixed) return;
+  const std::vector<double> rates =
+      training_rope(config.rope, config.model.head_dim(), config.context).rates();
+  for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer)
+    weights.set_rates(layer, rates);
+}
+
 struct RunState {
   explicit RunState(const RunConfig& config) : weights(config.model), moments(config.model) {
-    weights.initialise(config.seed);
-    if (config.model.rates == Rates::fixed) return;
-    const std::vector<double> rates =
-        training_rope(config.rope, config.model.head_dim(), config.context).rates();
-    for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer)
-      weights.set_rates(layer, rates);
+    set_start(weights, config);
   }
 
   Parameters<float> weights;

@@ -8,6 +8,9 @@
 // as a rank never touches MPI.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -33,6 +36,29 @@ class StartedRanks {
 
   /// The run ends as it should: waits until all ranks are here.
   virtual void leave() = 0;
+};
+
+/// A process that was started without others.
+class OneProcess : public StartedRanks {
+ public:
+  Ranks& all() override { return alone_; }
+
+  Ranks& arrange(const RankGrid& grid, double) override {
+    if (grid.ranks() > 1) refuse(grid);
+    return alone_;
+  }
+
+  void fail(const std::string& sentence) override {
+    fmt::print(stderr, "train_lm: {}\n", sentence);
+  }
+
+  void leave() override {}
+
+ private:
+  /// Throws train_lm::Error that says how to have several ranks.
+  [[noreturn]] virtual void refuse(const RankGrid& grid) const = 0;
+
+  Ranks alone_;
 };
 
 std::unique_ptr<StartedRanks> start_ranks(int& argc, char**& argv);

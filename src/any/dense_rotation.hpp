@@ -24,23 +24,6 @@
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
-/// The extents of a tensor from the fastest axis outwards, in whichever order they are listed.
-class FastestFirst {
- public:
-  FastestFirst(const Shape& shape, any::Order order)
-      : shape_(shape), last_(order == any::Order::slowest_first ? shape.rank() - 1 : -1) {}
-
-  /// 1 for axes from the rank on.
-  Index operator[](int axis) const {
-    return axis < shape_.rank() ? shape_[place_of(axis)] : Index{1};
-  }
-  int place_of(int axis) const { return last_ < 0 ? axis : last_ - axis; }
-
- private:
-  const Shape& shape_;
-  int last_;
-};
-
 /// Whether elements lie one behind the other, the last of the shape's axes fastest in a list that
 /// begins with the slowest. The number of strides must be right.
 inline bool is_dense(const Shape& shape, const Strides& strides, any::Order order) {

@@ -34,8 +34,9 @@ void check_number(const Shape& shape, const Strides& strides) {
 
 Shape fastest_first(const Shape& shape, any::Order order) {
   if (order == any::Order::fastest_first) return shape;
+  const FastestFirst extents(shape, order);
   Shape reversed;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) reversed.push_back(shape[axis]);
+  for (int axis = 0; axis < shape.rank(); ++axis) reversed.push_back(extents[axis]);
   return reversed;
 }
 
@@ -44,7 +45,7 @@ Shape fastest_first(const Shape& shape, any::Order order) {
 class AllStrides {
  public:
   AllStrides(const Shape& shape, const Strides& strides, any::Order order)
-      : shape_(shape), given_(strides), reversed_(order == any::Order::slowest_first) {}
+      : shape_(shape), given_(strides), extents_(shape, order) {}
 
   template <class Visit>
   void visit(const Visit& visit) const {
@@ -52,7 +53,7 @@ class AllStrides {
     const int rank = shape_.rank();
     for (int axis = 0; axis < rank; ++axis) {
       const Index extent = shape_[axis];
-      const int listed = reversed_ ? rank - 1 - axis : axis;
+      const int listed = extents_.place_of(axis);
       const Index stride =
           given_.size() == 0 ? static_cast<Index>(dense) : given_[static_cast<std::size_t>(listed)];
       visit(axis, extent == 1 ? 1 : stride);
@@ -63,7 +64,7 @@ class AllStrides {
  private:
   const Shape& shape_;  // fastest first
   const Strides& given_;
-  bool reversed_;
+  FastestFirst extents_;  // for the places of the given strides alone
 };
 
 /// The feature axis of a TableView with these entries, or -1 if there is none.
@@ -109,9 +110,8 @@ void write_checked_places(const AnyPlaces& places, const Tensor& tensor) {
   check_number(tensor.shape, tensor.strides);
   if (tensor.shape.size() != 0) check_alignment(tensor.type, tensor.data);
   const int rank = tensor.shape.rank();
-  const bool reversed = tensor.order == any::Order::slowest_first;
-  for (int axis = 0; axis < rank; ++axis)
-    places.shape.push_back(tensor.shape[reversed ? rank - 1 - axis : axis]);
+  const FastestFirst extents(tensor.shape, tensor.order);
+  for (int axis = 0; axis < rank; ++axis) places.shape.push_back(extents[axis]);
   AllStrides(places.shape, tensor.strides, tensor.order).visit([&](int axis, Index stride) {
     if (axis == 0) {
       places.feature_stride = stride;

@@ -24,6 +24,23 @@ inline IndexOrder index_order(any::Order order) {
   return order == any::Order::slowest_first ? IndexOrder::slowest_first : IndexOrder::fastest_first;
 }
 
+/// The extents of a tensor from the fastest axis outwards, in whichever order they are listed.
+class FastestFirst {
+ public:
+  FastestFirst(const Shape& shape, any::Order order)
+      : shape_(shape), last_(order == any::Order::slowest_first ? shape.rank() - 1 : -1) {}
+
+  /// 1 for axes from the rank on.
+  Index operator[](int axis) const {
+    return axis < shape_.rank() ? shape_[place_of(axis)] : Index{1};
+  }
+  int place_of(int axis) const { return last_ < 0 ? axis : last_ - axis; }
+
+ private:
+  const Shape& shape_;
+  int last_;
+};
+
 /// Throws eigen_rope::Error unless `name` has the type `wanted`, that of `like`.
 void require_type(const char* name, ScalarType type, const char* like, ScalarType wanted);
 

@@ -11,22 +11,19 @@
 #include "eigen_rope/forms/reference.hpp"
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
+#include "support/scalar_and_entry.hpp"
 
 namespace eigen_rope::test::any_tokens_tests {
 namespace {
 
 constexpr Index D = 8, heads = 3, tokens = 4, positions = 6, slots_there = 9;
 
-template <class S, class E>
-struct Types {
-  using Scalar = S;
-  using Entry = E;
-};
 template <class Types>
 class AnyTokens : public testing::Test {};
 using AllTypes =
-    testing::Types<Types<float, float>, Types<double, double>, Types<Eigen::half, Eigen::half>,
-                   Types<Eigen::half, float>, Types<Eigen::bfloat16, float>>;
+    testing::Types<ScalarAndEntry<float, float>, ScalarAndEntry<double, double>,
+                   ScalarAndEntry<Eigen::half, Eigen::half>, ScalarAndEntry<Eigen::half, float>,
+                   ScalarAndEntry<Eigen::bfloat16, float>>;
 TYPED_TEST_SUITE(AnyTokens, AllTypes);
 
 /// Keys, slots and a table of rows [cosines and sines], as vLLM keeps it.
@@ -65,17 +62,11 @@ struct Keys {
   }
 };
 
-template <class Scalar>
-void expect_bits(const std::vector<Scalar>& got, const std::vector<Scalar>& expected) {
-  EXPECT_EQ(bits_of(got.data(), static_cast<Index>(got.size())),
-            bits_of(expected.data(), static_cast<Index>(expected.size())));
-}
-
 TYPED_TEST(AnyTokens, HasTheBitsOfTheDefinition) {
   Keys<typename TypeParam::Scalar, typename TypeParam::Entry> keys;
   for (const Pairing& pairing : {split_half, interleaved}) {
     any::rotate_tokens({{keys.to(), keys.from(), keys.slots}}, keys.table, keys.ids, pairing);
-    expect_bits(keys.pages, keys.expected(pairing));
+    EXPECT_EQ(bits_of(keys.pages), bits_of(keys.expected(pairing)));
   }
 }
 
@@ -88,7 +79,7 @@ TYPED_TEST(AnyTokens, TakesAxesInEitherOrderAndPages) {
   from.order = any::Order::fastest_first;
   from.shape = {D, heads, tokens};
   any::rotate_tokens({{pages, from, keys.slots}}, keys.table, keys.ids, split_half);
-  expect_bits(keys.pages, keys.expected(split_half));
+  EXPECT_EQ(bits_of(keys.pages), bits_of(keys.expected(split_half)));
 }
 
 // A table whose entries lie apart is copied; one in pieces of rows, too.
@@ -102,7 +93,7 @@ TYPED_TEST(AnyTokens, TakesTablesWhoseEntriesLieAnywhere) {
   apart.sin = entries.data() + D;
   apart.strides = {2 * D, 2};
   any::rotate_tokens({{keys.to(), keys.from(), keys.slots}}, apart, keys.ids, split_half);
-  expect_bits(keys.pages, keys.expected(split_half));
+  EXPECT_EQ(bits_of(keys.pages), bits_of(keys.expected(split_half)));
 
   std::vector<Entry> pieces(keys.cos_sin.size() + 5);
   for (std::size_t i = 0; i < keys.cos_sin.size(); ++i)
@@ -113,7 +104,7 @@ TYPED_TEST(AnyTokens, TakesTablesWhoseEntriesLieAnywhere) {
   in_pieces.shape = {2, 3, D / 2};
   in_pieces.strides = {3 * D + 5, D, 1};
   any::rotate_tokens({{keys.to(), keys.from(), keys.slots}}, in_pieces, keys.ids, split_half);
-  expect_bits(keys.pages, keys.expected(split_half));
+  EXPECT_EQ(bits_of(keys.pages), bits_of(keys.expected(split_half)));
 }
 
 TYPED_TEST(AnyTokens, TakesAnyNumberOfTensors) {
@@ -126,7 +117,7 @@ TYPED_TEST(AnyTokens, TakesAnyNumberOfTensors) {
   any::rotate_tokens({in_place(0), in_place(1), in_place(2), in_place(3), in_place(4)}, keys.table,
                      keys.ids, split_half);
   any::rotate_tokens({{keys.to(), keys.from(), keys.slots}}, keys.table, keys.ids, split_half);
-  for (const auto& copy : copies) expect_bits(copy, copies[0]);
+  for (const auto& copy : copies) EXPECT_EQ(bits_of(copy), bits_of(copies[0]));
   for (Index i = 0; i < heads * D; ++i)
     EXPECT_EQ(bits_of(copies[0].data() + i, 1), bits_of(keys.pages.data() + 8 * heads * D + i, 1));
 }

@@ -39,6 +39,24 @@ struct CTensor {
   const eigen_rope_tensor* get() const { return &view; }
 };
 
+/// The numbers that C has for pairings and directions.
+struct CPairing {
+  std::int32_t number;
+  Pairing pairing;
+};
+inline constexpr CPairing c_pairings[] = {
+    {EIGEN_ROPE_SPLIT_HALF, split_half},
+    {EIGEN_ROPE_INTERLEAVED, interleaved},
+    {EIGEN_ROPE_QUARTER, quarter},
+    {EIGEN_ROPE_INTERLEAVED_TO_SPLIT_HALF, interleaved_to_split_half}};
+struct CDirection {
+  std::int32_t number;
+  Direction direction;
+};
+inline constexpr CDirection c_directions[] = {{EIGEN_ROPE_FORWARD, Direction::forward},
+                                              {EIGEN_ROPE_BACKWARD, Direction::backward},
+                                              {EIGEN_ROPE_INVERSE, Direction::inverse}};
+
 inline eigen_rope_rotation c_rotation(std::int32_t pairing,
                                       std::int32_t direction = EIGEN_ROPE_FORWARD) {
   eigen_rope_rotation rotation{};

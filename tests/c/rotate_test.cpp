@@ -19,23 +19,6 @@ namespace {
 
 TEST(C, AProgramInC11DoesWhatItSays) { EXPECT_STREQ(c11_program(), ""); }
 
-struct Named {
-  std::int32_t number;
-  Pairing pairing;
-};
-constexpr Named every_pairing[] = {
-    {EIGEN_ROPE_SPLIT_HALF, split_half},
-    {EIGEN_ROPE_INTERLEAVED, interleaved},
-    {EIGEN_ROPE_QUARTER, quarter},
-    {EIGEN_ROPE_INTERLEAVED_TO_SPLIT_HALF, interleaved_to_split_half}};
-struct NamedDirection {
-  std::int32_t number;
-  Direction direction;
-};
-constexpr NamedDirection every_direction[] = {{EIGEN_ROPE_FORWARD, Direction::forward},
-                                              {EIGEN_ROPE_BACKWARD, Direction::backward},
-                                              {EIGEN_ROPE_INVERSE, Direction::inverse}};
-
 template <class Scalar>
 struct CRotateTest : testing::Test {
   static constexpr ScalarType type = scalar_type<Scalar>;
@@ -52,8 +35,8 @@ TYPED_TEST(CRotateTest, EveryPairingAndDirectionHasTheBitsOfCpp) {
   const any::Table table{this->type, cos.data(), sin.data(), {tokens, 1, D / 2}};
   const CTensor c(this->type, cos.data(), {tokens, 1, D / 2});
   const CTensor s(this->type, sin.data(), {tokens, 1, D / 2});
-  for (const Named& pairing : every_pairing) {
-    for (const NamedDirection& direction : every_direction) {
+  for (const CPairing& pairing : c_pairings) {
+    for (const CDirection& direction : c_directions) {
       std::vector<Scalar> expected(x.size()), y(x.size()), in_place = x;
       any::rotate_to({this->type, expected.data(), {tokens, heads, D}},
                      {this->type, x.data(), {tokens, heads, D}}, table, pairing.pairing,

@@ -15,40 +15,20 @@
 #include "eigen_rope/forms/reference.hpp"
 #include "support/bits.hpp"
 #include "support/parallel_for.hpp"
+#include "support/scalar_and_entry.hpp"
 
 namespace eigen_rope::test::c_rotate_tokens_tests {
 namespace {
 
 constexpr Index D = 16, q_heads = 4, k_heads = 2, tokens = 5, positions = 7, slots_there = 12;
 
-struct Named {
-  std::int32_t number;
-  Pairing pairing;
-};
-constexpr Named every_pairing[] = {
-    {EIGEN_ROPE_SPLIT_HALF, split_half},
-    {EIGEN_ROPE_INTERLEAVED, interleaved},
-    {EIGEN_ROPE_QUARTER, quarter},
-    {EIGEN_ROPE_INTERLEAVED_TO_SPLIT_HALF, interleaved_to_split_half}};
-struct NamedDirection {
-  std::int32_t number;
-  Direction direction;
-};
-constexpr NamedDirection every_direction[] = {{EIGEN_ROPE_FORWARD, Direction::forward},
-                                              {EIGEN_ROPE_BACKWARD, Direction::backward},
-                                              {EIGEN_ROPE_INVERSE, Direction::inverse}};
-
-template <class S, class E>
-struct Types {
-  using Scalar = S;
-  using Entry = E;
-};
 template <class Types>
 class CRotateTokens : public testing::Test {};
 using AllTypes =
-    testing::Types<Types<float, float>, Types<double, double>, Types<Eigen::half, Eigen::half>,
-                   Types<Eigen::half, float>, Types<Eigen::bfloat16, Eigen::bfloat16>,
-                   Types<Eigen::bfloat16, float>>;
+    testing::Types<ScalarAndEntry<float, float>, ScalarAndEntry<double, double>,
+                   ScalarAndEntry<Eigen::half, Eigen::half>, ScalarAndEntry<Eigen::half, float>,
+                   ScalarAndEntry<Eigen::bfloat16, Eigen::bfloat16>,
+                   ScalarAndEntry<Eigen::bfloat16, float>>;
 TYPED_TEST_SUITE(CRotateTokens, AllTypes);
 
 /// Queries in place, keys into pages of four slots, and a table of rows [cosines, sines].
@@ -101,22 +81,16 @@ struct QAndK {
   }
 };
 
-template <class Scalar>
-void expect_bits(const std::vector<Scalar>& got, const std::vector<Scalar>& expected) {
-  EXPECT_EQ(bits_of(got.data(), static_cast<Index>(got.size())),
-            bits_of(expected.data(), static_cast<Index>(expected.size())));
-}
-
 TYPED_TEST(CRotateTokens, HasTheBitsOfTheDefinitionAndOfCpp) {
   using Problem = QAndK<typename TypeParam::Scalar, typename TypeParam::Entry>;
-  for (const Named& pairing : every_pairing) {
-    for (const NamedDirection& direction : every_direction) {
+  for (const CPairing& pairing : c_pairings) {
+    for (const CDirection& direction : c_directions) {
       Problem c, cpp;
       const auto q = c.defined_q(pairing.pairing, direction.direction);
       const auto pages = c.defined_pages(pairing.pairing, direction.direction);
       EXPECT_DONE(c.rotate(c_rotation(pairing.number, direction.number)));
-      expect_bits(c.q, q);
-      expect_bits(c.pages, pages);
+      EXPECT_EQ(bits_of(c.q), bits_of(q));
+      EXPECT_EQ(bits_of(c.pages), bits_of(pages));
 
       const any::Tensor in_place{cpp.type, cpp.q.data(), {tokens, q_heads, D}};
       const any::Tensor to{cpp.type, cpp.pages.data(), {slots_there, k_heads, D}};
@@ -127,8 +101,8 @@ TYPED_TEST(CRotateTokens, HasTheBitsOfTheDefinitionAndOfCpp) {
       table.strides = {D, 1};
       any::rotate_tokens({{in_place, in_place}, {to, from, cpp.slots}}, table, cpp.ids,
                          pairing.pairing, direction.direction);
-      expect_bits(c.q, cpp.q);
-      expect_bits(c.pages, cpp.pages);
+      EXPECT_EQ(bits_of(c.q), bits_of(cpp.q));
+      EXPECT_EQ(bits_of(c.pages), bits_of(cpp.pages));
     }
   }
 }
@@ -161,7 +135,7 @@ TYPED_TEST(CRotateTokens, TakesEitherWidthOfIntegersWindowsAndANamedAxisOfTheTab
                       Shape{D, k_heads}, TableView<Entry>{row, row + D / 2, dims / 2, {}}, pairing);
   }
   EXPECT_DONE(eigen_rope_rotate_tokens(of.both + 1, 1, cos.get(), sin.get(), &of.rows, &how));
-  expect_bits(of.pages, expected);
+  EXPECT_EQ(bits_of(of.pages), bits_of(expected));
 }
 
 TEST(CRotateTokens, ListsMayBeLeftOut) {
@@ -174,7 +148,7 @@ TEST(CRotateTokens, ListsMayBeLeftOut) {
   const CTensor cos(ScalarType::f32, of.cos_sin.data(), {tokens, D / 2}, {D, 1});
   const CTensor sin(ScalarType::f32, of.cos_sin.data() + D / 2, {tokens, D / 2}, {D, 1});
   EXPECT_DONE(eigen_rope_rotate_tokens(of.both, 1, cos.get(), sin.get(), nullptr, &how));
-  expect_bits(of.q, counted.q);
+  EXPECT_EQ(bits_of(of.q), bits_of(counted.q));
 
   // A list of no integers is no list; one row is everybody's.
   QAndK<float, float> by_none, by_zero;
@@ -187,7 +161,7 @@ TEST(CRotateTokens, ListsMayBeLeftOut) {
   const CTensor one_sin(ScalarType::f32, by_none.cos_sin.data() + D / 2, {1, D / 2}, {D, 1});
   EXPECT_DONE(
       eigen_rope_rotate_tokens(by_none.both, 1, one_cos.get(), one_sin.get(), &by_none.rows, &how));
-  expect_bits(by_none.q, by_zero.q);
+  EXPECT_EQ(bits_of(by_none.q), bits_of(by_zero.q));
 }
 
 TEST(CRotateTokens, TakesAnyNumberOfTensors) {
@@ -203,7 +177,7 @@ TEST(CRotateTokens, TakesAnyNumberOfTensors) {
     all.push_back(c_rows(*tensors.back()));
   }
   EXPECT_DONE(eigen_rope_rotate_tokens(all.data(), 9, of.cos.get(), of.sin.get(), &of.rows, &how));
-  for (const auto& copy : copies) expect_bits(copy, expected);
+  for (const auto& copy : copies) EXPECT_EQ(bits_of(copy), bits_of(expected));
   EXPECT_DONE(eigen_rope_rotate_tokens(nullptr, 0, of.cos.get(), of.sin.get(), &of.rows, &how));
 }
 
@@ -237,11 +211,11 @@ TEST(CRotateTokens, TakesStructsOfALaterVersionIfWhatIsNewIsZero) {
               std::string::npos);
     *added = 0;
   }
-  expect_bits(of.q, q);
-  expect_bits(of.pages, pages);
+  EXPECT_EQ(bits_of(of.q), bits_of(q));
+  EXPECT_EQ(bits_of(of.pages), bits_of(pages));
   EXPECT_DONE(rotate());
-  expect_bits(of.q, expected.q);
-  expect_bits(of.pages, expected.pages);
+  EXPECT_EQ(bits_of(of.q), bits_of(expected.q));
+  EXPECT_EQ(bits_of(of.pages), bits_of(expected.pages));
 }
 
 TEST(CRotateTokens, ARefusalOfOneTensorLeavesTheOthers) {
@@ -251,16 +225,16 @@ TEST(CRotateTokens, ARefusalOfOneTensorLeavesTheOthers) {
   for (const std::int64_t slot : {std::int64_t{-2}, std::int64_t{11}, std::int64_t{12}}) {
     of.slots[4] = slot;
     EXPECT_EQ(of.rotate(how), EIGEN_ROPE_INVALID_ARGUMENT);
-    expect_bits(of.q, q);
-    expect_bits(of.pages, pages);
+    EXPECT_EQ(bits_of(of.q), bits_of(q));
+    EXPECT_EQ(bits_of(of.pages), bits_of(pages));
   }
   of.slots[4] = 7;
   of.ids[4] = positions;
   EXPECT_EQ(of.rotate(how), EIGEN_ROPE_INVALID_ARGUMENT);
   EXPECT_STREQ(eigen_rope_last_message(),
                "[rope] ids[4] must be a row of the table, from 0 to 6, got 7");
-  expect_bits(of.q, q);
-  expect_bits(of.pages, pages);
+  EXPECT_EQ(bits_of(of.q), bits_of(q));
+  EXPECT_EQ(bits_of(of.pages), bits_of(pages));
 }
 
 void run_split(void* context, std::int64_t count, eigen_rope_work run, void* work) {
@@ -311,7 +285,7 @@ TEST(CRotateTokens, AParallelForGivesTheBitsOfTheCallingThread) {
     ManyTokens many;
     EXPECT_DONE(many.rotate(&device));
     EXPECT_EQ(parallel_for.most_items, 4);
-    expect_bits(many.y, expected.y);
+    EXPECT_EQ(bits_of(many.y), bits_of(expected.y));
   }
 }
 

@@ -20,6 +20,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
+#include "support/scalar_and_entry.hpp"
 
 namespace eigen_rope::test::rotate_tokens_tests {
 namespace {
@@ -152,15 +153,11 @@ void expect_the_definition(unsigned seed, const Device& device) {
       << "k, seed " << seed;
 }
 
-template <class S, class E>
-struct Types {
-  using Scalar = S;
-  using Entry = E;
-};
 template <class Types>
 class RotateTokens : public testing::Test {};
-using AllTypes = testing::Types<Types<float, float>, Types<double, double>,
-                                Types<Eigen::half, Eigen::half>, Types<Eigen::bfloat16, float>>;
+using AllTypes = testing::Types<ScalarAndEntry<float, float>, ScalarAndEntry<double, double>,
+                                ScalarAndEntry<Eigen::half, Eigen::half>,
+                                ScalarAndEntry<Eigen::bfloat16, float>>;
 TYPED_TEST_SUITE(RotateTokens, AllTypes);
 
 TYPED_TEST(RotateTokens, HasTheBitsOfTheDefinition) {

@@ -26,4 +26,9 @@ auto bits_of(const Scalar* values, Index count) {
   return bits;
 }
 
+template <class Scalar>
+auto bits_of(const std::vector<Scalar>& values) {
+  return bits_of(values.data(), static_cast<Index>(values.size()));
+}
+
 }  // namespace eigen_rope::test

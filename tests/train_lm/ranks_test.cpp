@@ -86,12 +86,7 @@ struct Curve {
         weights(config.model),
         moments(config.model),
         step(config, codes, device, profile, ranks) {
-    weights.initialise(config.seed);
-    if (config.model.rates == Rates::fixed) return;
-    const std::vector<double> rates =
-        training_rope(config.rope, config.model.head_dim(), config.context).rates();
-    for (std::size_t layer = 0; layer < weights.layout().layers.size(); ++layer)
-      weights.set_rates(layer, rates);
+    set_start(weights, config);
   }
 
   double take(std::int64_t number) { return step.take(number, weights, moments); }
