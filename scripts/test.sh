@@ -70,7 +70,9 @@ programs_of() {
 }
 
 # Those that start threads.
-threads() { programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests; }
+threads() {
+  programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests train_lm_overlap_tests
+}
 
 # Optimised for this processor, which may fuse products and sums: the bits are to be those of other
 # flags.
