@@ -15,5 +15,6 @@ namespace eigen_rope::tool {
 
 /// A part of `top`, which must be an object and outlives the result.
 const Json& text_part(const Json& top);
+const Json& text_part(Json&& top) = delete;
 
 }  // namespace eigen_rope::tool
