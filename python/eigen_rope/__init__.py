@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotary position embedding for arrays of numpy and everything that has DLPack.
+
+    import eigen_rope as er
+
+    frequencies = er.Frequencies(er.Powers(128, base=500000.0))
+    cache = er.Cache(frequencies, er.Positions.range(0, tokens))
+    y = er.rotate(x, cache, "split_half")  # x is [batch, tokens, heads, 128]
+    dx = er.rotate_backward(dy, cache, "split_half")
+
+Frequencies and positions make a table of cosines and sines, Cache. The table and a pairing make the
+rotation. Arrays are read where they lie. What does not fit is refused with a ValueError, in one
+sentence, before anything is written.
+"""
+
+from eigen_rope._choices import (
+    DynamicNtkScaling,
+    GgmlYarn,
+    Linear,
+    Llama3,
+    LongRope,
+    NtkScaling,
+    Powers,
+    Proportional,
+    Scaling,
+    Yarn,
+)
+from eigen_rope._core import (
+    Cache,
+    Frequencies,
+    GrowingCache,
+    LayerRope,
+    ModelRope,
+    Pairing,
+    Positions,
+    Sections,
+    Table,
+    __version__,
+)
+from eigen_rope._models import from_config
+from eigen_rope._rotation import rotate, rotate_backward, rotate_inplace, rotate_inverse
+
+__all__ = [
+    "Cache",
+    "DynamicNtkScaling",
+    "Frequencies",
+    "GgmlYarn",
+    "GrowingCache",
+    "LayerRope",
+    "Linear",
+    "Llama3",
+    "LongRope",
+    "ModelRope",
+    "NtkScaling",
+    "Pairing",
+    "Positions",
+    "Powers",
+    "Proportional",
+    "Scaling",
+    "Sections",
+    "Table",
+    "Yarn",
+    "__version__",
+    "from_config",
+    "rotate",
+    "rotate_backward",
+    "rotate_inplace",
+    "rotate_inverse",
+]
