@@ -26,5 +26,7 @@ NB_MODULE(_core, module) {
   python::bind_positions(module);
   python::bind_tables(module);
   python::bind_rotation(module);
+  python::bind_gradients(module);
+  python::bind_check(module);
   python::bind_models(module);
 }
