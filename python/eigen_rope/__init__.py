@@ -13,6 +13,7 @@ rotation. Arrays are read where they lie. What does not fit is refused with a Va
 sentence, before anything is written.
 """
 
+from eigen_rope import _core
 from eigen_rope._check import check_adjoint, check_gradient
 from eigen_rope._choices import (
     DynamicNtkScaling,
@@ -39,7 +40,6 @@ from eigen_rope._core import (
     Positions,
     Sections,
     Table,
-    __version__,
     kernel_target,
     kernel_targets,
 )
@@ -59,6 +59,8 @@ from eigen_rope._rotation import (
     rotate_inverse,
     rotate_tokens,
 )
+
+__version__ = _core.version
 
 __all__ = [
     "Cache",

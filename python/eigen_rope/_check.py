@@ -69,7 +69,7 @@ def check_gradient(
             its shape, and for options outside their range.
         TypeError: for arguments that are no arrays of float32 or float64.
     """
-    options = _core._CheckOptions(
+    options = _core.CheckOptions(
         absolute, relative, method, coverage, every_entry_limit, projections, step, typical_x, seed
     )
     if precision not in ("widest", "own"):
@@ -95,7 +95,8 @@ def check_gradient(
                     f"[rope] a gradient without a cotangent g needs f to return one value, "
                     f"got {w.size}"
                 )
-            return arguments.packed(vjp) * w[0]
+            gradient: Flat = arguments.packed(vjp) * w[0]
+            return gradient
         g = w.reshape(output.shape).astype(output.dtype)
         return arguments.packed(vjp(*arguments.unpacked(at, arguments.dtypes), g))
 
@@ -144,7 +145,7 @@ def check_adjoint(
     Raises:
         ValueError, TypeError: in the cases of check_gradient().
     """
-    options = _core._CheckOptions(
+    options = _core.CheckOptions(
         0.0, 0.0, "automatic", coverage, every_entry_limit, projections, 0.0, 1.0, seed
     )
     arguments = _Arguments((x,), ())

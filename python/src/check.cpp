@@ -165,7 +165,7 @@ It is true if every comparison agrees, and str() of it says what was found.)")
 
 void bind_check(nb::module_& module) {
   bind_report(module);
-  nb::class_<er::GradientCheckOptions>(module, "_CheckOptions")
+  nb::class_<er::GradientCheckOptions>(module, "CheckOptions", "How check_gradient() looks.")
       .def("__init__",
            [](er::GradientCheckOptions* self, double absolute, double relative,
               const std::string& method, const std::string& coverage, Index every_entry_limit,

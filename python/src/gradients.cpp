@@ -148,13 +148,20 @@ were not asked for are None.)")
              nb::arg("y").none(), nb::arg("x").none(), nb::arg("dx").none(), nb::arg("wanted"),
              nb::arg("threads"));
   module.def("rate_gradients", &rate_gradients, nb::arg("gradients"), nb::arg("positions"),
-             nb::arg("layout"));
+             nb::arg("layout"),
+             nb::sig("def rate_gradients(gradients: Gradients, positions: Positions, layout: str) "
+                     "-> numpy.typing.NDArray[numpy.float64]"));
   module.def("position_gradients", &position_gradients, nb::arg("gradients"),
-             nb::arg("frequencies"), nb::arg("positions"), nb::arg("layout"));
+             nb::arg("frequencies"), nb::arg("positions"), nb::arg("layout"),
+             nb::sig("def position_gradients(gradients: Gradients, frequencies: Frequencies, "
+                     "positions: Positions, layout: str) -> numpy.typing.NDArray[numpy.float64]"));
   module.def("attention_factor_gradient", &attention_factor_gradient, nb::arg("gradients"),
              nb::arg("frequencies"), nb::arg("positions"), nb::arg("layout"));
   module.def("scaling_gradients", &scaling_gradients, nb::arg("powers"), nb::arg("scaling").none(),
-             nb::arg("rates"), nb::arg("attention_factor"), nb::arg("length"));
+             nb::arg("rates"), nb::arg("attention_factor"), nb::arg("length"),
+             nb::sig("def scaling_gradients(powers: eigen_rope.Powers, scaling: eigen_rope.Scaling "
+                     "| None, rates: collections.abc.Sequence[float], attention_factor: float, "
+                     "length: int) -> tuple[eigen_rope.Powers, eigen_rope.Scaling | None]"));
 }
 
 }  // namespace eigen_rope_python

@@ -129,14 +129,19 @@ Raises:
            "Return the exponents of the first pairs, in the form that Powers takes.")
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", [](const er::Sections& self) { return "Sections(" + self.text() + ")"; })
-      .def("__getstate__",
-           [](const er::Sections& self) {
-             return nb::make_tuple(er::name_of(self.pattern()), self.lengths());
-           })
-      .def("__setstate__", [](er::Sections& self, const nb::tuple& state) {
-        new (&self) er::Sections(pattern_of(nb::cast<std::string>(state[0])),
-                                 nb::cast<std::vector<Index>>(state[1]));
-      });
+      .def(
+          "__getstate__",
+          [](const er::Sections& self) {
+            return nb::make_tuple(er::name_of(self.pattern()), self.lengths());
+          },
+          nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](er::Sections& self, const nb::tuple& state) {
+            new (&self) er::Sections(pattern_of(nb::cast<std::string>(state[0])),
+                                     nb::cast<std::vector<Index>>(state[1]));
+          },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...], /) -> None"));
 }
 
 }  // namespace

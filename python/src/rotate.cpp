@@ -78,10 +78,15 @@ std::vector<std::string> kernel_targets() { return er::kernel_targets(); }
 
 void bind_rotation(nb::module_& module) {
   module.def("rotate", &rotate, nb::arg("x"), nb::arg("table"), nb::arg("pairing"),
-             nb::arg("out").none(), nb::arg("direction"), nb::arg("threads"));
+             nb::arg("out").none(), nb::arg("direction"), nb::arg("threads"),
+             nb::sig("def rotate(x: object, table: object, pairing: object, out: object | None, "
+                     "direction: str, threads: int) -> typing.Any"));
   module.def("rotate_tokens", &rotate_tokens, nb::arg("x"), nb::arg("table"), nb::arg("ids").none(),
              nb::arg("pairing"), nb::arg("out").none(), nb::arg("slots").none(),
-             nb::arg("direction"), nb::arg("threads"));
+             nb::arg("direction"), nb::arg("threads"),
+             nb::sig("def rotate_tokens(x: object, table: object, ids: object | None, "
+                     "pairing: object, out: object | None, slots: object | None, direction: str, "
+                     "threads: int) -> typing.Any"));
   module.def("kernel_target", &er::kernel_target, R"(
 Return the name of the instruction set that the kernels run with.
 
