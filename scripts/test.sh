@@ -16,7 +16,7 @@ usage="usage: scripts/test.sh [--all | --frameworks]
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
            ended, and what each took is printed.
-  --frameworks  The package for Python instead (test_frameworks.sh)."
+  --frameworks  The package for Python instead (test_frameworks.sh; 3 GB of PyTorch with it)."
 all=0
 case "${1:-}" in
   "") ;;
@@ -107,8 +107,8 @@ tidy() {
     -p build/clang_tidy || die "clang-tidy's findings are above"
 }
 
-# Of the library, the tool and the package for Python. It does not know [[noreturn]], takes enumerators for members of their
-# names, and all specialisations of a template for one class.
+# Of the library, the tool and the package for Python. It does not know [[noreturn]], takes
+# enumerators for members of their names, and all specialisations of a template for one class.
 cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
     include -I src -j "$(nproc)" \
