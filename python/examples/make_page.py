@@ -60,7 +60,7 @@ def page_of(notebook: Any) -> tuple[str, dict[str, bytes]]:
                 parts.append(f"![{cell.metadata['alt']}](images/{name})")
             elif text.strip():
                 parts.append("\n".join("    " + line for line in text.rstrip().splitlines()))
-    parts.append(f"The notebook itself is [{NOTEBOOK.name}](../{NOTEBOOK}).")
+    parts.append(f"The notebook itself is `{NOTEBOOK}`.")
     return "\n\n".join(parts) + "\n", pictures
 
 
