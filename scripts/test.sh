@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/test.sh [--all]
+usage="usage: scripts/test.sh [--all | --frameworks]
   Installs what is missing, builds the preset dev and runs every test.
   --all    Run every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset
            asan-ubsan, Clang; the trainer's ranks train for longer, and each of three is killed 20
@@ -16,11 +16,13 @@ usage="usage: scripts/test.sh [--all]
            (check_style.sh), clang-tidy and cppcheck; packages and compilers
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
-           ended, and what each took is printed."
+           ended, and what each took is printed.
+  --frameworks  The package for Python instead (test_frameworks.sh; 3 GB of PyTorch with it)."
 all=0
 case "${1:-}" in
   "") ;;
   --all) all=1 ;;
+  --frameworks) exec scripts/test_frameworks.sh ;;
   *) other_argument "$1" "$usage" ;;
 esac
 
@@ -111,13 +113,13 @@ tidy() {
     -p build/clang_tidy || die "clang-tidy's findings are above"
 }
 
-# Of the library and the tool. It does not know [[noreturn]], takes enumerators for members of their
-# names, and all specialisations of a template for one class.
+# Of the library, the tool and the package for Python. It does not know [[noreturn]], takes
+# enumerators for members of their names, and all specialisations of a template for one class.
 cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
     include -I src -j "$(nproc)" \
     --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=duplInheritedMember \
-      --suppress=compareBoolExpressionWithInt src || die "cppcheck's findings are above"
+      --suppress=compareBoolExpressionWithInt src python/src || die "cppcheck's findings are above"
 }
 
 # timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took,
