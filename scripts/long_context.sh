@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Trains on windows of 65,536 characters, which four ranks share: attention by blocks on a ring.
-# Half an hour or more, so no other script runs this.
+# Half an hour on two cores, so no other script runs this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh

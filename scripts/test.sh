@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 usage="usage: scripts/test.sh [--all | --frameworks]
   Installs what is missing, builds the preset dev and runs every test.
   --all    Run every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset
-           asan-ubsan, Clang), and count the lines they reach, which must be 95 % of include and src
+           asan-ubsan, Clang; the trainer's ranks train for longer, and each of three is killed 20
+           times), and count the lines they reach, which must be 95 % of include and src
            (out/coverage.txt). Beside that: the tests with threads under ThreadSanitizer; tests at
            -O3 -march=native; those for 64-bit ARM under qemu (cross.sh --quick); form
            (check_style.sh), clang-tidy and cppcheck; packages and compilers
@@ -71,8 +72,13 @@ programs_of() {
   done
 }
 
-# Those that start threads.
-threads() { programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests; }
+# Those that start threads, and those that MPI starts.
+threads() {
+  programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests train_lm_overlap_tests
+  cmake --build --preset tsan --target train_lm_ranks_tests || die \
+    "the build failed; the compiler's messages are above"
+  ctest --preset tsan -R '^train_lm_ranks_tests' || die "tests failed; their output is above"
+}
 
 # Optimised for this processor, which may fuse products and sums: the bits are to be those of other
 # flags.

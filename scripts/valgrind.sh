@@ -56,6 +56,9 @@ check 0 inspect yarn:dims=128,factor=4,original=32768 --json "$work/inspect.json
 for model in config_json/gemma_4 config_json/deepseek_v3 gguf/llama_factors gguf/phi3_longrope; do
   check 0 inspect "$work/seeds/$model"
 done
+check 0 plan --config tests/data/models/hugging_face/llama_3_1.json --ranks 8 --json \
+  "$work/plan.json" --plot "$work/plan.svg"
+check 2 plan --config "$work/short.json"
 check 1 compare default:dims=64,context=4096 linear:dims=64,factor=2,context=4096 --plot \
   "$work/compare.png"
 check 0 verify tests/data/golden/onnx tests/data/golden/scaling --json "$work/verify.json"

@@ -3,10 +3,11 @@
 one, a run that is not one run is refused before its first step, and a rank that is killed, hangs or
 has a full disk ends the run with one sentence, the last checkpoint whole.
 
-    python train_lm_ranks_test.py MPIEXEC TRAIN_LM FOLDER [--kills COUNT]
+    python train_lm_ranks_test.py MPIEXEC TRAIN_LM FOLDER [--larger]
 
-MPIEXEC is Open MPI's, TRAIN_LM the program, FOLDER where it writes. COUNT is how often each of three
-ranks is killed, at random moments; once if it is not given. Exits with 1 if anything differs.
+MPIEXEC is Open MPI's, TRAIN_LM the program, FOLDER where it writes. With --larger, four ranks share
+windows of a larger model for 200 steps, and each of three ranks is killed 20 times, at random
+moments, instead of once. Exits with 1 if anything differs.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -105,13 +107,30 @@ def check_curves(runs: Runs) -> None:
         assert not list((runs.folder / shared).glob("*.tmp"))
 
 
+def at_once(checks: list[Callable[[], None]]) -> None:
+    """Runs checks that mostly wait, for mpirun to clear up above all, beside one another."""
+    with ThreadPoolExecutor(4) as pool:
+        for outcome in [pool.submit(check) for check in checks]:
+            outcome.result()
+
+
+def check_larger_curve(runs: Runs) -> None:
+    """200 steps of four ranks that share every window."""
+    options = ["--steps=200", "--dim=48", "--heads=4", "--context=129", "--validate-every=200"]
+    expect_success(runs.run(1, "larger-one", *options))
+    expected = runs.losses("larger-one")
+    for sharding in ("contiguous", "zigzag"):
+        out = f"larger-{sharding}"
+        expect_success(
+            runs.run(4, out, "--context-parallel=4", f"--sharding={sharding}", *options)
+        )
+        difference = np.abs(runs.losses(out) - expected)
+        assert len(difference) == 200
+        assert difference.max() <= CURVE_TOLERANCE, difference
+
+
 def check_refusals(runs: Runs) -> None:
     two = ["--context-parallel=2", "--steps=4"]
-    expect_refusal(runs.run(1, "refused", *two), "mpirun -n 2")
-    expect_refusal(runs.run(2, "refused", "--steps=4"), "mpirun started 2 processes")
-    expect_refusal(runs.run(2, "refused", "--data-parallel=2", "--batch=1"), "--batch")
-    expect_refusal(runs.run(2, "refused", *two, "--threads=2"), "a rank has one thread")
-    expect_refusal(runs.run(2, "refused", *two, "--sharding=diagonal"), "--sharding")
 
     def of_two(first: list[str], second: list[str]) -> subprocess.CompletedProcess[str]:
         """The arguments of mpirun and the program for each of two ranks."""
@@ -124,24 +143,35 @@ def check_refusals(runs: Runs) -> None:
         return [runs.program, *runs.options("refused", *two, *options)]
 
     usual = with_options()
-    expect_refusal(of_two(usual, with_options("--seed=2")), "rank 1 has", "seed", "the first rank has")
-    expect_refusal(of_two(usual, with_options("--nothing")), "--nothing")
-    expect_refusal(of_two(with_options("--dim=20"), usual), "rank 1 has", "dim", "20")
     changed = runs.folder / "another_train_lm"
     shutil.copy(runs.program, changed)
     with changed.open("ab") as file:
         file.write(b"\0")
-    expect_refusal(of_two(usual, [str(changed), *usual[1:]]), "rank 1", "another program")
     for name, text in (("here", b"ab" * 500), ("there", b"ba" * 500)):
         (runs.folder / name).mkdir()
         (runs.folder / name / "text").write_bytes(text)
     local = with_options("--text=text")
-    expect_refusal(
-        of_two(
-            ["-wdir", str(runs.folder / "here"), *local],
-            ["-wdir", str(runs.folder / "there"), *local],
-        ),
-        "rank 1 has another text",
+    here, there = (["-wdir", str(runs.folder / name), *local] for name in ("here", "there"))
+
+    def refused(ranks: int, options: list[str], *parts: str) -> Callable[[], None]:
+        return lambda: expect_refusal(runs.run(ranks, "refused", *options), *parts)
+
+    def differ(first: list[str], second: list[str], *parts: str) -> Callable[[], None]:
+        return lambda: expect_refusal(of_two(first, second), *parts)
+
+    at_once(
+        [
+            refused(1, two, "mpirun -n 2"),
+            refused(2, ["--steps=4"], "mpirun started 2 processes"),
+            refused(2, ["--data-parallel=2", "--batch=1"], "--batch"),
+            refused(2, [*two, "--threads=2"], "a rank has one thread"),
+            refused(2, [*two, "--sharding=diagonal"], "--sharding"),
+            differ(usual, with_options("--seed=2"), "rank 1 has", "seed", "the first rank has"),
+            differ(usual, with_options("--nothing"), "--nothing"),
+            differ(with_options("--dim=20"), usual, "rank 1 has", "dim", "20"),
+            differ(usual, [str(changed), *usual[1:]], "rank 1", "another program"),
+            differ(here, there, "rank 1 has another text"),
+        ]
     )
     assert not list((runs.folder / "refused").glob("*.safetensors"))
 
@@ -211,38 +241,47 @@ def expect_saved(runs: Runs, out: str, stdout: str) -> None:
     assert difference[:100].max() <= CURVE_TOLERANCE, difference
 
 
+def check_kill(runs: Runs, rank: int, number: int) -> None:
+    out = f"killed-{rank}-{number:02}"
+    stdout, stderr, process, seconds = disturbed(
+        runs, out, 3, rank, lambda pid: os.kill(pid, signal.SIGKILL), "--context-parallel=3"
+    )
+    said = sentences(stderr)
+    assert len(said) == 1, stderr
+    assert f"rank {rank} (process {process}) is gone" in said[0], stderr
+    assert seconds <= SECONDS_TO_END, seconds
+    expect_saved(runs, out, stdout)
+
+
 def check_kills(runs: Runs, kills: int) -> None:
-    for number in range(kills):
-        for rank in range(3):
-            out = f"killed-{rank}-{number}"
-            stdout, stderr, process, seconds = disturbed(
-                runs, out, 3, rank, lambda pid: os.kill(pid, signal.SIGKILL), "--context-parallel=3"
-            )
-            said = sentences(stderr)
-            assert len(said) == 1, stderr
-            assert f"rank {rank} (process {process}) is gone" in said[0], stderr
-            assert seconds <= SECONDS_TO_END, seconds
-            expect_saved(runs, out, stdout)
+    at_once(
+        [lambda r=rank, n=n: check_kill(runs, r, n) for n in range(kills) for rank in range(3)]
+    )
 
 
-def check_hung_rank(runs: Runs) -> None:
-    for grid in ("--context-parallel=3", "--data-parallel=3"):
-        limit = 2
-        stdout, stderr, process, seconds = disturbed(
-            runs,
-            "hung" + grid,
-            3,
-            1,
-            lambda pid: os.kill(pid, signal.SIGSTOP),
-            grid,
-            f"--rank-timeout={limit}",
-        )
-        said = sentences(stderr)
-        assert len(said) == 1, stderr
-        assert f"rank 1 (process {process}), which gives no sign of life" in said[0], stderr
-        assert f"has waited {limit} s for" in said[0], stderr
-        assert limit - 1 <= seconds <= limit + SECONDS_TO_END, seconds
-        expect_saved(runs, "hung" + grid, stdout)
+def check_hung_rank_of(runs: Runs, grid: str) -> None:
+    limit = 2
+    out = "hung" + grid
+    stdout, stderr, process, seconds = disturbed(
+        runs,
+        out,
+        3,
+        1,
+        lambda pid: os.kill(pid, signal.SIGSTOP),
+        grid,
+        f"--rank-timeout={limit}",
+    )
+    said = sentences(stderr)
+    assert len(said) == 1, stderr
+    assert f"rank 1 (process {process}), which gives no sign of life" in said[0], stderr
+    assert f"has waited {limit} s for" in said[0], stderr
+    assert limit - 1 <= seconds <= limit + SECONDS_TO_END, seconds
+    expect_saved(runs, out, stdout)
+
+
+def check_hung_ranks(runs: Runs) -> None:
+    grids = ["--context-parallel=3", "--data-parallel=3"]
+    at_once([lambda grid=grid: check_hung_rank_of(runs, grid) for grid in grids])
 
 
 def check_stop(runs: Runs) -> None:
@@ -294,17 +333,24 @@ def main() -> None:
     parser.add_argument("mpiexec")
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--kills", type=int, default=1)
+    parser.add_argument("--larger", action="store_true")
     options = parser.parse_args()
     runs = Runs(options.mpiexec, options.program, options.folder)
-    checks = [check_curves, check_refusals, check_memory, check_stop, check_hung_rank]
-    for check in [*checks, check_full_disk]:
+    checks: dict[str, Callable[[], None]] = {
+        "curves": lambda: check_curves(runs),
+        "refusals": lambda: check_refusals(runs),
+        "memory": lambda: check_memory(runs),
+        "stop": lambda: check_stop(runs),
+        "hung ranks": lambda: check_hung_ranks(runs),
+        "full disk": lambda: check_full_disk(runs),
+        "kills": lambda: check_kills(runs, 20 if options.larger else 1),
+    }
+    if options.larger:
+        checks["larger curve"] = lambda: check_larger_curve(runs)
+    for name, check in checks.items():
         begin = time.monotonic()
-        check(runs)
-        print(f"{check.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-    begin = time.monotonic()
-    check_kills(runs, options.kills)
-    print(f"check_kills: {time.monotonic() - begin:.1f} s")
+        check()
+        print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

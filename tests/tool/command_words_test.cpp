@@ -49,12 +49,12 @@ TEST(CommandWords, UnknownOnesGetASuggestion) {
        "attention_factor, factors, exponents, "
        "exponent_dims, factor, got facter (did you mean factor?)"},
       {"help inspekt",
-       "COMMAND must be one of inspect, compare, convert, verify, gradcheck, bench, completion, "
-       "man, help, got inspekt (did you mean "
+       "COMMAND must be one of inspect, compare, plan, convert, verify, gradcheck, bench, "
+       "completion, man, help, got inspekt (did you mean "
        "inspect?); see eigen-rope help --help"},
       {"",
-       "a command must be given: inspect, compare, convert, verify, gradcheck, bench, completion, "
-       "man, help; see eigen-rope --help"},
+       "a command must be given: inspect, compare, plan, convert, verify, gradcheck, bench, "
+       "completion, man, help; see eigen-rope --help"},
   };
   for (const auto& [words, sentence] : cases) {
     const Outcome outcome = run_tool(words);
@@ -65,8 +65,8 @@ TEST(CommandWords, UnknownOnesGetASuggestion) {
 }
 
 TEST(CommandWords, HelpIsACommandToo) {
-  for (const std::string command : {"inspect", "compare", "convert", "verify", "gradcheck", "bench",
-                                    "completion", "man", "help"}) {
+  for (const std::string command : {"inspect", "compare", "plan", "convert", "verify", "gradcheck",
+                                    "bench", "completion", "man", "help"}) {
     const Outcome help = run_tool("help " + command), option = run_tool(command + " --help");
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(option.code, 0);
@@ -104,7 +104,7 @@ TEST(CommandWords, HelpSaysWhatDecidesAndWhereJsonGoes) {
       compare,
       HasSubstr(
           "Exit code: 0 equal within the tolerance, 1 different, 2 unusable input or usage."));
-  for (const char* command : {"inspect", "compare", "verify", "gradcheck", "bench"}) {
+  for (const char* command : {"inspect", "compare", "plan", "verify", "gradcheck", "bench"}) {
     EXPECT_THAT(run_tool(std::string(command) + " --help").out, HasSubstr("standard output"))
         << command;
   }

@@ -44,8 +44,8 @@ class Width : public testing::Test {
 
 TEST_F(Width, OfEveryHelp) {
   expect_narrow("--help");
-  for (const char* command : {"inspect", "compare", "convert", "verify", "gradcheck", "bench",
-                              "completion", "man", "help"}) {
+  for (const char* command : {"inspect", "compare", "plan", "convert", "verify", "gradcheck",
+                              "bench", "completion", "man", "help"}) {
     expect_narrow(std::string("help ") + command);
     expect_narrow(std::string(command) + " --help");
   }
@@ -73,6 +73,12 @@ TEST_F(Width, OfLongWords) {
   const std::string word = "default:dims=128,context=4096,factors=" + factors;
   expect_narrow("inspect " + word);
   expect_narrow("compare " + word + " linear:dims=128,factor=2");
+}
+
+TEST_F(Width, OfAPlan) {
+  const std::string config = "plan --config models/hugging_face/llama_3_1.json ";
+  expect_narrow(config + "--ranks 64");
+  expect_narrow(config + "--context 1e9 --ranks 1000 --sharding contiguous --memory 80");
 }
 
 TEST_F(Width, OfTheChecks) {

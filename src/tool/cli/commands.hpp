@@ -36,6 +36,7 @@ Command add_gradcheck(CLI::App& app);
 Command add_help(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_man(CLI::App& app);
+Command add_plan(CLI::App& app);
 Command add_verify(CLI::App& app);
 
 }  // namespace eigen_rope::tool

@@ -109,8 +109,8 @@ int run(int argc, char** argv) {
                                    EIGEN_ROPE_VERSION_MINOR, EIGEN_ROPE_VERSION_PATCH));
   app.require_subcommand(1);
   const std::vector<Command> commands{
-      add_inspect(app), add_compare(app),    add_convert(app), add_verify(app), add_gradcheck(app),
-      add_bench(app),   add_completion(app), add_man(app),     add_help(app),
+      add_inspect(app),   add_compare(app), add_plan(app),       add_convert(app), add_verify(app),
+      add_gradcheck(app), add_bench(app),   add_completion(app), add_man(app),     add_help(app),
   };
   try {
     app.parse(argc, argv);

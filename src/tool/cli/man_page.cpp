@@ -68,6 +68,14 @@ eigen-rope compare config.json model.gguf \-\-tolerance 1e\-3 \-\-json \- > diff
 .fi
 .RE
 .PP
+What a context of a million tokens takes on each of 64 ranks:
+.PP
+.RS 4
+.nf
+eigen-rope plan \-\-config config.json \-\-context 1e6 \-\-ranks 64 \-\-plot plan.svg
+.fi
+.RE
+.PP
 Weights made for split-half pairs, for a program that takes interleaved ones:
 .PP
 .RS 4

@@ -16,6 +16,7 @@
 #include "tool/convert/plan.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
+#include "tool/io/text_part.hpp"
 
 namespace eigen_rope::tool {
 namespace fs = std::filesystem;
@@ -38,15 +39,6 @@ struct ConfigFacts {
   double base = 10000;
   std::vector<std::string> warnings{};
 };
-
-// The part of a file that concerns the text, as models::read_hugging_face finds it.
-const Json* text_part(const Json* top) {
-  for (const char* name : {"text_config", "thinker_config", "llm_config", "language_config"}) {
-    const auto found = top->find(name);
-    if (found != top->end() && found->is_object()) return text_part(&*found);
-  }
-  return top;
-}
 
 std::optional<eigen_rope::Index> count_in(const Json& text, const char* name) {
   const auto found = text.find(name);
@@ -91,7 +83,7 @@ ConfigFacts facts_of(const fs::path& path, const models::ModelRope& model) {
            fmt::format("is of a model that does not rotate ({}): nothing is to convert",
                        model.architecture));
   const Json config = read_json(path);
-  const Json& text = *text_part(&config);
+  const Json& text = text_part(config);
   if (model.heads > 0) facts.heads = model.heads;
   if (model.key_heads > 0 || model.heads > 0)
     facts.key_heads = model.key_heads == 0 ? model.heads : model.key_heads;

@@ -13,7 +13,7 @@ namespace eigen_rope::tool {
 namespace {
 
 constexpr eigen_rope::Index features = 46, rotary_dims = 40, rotary_offset = 3;
-constexpr eigen_rope::Index heads = 3, tokens = 3, batches = 2;
+constexpr eigen_rope::Index drawn_heads = 3, drawn_tokens = 3, drawn_batches = 2;
 
 class Random {
  public:
@@ -215,29 +215,29 @@ Problem make_problem(const GradcheckCase& at, std::uint64_t seed) {
   scaling->set(problem, random);
   if (at.layout == LayoutKind::bsnd || at.layout == LayoutKind::sbnd)
     problem.xpos_side = XposSide::key;
-  problem.heads = heads;
-  problem.tokens = tokens;
-  problem.batches = at.layout == LayoutKind::tnd ? 1 : batches;
+  problem.heads = drawn_heads;
+  problem.tokens = drawn_tokens;
+  problem.batches = at.layout == LayoutKind::tnd ? 1 : drawn_batches;
   if (at.layout == LayoutKind::bnsd)
     problem.sections = Sections(SectionPattern::interleaved_hf, {8, 6, 6});
   const eigen_rope::Index position_axes = problem.sections ? problem.sections->axes() : 1;
-  for (eigen_rope::Index i = 0; i < position_axes * problem.batches * tokens; ++i)
+  for (eigen_rope::Index i = 0; i < position_axes * problem.batches * drawn_tokens; ++i)
     problem.ids.push_back(std::round(random.between(-800, 800)) / 8);
 
   problem.shape = {features};
   eigen_rope::Index rows = 1;
   for (int axis = 0; axis < problem.layout().axes(); ++axis) {
     const AxisRole role = problem.layout()[axis];
-    if (role == AxisRole::token) problem.axes.push_back({"token", tokens});
+    if (role == AxisRole::token) problem.axes.push_back({"token", drawn_tokens});
     if (role == AxisRole::batch) problem.axes.push_back({"batch", problem.batches});
-    if (role == AxisRole::other) problem.axes.push_back({"head", heads});
+    if (role == AxisRole::other) problem.axes.push_back({"head", drawn_heads});
     problem.shape.push_back(problem.axes.back().extent);
     rows *= problem.axes.back().extent;
   }
   problem.x = random.values(rows * features, at.scalar);
   problem.g = random.values(rows * features, at.scalar);
   problem.v = random.values(rows * features, at.scalar);
-  const eigen_rope::Index entries = rotary_dims / 2 * tokens * problem.batches;
+  const eigen_rope::Index entries = rotary_dims / 2 * drawn_tokens * problem.batches;
   problem.angle_tangent = random.values(entries, ScalarType::f32);
   problem.log_magnitude_tangent = random.values(entries, ScalarType::f32);
   return problem;
