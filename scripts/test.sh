@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/test.sh [--all]
+usage="usage: scripts/test.sh [--all | --frameworks]
   Installs what is missing, builds the preset dev and runs every test.
   --all    Run every test under AddressSanitizer and UndefinedBehaviorSanitizer instead (preset
            asan-ubsan, Clang), and count the lines they reach, which must be 95 % of include and src
@@ -15,11 +15,14 @@ usage="usage: scripts/test.sh [--all]
            (check_style.sh), clang-tidy and cppcheck; packages and compilers
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
-           ended, and what each took is printed."
+           ended, and what each took is printed.
+  --frameworks  Test the package of PyTorch instead, against PyTorch and transformers from PyPI
+           (scripts/test_torch.sh)."
 all=0
 case "${1:-}" in
   "") ;;
   --all) all=1 ;;
+  --frameworks) exec scripts/test_torch.sh ;;
   *) other_argument "$1" "$usage" ;;
 esac
 
