@@ -42,15 +42,17 @@ def rotate(
     """
     width = -1 if rotary_dims is None else rotary_dims
     along = axis if axis < 0 else axis - x.dim()
-    if not (
+    arguments = (x, cos, sin, pairing, direction, width, offset, along, "copy")
+    if (
         torch.compiler.is_compiling()
+        or torch.is_inference_mode_enabled()
         or torch._C._are_functorch_transforms_active()
         or _ops.differentiated(x, cos, sin)
     ):
-        # A decode step: what records derivatives takes longer than the rotation of a token.
-        with _ops.below_autograd():
-            return _ops.rotate(x, cos, sin, pairing, direction, width, offset, along, "copy")
-    return _ops.rotate(x, cos, sin, pairing, direction, width, offset, along, "copy")
+        return _ops.rotate(*arguments)
+    # A decode step: what records derivatives takes longer than the rotation of a token.
+    with _ops.below_autograd():
+        return _ops.rotate(*arguments)
 
 
 def rotate_(
@@ -81,11 +83,18 @@ def rotate_(
         return x.copy_(
             _ops.rotate(before, cos, sin, pairing, direction, width, offset, along, "copy")
         )
-    if not compiling and x.is_inference() and not torch.is_inference_mode_enabled():
+    arguments = (x, cos, sin, pairing, direction, width, offset, along)
+    inference = torch.is_inference_mode_enabled()
+    if not compiling and not inference and x.is_inference():
         raise RuntimeError(
             "[rope] x must not be a tensor of inference mode outside of it; rotate a copy of it"
         )
-    _ops.rotate_(x, cos, sin, pairing, direction, width, offset, along)
+    if compiling or inference or _ops.differentiated(x, cos, sin):
+        _ops.rotate_(*arguments)
+        return x
+    torch.autograd.graph.increment_version(x)
+    with _ops.below_autograd():
+        _ops.rotate_(*arguments)
     return x
 
 

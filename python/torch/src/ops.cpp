@@ -9,7 +9,10 @@
 // Derivatives, other devices and shapes without data are in eigen_rope_torch/_ops.py. With
 // outside = "zero", elements that are not rotated become 0: a rotation's derivative in its table is
 // such a rotation, so that these four are closed under differentiation.
+#include <eigen_rope/machine/streaming.hpp>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -220,6 +223,19 @@ std::tuple<Tensor, Tensor> make_table(const Tensor& rates, const Tensor& positio
   }
   return {cos, sin};
 }
+
+/// PyTorch's allocator hands out memory that was written a moment ago, and stores past the cache to
+/// lines that the cache still holds take twice the time of others. So they begin where x and y are
+/// larger than most caches, and not at the size that the library would measure.
+bool choose_streaming() {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  if (std::getenv("EIGEN_ROPE_STREAM_BYTES") == nullptr) {
+    er::set_streaming_threshold(32 * mebibyte);
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool streaming_chosen = choose_streaming();
 
 }  // namespace
 }  // namespace eigen_rope_torch
