@@ -16,13 +16,16 @@ usage="usage: scripts/test.sh [--all | --frameworks]
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
            ended, and what each took is printed.
-  --frameworks  Test the package of PyTorch instead, against PyTorch and transformers from PyPI
-           (scripts/test_torch.sh)."
+  --frameworks  The packages for Python instead, against numpy, PyTorch and transformers from PyPI
+           (test_frameworks.sh, test_torch.sh)."
 all=0
 case "${1:-}" in
   "") ;;
   --all) all=1 ;;
-  --frameworks) exec scripts/test_torch.sh ;;
+  --frameworks)
+    scripts/test_frameworks.sh
+    exec scripts/test_torch.sh
+    ;;
   *) other_argument "$1" "$usage" ;;
 esac
 
@@ -108,13 +111,13 @@ tidy() {
     -p build/clang_tidy || die "clang-tidy's findings are above"
 }
 
-# Of the library and the tool. It does not know [[noreturn]], takes enumerators for members of their
-# names, and all specialisations of a template for one class.
+# Of the library, the tool and the packages for Python. It does not know [[noreturn]], takes
+# enumerators for members of their names, and all specialisations of a template for one class.
 cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
     include -I src -j "$(nproc)" \
     --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=duplInheritedMember \
-      --suppress=compareBoolExpressionWithInt src || die "cppcheck's findings are above"
+      --suppress=compareBoolExpressionWithInt src python/src python/torch/src || die "cppcheck's findings are above"
 }
 
 # timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took,

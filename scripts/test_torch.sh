@@ -18,7 +18,13 @@ esac
 
 environment=build/frameworks
 require_packages "${build_packages[@]}" "${demo_packages[@]}" python3-dev python3-venv
-python_packages python/torch/requirements.txt "$environment"
+python_packages python/requirements.txt "$environment"
+if ! cmp -s python/torch/requirements.txt "$environment/requirements_torch.txt"; then
+  say "installing Python packages: $(grep -v '^#' python/torch/requirements.txt | tr '\n' ' ')"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check -r \
+    python/torch/requirements.txt || die "pip could not install PyTorch (network?)"
+  cp python/torch/requirements.txt "$environment/requirements_torch.txt"
+fi
 say "building the packages"
 for package in python python/torch; do
   log=$(mktemp)
@@ -29,10 +35,10 @@ for package in python python/torch; do
   }
   rm -f "$log"
 done
-say "checking the form of python/torch"
-"$environment/bin/ruff" check --quiet python/torch || die "ruff's findings are above"
-"$environment/bin/ruff" format --quiet --check python/torch || \
-  die "ruff format has something to change in python/torch"
+say "checking the form"
+"$environment/bin/ruff" format --check --quiet python/torch || die \
+  "ruff format python/torch repairs the form"
+"$environment/bin/ruff" check --quiet python/torch || die "ruff's remarks are above"
 say "testing"
 "$environment/bin/pytest" -q -p no:cacheprovider --rootdir python/torch -c \
   python/torch/pyproject.toml python/torch/tests ||

@@ -13,6 +13,8 @@ rotation. Arrays are read where they lie. What does not fit is refused with a Va
 sentence, before anything is written.
 """
 
+from eigen_rope import _core
+from eigen_rope._check import check_adjoint, check_gradient
 from eigen_rope._choices import (
     DynamicNtkScaling,
     GgmlYarn,
@@ -28,6 +30,9 @@ from eigen_rope._choices import (
 from eigen_rope._core import (
     Cache,
     Frequencies,
+    GradientEntry,
+    GradientReport,
+    Gradients,
     GrowingCache,
     LayerRope,
     ModelRope,
@@ -35,16 +40,36 @@ from eigen_rope._core import (
     Positions,
     Sections,
     Table,
-    __version__,
+    kernel_target,
+    kernel_targets,
+)
+from eigen_rope._gradients import (
+    ScalingGradients,
+    attention_factor_gradient,
+    gradients,
+    position_gradients,
+    rate_gradients,
+    scaling_gradients,
 )
 from eigen_rope._models import from_config
-from eigen_rope._rotation import rotate, rotate_backward, rotate_inplace, rotate_inverse
+from eigen_rope._rotation import (
+    rotate,
+    rotate_backward,
+    rotate_inplace,
+    rotate_inverse,
+    rotate_tokens,
+)
+
+__version__ = _core.version
 
 __all__ = [
     "Cache",
     "DynamicNtkScaling",
     "Frequencies",
     "GgmlYarn",
+    "GradientEntry",
+    "GradientReport",
+    "Gradients",
     "GrowingCache",
     "LayerRope",
     "Linear",
@@ -57,13 +82,24 @@ __all__ = [
     "Powers",
     "Proportional",
     "Scaling",
+    "ScalingGradients",
     "Sections",
     "Table",
     "Yarn",
     "__version__",
+    "attention_factor_gradient",
+    "check_adjoint",
+    "check_gradient",
     "from_config",
+    "gradients",
+    "kernel_target",
+    "kernel_targets",
+    "position_gradients",
+    "rate_gradients",
     "rotate",
     "rotate_backward",
     "rotate_inplace",
     "rotate_inverse",
+    "rotate_tokens",
+    "scaling_gradients",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from eigen_rope import _core
 from eigen_rope._typing import Array, ArrayT, PairingLike, TableLike
@@ -135,3 +135,48 @@ def rotate_inplace(
     """
     _core.rotate(x, table, pairing, x, direction, threads)
     return x
+
+
+def rotate_tokens(
+    x: Array,
+    table: TableLike,
+    ids: ArrayLike | None,
+    pairing: PairingLike,
+    *,
+    out: Any = None,
+    slots: ArrayLike | None = None,
+    direction: str = "forward",
+    threads: int = 1,
+) -> Any:
+    """Rotate tokens by the rows of a table that a list names, into the slots that a list names.
+
+    That is what a serving framework does with position ids and a paged cache of keys: token t of x
+    is rotated by row ids[t] of the table, and written to slot slots[t] of out.
+
+    >>> table = growing_cache.rows(0, context)
+    >>> rotate_tokens(k, table, position_ids, "split_half", out=key_pages, slots=slots)
+
+    Args:
+        x: an array of shape [tokens, heads, features]; several axes may count tokens.
+        table: as for rotate(). All its axes but the last count rows.
+        ids: the row that each token reads, integers; None where token t reads row t, or all read
+            the only one.
+        pairing: a Pairing along the last axis, or the name of one.
+        out: where the result is written: an array of x's type whose axes are [slots, heads,
+            features]; several axes, such as pages and places, may count slots. It may be x itself.
+        slots: the slot of each token, integers, -1 for a token that is not written; None where
+            token t has slot t. It needs `out`.
+        direction: forward, backward or inverse.
+        threads: how many threads may share the work.
+
+    Returns:
+        out, or without it a new array of numpy.
+
+    Raises:
+        ValueError: in the cases of rotate(), for a row that the table does not have, for a slot
+            that out does not have, and for a slot that two tokens share.
+        TypeError: in the cases of rotate(), and for numbers that are not integers.
+    """
+    if slots is not None and out is None:
+        raise ValueError("[rope] out must be given where slots are, got None")
+    return _core.rotate_tokens(x, table, ids, pairing, out, slots, direction, threads)

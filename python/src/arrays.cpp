@@ -66,7 +66,10 @@ void require_cpu(nb::handle object, int device_type, const char* name) {
 
 /// Of the package ml_dtypes, whose elements neither DLPack nor the buffer protocol names.
 bool is_numpy_bfloat16(nb::handle object) {
-  return is_numpy(object) && text_of(object.attr("dtype")) == "bfloat16";
+  if (!is_numpy(object)) return false;
+  const nb::object dtype = object.attr("dtype");
+  // The text of a dtype is made by Python code: most are known by their kind.
+  return text_of(nb::object(dtype.attr("kind"))) == "V" && text_of(dtype) == "bfloat16";
 }
 
 /// What torch asks numpy's users for, too: no gradient would come back from here.

@@ -14,6 +14,8 @@ void bind_frequencies(nb::module_& module);
 void bind_positions(nb::module_& module);
 void bind_tables(nb::module_& module);
 void bind_rotation(nb::module_& module);
+void bind_gradients(nb::module_& module);
+void bind_check(nb::module_& module);
 void bind_models(nb::module_& module);
 
 }  // namespace eigen_rope_python

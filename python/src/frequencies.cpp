@@ -17,6 +17,7 @@
 namespace eigen_rope_python {
 void bind_frequencies(nb::module_& module) {
   module.def("library_parameters", &library_parameters,
+             nb::sig("def library_parameters() -> dict[str, dict[str, typing.Any]]"),
              "The parameters of powers and of each scaling, with their usual values.");
   nb::class_<er::Frequencies>(module, "Frequencies", R"(
 One rate for each pair, in radians per token, and the attention factor m.
@@ -77,24 +78,29 @@ Raises:
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__",
            [](const er::Frequencies& self) { return "Frequencies(" + self.text() + ")"; })
-      .def("__getstate__",
-           [](const er::Frequencies& self) {
-             const auto both = [](const er::DoubleDouble& value) {
-               return nb::make_tuple(value.high, value.low);
-             };
-             nb::list rates;
-             for (const er::DoubleDouble& rate : self.rates()) rates.append(both(rate));
-             return nb::make_tuple(rates, both(self.attention_factor()));
-           })
-      .def("__setstate__", [](er::Frequencies& self, const nb::tuple& state) {
-        const auto value = [](nb::handle both) {
-          return er::DoubleDouble(nb::cast<double>(both[0]), nb::cast<double>(both[1]));
-        };
-        std::vector<er::DoubleDouble> rates;
-        for (const nb::handle rate : nb::list(state[0])) rates.push_back(value(rate));
-        new (&self)
-            er::Frequencies(er::Frequencies::explicit_rates(std::move(rates), value(state[1])));
-      });
+      .def(
+          "__getstate__",
+          [](const er::Frequencies& self) {
+            const auto both = [](const er::DoubleDouble& value) {
+              return nb::make_tuple(value.high, value.low);
+            };
+            nb::list rates;
+            for (const er::DoubleDouble& rate : self.rates()) rates.append(both(rate));
+            return nb::make_tuple(rates, both(self.attention_factor()));
+          },
+          nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](er::Frequencies& self, const nb::tuple& state) {
+            const auto value = [](nb::handle both) {
+              return er::DoubleDouble(nb::cast<double>(both[0]), nb::cast<double>(both[1]));
+            };
+            std::vector<er::DoubleDouble> rates;
+            for (const nb::handle rate : nb::list(state[0])) rates.push_back(value(rate));
+            new (&self)
+                er::Frequencies(er::Frequencies::explicit_rates(std::move(rates), value(state[1])));
+          },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...], /) -> None"));
 }
 
 }  // namespace eigen_rope_python

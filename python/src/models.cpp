@@ -92,13 +92,15 @@ Counts are 0 where the file does not say.)")
       [](const std::filesystem::path& path, bool strict) {
         return er::models::read_gguf(path, strictness(strict));
       },
-      nb::arg("path"), nb::arg("strict"), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("path"), nb::arg("strict"), nb::call_guard<nb::gil_scoped_release>(),
+      nb::sig("def read_gguf(path: str | os.PathLike[str], strict: bool) -> ModelRope"));
   module.def(
       "read_hugging_face",
       [](const std::filesystem::path& path, bool strict) {
         return er::models::read_hugging_face(path, strictness(strict));
       },
-      nb::arg("path"), nb::arg("strict"), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("path"), nb::arg("strict"), nb::call_guard<nb::gil_scoped_release>(),
+      nb::sig("def read_hugging_face(path: str | os.PathLike[str], strict: bool) -> ModelRope"));
   module.def(
       "parse_hugging_face",
       [](const std::string& text, bool strict) {

@@ -17,7 +17,7 @@ NB_MODULE(_core, module) {
   // What is alive when the interpreter ends is no leak of the package.
   python::nb::set_leak_warnings(false);
   const auto number = [](int part) { return std::to_string(part); };
-  module.attr("__version__") =
+  module.attr("version") =
       python::nb::str((number(EIGEN_ROPE_VERSION_MAJOR) + "." + number(EIGEN_ROPE_VERSION_MINOR) +
                        "." + number(EIGEN_ROPE_VERSION_PATCH))
                           .c_str());
@@ -26,5 +26,7 @@ NB_MODULE(_core, module) {
   python::bind_positions(module);
   python::bind_tables(module);
   python::bind_rotation(module);
+  python::bind_gradients(module);
+  python::bind_check(module);
   python::bind_models(module);
 }

@@ -100,16 +100,19 @@ Raises:
                  nb::make_tuple(er::name_of(self.kind), self.rotary_dims, self.offset, self.axis));
            })
       .def("__repr__", &Pairing::text)
-      .def("__reduce__", [](nb::handle self) {
-        const auto& value = nb::cast<const Pairing&>(self);
-        nb::dict state;
-        state["rotary_dims"] = value.rotary_dims;
-        state["offset"] = value.offset;
-        state["axis"] = value.axis;
-        return nb::make_tuple(
-            nb::module_::import_("functools").attr("partial")(self.type(), **state),
-            nb::make_tuple(er::name_of(value.kind)));
-      });
+      .def(
+          "__reduce__",
+          [](nb::handle self) {
+            const auto& value = nb::cast<const Pairing&>(self);
+            nb::dict state;
+            state["rotary_dims"] = value.rotary_dims;
+            state["offset"] = value.offset;
+            state["axis"] = value.axis;
+            return nb::make_tuple(
+                nb::module_::import_("functools").attr("partial")(self.type(), **state),
+                nb::make_tuple(er::name_of(value.kind)));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
 }  // namespace eigen_rope_python

@@ -2,7 +2,6 @@
 #include <eigen_rope/choices/positions.hpp>
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -16,71 +15,13 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "numbers.hpp"
 #include "numpy.hpp"
-#include "words.hpp"
 
 namespace eigen_rope_python {
 namespace {
 
 using er::Index;
-
-/// Numbers as an array of int64 or float64 that lie one behind the other, and their extents.
-class Numbers {
- public:
-  Numbers(nb::handle given, const char* name) : name_(name) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    nb::object array = numpy.attr("asarray")(given);
-    const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-    const bool empty = nb::cast<Index>(array.attr("size")) == 0;
-    integers_ = kind == "i" || kind == "u" || empty;
-    if (!integers_ && kind != "f") {
-      fail_type(std::string(name) + " must be numbers", text_of(array.attr("dtype")));
-    }
-    if (kind == "u" && !empty) require_int64(array);
-    if (kind == "f" && nb::cast<Index>(array.attr("itemsize")) > 8) {
-      er::detail::fail(std::string(name) + " must be at most float64",
-                       text_of(array.attr("dtype")));
-    }
-    array = numpy.attr("ascontiguousarray")(array, integers_ ? "int64" : "float64");
-    held_ = nb::cast<nb::ndarray<nb::ro, nb::c_contig>>(array);
-    // ascontiguousarray gives what has no axis one.
-    rank_ = static_cast<int>(held_.ndim());
-  }
-
-  int rank() const { return rank_; }
-  Index extent(int axis) const { return static_cast<Index>(held_.shape(axis)); }
-  Index count() const { return static_cast<Index>(held_.size()); }
-  er::any::PositionIds ids() const {
-    return {integers_ ? er::any::PositionType::i64 : er::any::PositionType::f64, held_.data(),
-            count()};
-  }
-  /// As whole numbers, of one axis.
-  std::vector<std::int64_t> list() const {
-    const auto* const first = static_cast<const std::int64_t*>(held_.data());
-    if (!integers_) fail_type(std::string(name_) + " must be integers", "float64");
-    require_rank(1);
-    return {first, first + count()};
-  }
-  void require_rank(int rank) const {
-    if (rank_ == rank) return;
-    er::detail::fail(
-        std::string(name_) + " must have " + std::to_string(rank) + (rank == 1 ? " axis" : " axes"),
-        static_cast<std::int64_t>(rank_));
-  }
-  const char* name() const { return name_; }
-
- private:
-  void require_int64(nb::handle array) const {
-    const nb::object largest = array.attr("max")();
-    if (nb::cast<std::uint64_t>(nb::int_(largest)) >> 63 == 0) return;
-    er::detail::fail(std::string(name_) + " must fit int64", text_of(largest));
-  }
-
-  const char* name_;
-  bool integers_ = true;
-  int rank_ = 0;
-  nb::ndarray<nb::ro, nb::c_contig> held_;
-};
 
 er::Positions positions_of_ids(nb::handle given) {
   const Numbers numbers(given, "ids");
@@ -188,14 +129,19 @@ Raises:
            "Return the exponents of the first pairs, in the form that Powers takes.")
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", [](const er::Sections& self) { return "Sections(" + self.text() + ")"; })
-      .def("__getstate__",
-           [](const er::Sections& self) {
-             return nb::make_tuple(er::name_of(self.pattern()), self.lengths());
-           })
-      .def("__setstate__", [](er::Sections& self, const nb::tuple& state) {
-        new (&self) er::Sections(pattern_of(nb::cast<std::string>(state[0])),
-                                 nb::cast<std::vector<Index>>(state[1]));
-      });
+      .def(
+          "__getstate__",
+          [](const er::Sections& self) {
+            return nb::make_tuple(er::name_of(self.pattern()), self.lengths());
+          },
+          nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](er::Sections& self, const nb::tuple& state) {
+            new (&self) er::Sections(pattern_of(nb::cast<std::string>(state[0])),
+                                     nb::cast<std::vector<Index>>(state[1]));
+          },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...], /) -> None"));
 }
 
 }  // namespace
