@@ -84,15 +84,15 @@ def rotate_(
             _ops.rotate(before, cos, sin, pairing, direction, width, offset, along, "copy")
         )
     arguments = (x, cos, sin, pairing, direction, width, offset, along)
-    inference = torch.is_inference_mode_enabled()
-    if not compiling and not inference and x.is_inference():
+    if compiling or _ops.differentiated(x, cos, sin):
+        _ops.rotate_(*arguments)
+        return x
+    if not x.is_inference():
+        torch.autograd.graph.increment_version(x)
+    elif not torch.is_inference_mode_enabled():
         raise RuntimeError(
             "[rope] x must not be a tensor of inference mode outside of it; rotate a copy of it"
         )
-    if compiling or inference or _ops.differentiated(x, cos, sin):
-        _ops.rotate_(*arguments)
-        return x
-    torch.autograd.graph.increment_version(x)
     with _ops.below_autograd():
         _ops.rotate_(*arguments)
     return x

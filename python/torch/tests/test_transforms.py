@@ -177,6 +177,16 @@ def test_compile_with_lengths_that_change(table):
         torch.testing.assert_close(compiled(x, positions), decode(x, positions))
 
 
+def test_compile_in_inference_mode(arguments):
+    with torch.inference_mode():
+        x, cos, sin = (t.clone() for t in arguments)
+        expected = er.rotate_(er.rotate(x, cos, sin), cos, sin)
+        compiled = torch.compile(
+            lambda *t: er.rotate_(er.rotate(*t), *t[1:]), fullgraph=True, backend="aot_eager"
+        )
+        assert torch.equal(compiled(x, cos, sin), expected)
+
+
 def test_export(arguments):
     class Layer(torch.nn.Module):
         def forward(self, x, cos, sin):
