@@ -16,16 +16,13 @@ usage="usage: scripts/test.sh [--all | --frameworks]
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
            ended, and what each took is printed.
-  --frameworks  The packages for Python instead, against numpy, PyTorch and transformers from PyPI
-           (test_frameworks.sh, test_torch.sh)."
+  --frameworks  The packages for Python instead, with PyTorch and transformers from PyPI
+           (test_frameworks.sh; 5 GB)."
 all=0
 case "${1:-}" in
   "") ;;
   --all) all=1 ;;
-  --frameworks)
-    scripts/test_frameworks.sh
-    exec scripts/test_torch.sh
-    ;;
+  --frameworks) exec scripts/test_frameworks.sh ;;
   *) other_argument "$1" "$usage" ;;
 esac
 
@@ -111,7 +108,7 @@ tidy() {
     -p build/clang_tidy || die "clang-tidy's findings are above"
 }
 
-# Of the library, the tool and the packages for Python. It does not know [[noreturn]], takes
+# Of the library, the tool and the package for Python. It does not know [[noreturn]], takes
 # enumerators for members of their names, and all specialisations of a template for one class.
 cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \

@@ -6,14 +6,23 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-usage="usage: scripts/test_frameworks.sh
-  Makes an environment of Python in build/frameworks, builds the package of ./python as a wheel
-  (build/frameworks/wheels), and refuses one that fits no manylinux, is larger than 8 MB or needs a
-  library besides those of C and C++. Then installs it, checks its form and types (ruff, mypy), and
-  runs its tests. Four minutes on 2 cores, and half a minute where little has changed."
-[ $# -eq 0 ] || other_argument "$1" "$usage"
-
-environment=build/frameworks
+usage="usage: scripts/test_frameworks.sh [--numpy]
+  Makes an environment of Python in build/frameworks, builds the package of ./python as a wheel, and
+  refuses one that fits no manylinux, is larger than 8 MB or needs a library besides those of C and
+  C++. Then installs it, checks its form and types (ruff, mypy), runs its tests, with
+  tensors of PyTorch, too, and runs the notebook of python/examples, which must give the page
+  docs/notebook.md. At the end it builds and tests the package of ./python/torch (test_torch.sh).
+  --numpy    Without what needs PyTorch and transformers (3 GB). The environment is
+             build/numpy. Six minutes on 2 cores, and half a minute where nothing is to be compiled."
+numpy_only=0
+case "${1:-}" in
+  "") environment=build/frameworks ;;
+  --numpy)
+    numpy_only=1
+    environment=build/numpy
+    ;;
+  *) other_argument "$1" "$usage" ;;
+esac
 python=$environment/bin/python
 wheels=$environment/wheels
 most_bytes=$((8 * 1000 * 1000))
@@ -28,7 +37,7 @@ build_wheel() {
   rm -rf "$wheels"
   mkdir -p "$built"
   "$python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-    -w "$built" "$1" || die "the wheel of $1 could not be built; the messages are above"
+    --config-settings=cmake.define.EIGEN_ROPE_DEVELOPER=ON -w "$built" "$1" || die "the wheel of $1 could not be built; the messages are above"
   PATH=$PWD/$environment/bin:$PATH "$python" -m auditwheel repair -w "$wheels" "$built"/*.whl \
     >"$wheels/auditwheel.log" 2>&1 || {
     cat "$wheels/auditwheel.log"
@@ -43,7 +52,11 @@ build_wheel() {
 }
 
 require_packages "${python_build_packages[@]}" ccache
-python_packages python/requirements.txt "$environment"
+mkdir -p build
+requirements=(python/requirements.txt)
+[ $numpy_only -eq 1 ] || requirements+=(python/examples/requirements.txt python/torch/requirements.txt)
+cat "${requirements[@]}" >"$environment.txt"
+python_packages "$environment.txt" "$environment"
 say "building the package"
 build_wheel ./python
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
@@ -55,3 +68,9 @@ say "form and types"
   die "mypy's remarks are above"
 say "testing"
 "$python" -m pytest -q -p no:cacheprovider python/tests || die "tests failed; their output is above"
+[ $numpy_only -eq 0 ] || exit 0
+say "testing with PyTorch and transformers"
+"$python" -m pytest -q -p no:cacheprovider python/examples || die "tests failed; their output is above"
+say "running the notebook"
+"$python" python/examples/make_page.py --check || die "the page of the notebook is not what it gives"
+exec scripts/test_torch.sh

@@ -58,8 +58,14 @@ void require_cpu(nb::handle object, int device_type, const char* name) {
     refuse_type(object, name);
   }
   if (nb::hasattr(object, "__dlpack_device__")) {
-    const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
-    require_cpu(object, nb::cast<int>(nb::int_(device[0])), name);
+    int device_type = 0;  // of a device that DLPack does not know
+    try {
+      const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+      device_type = nb::cast<int>(nb::int_(device[0]));
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_Exception)) throw;
+    }
+    require_cpu(object, device_type, name);
   }
   fail_type(must(name, "be an array of numpy, or have __dlpack__"), class_name(object));
 }
