@@ -65,7 +65,14 @@ install onnxruntime onnxruntime onnx
 install ggml libggml-python
 if [ "${WITHOUT_TORCH:-0}" != 1 ]; then
   install torch torch
-  [ ! -e "$venv/installed_torch" ] || install rotary-embedding-torch rotary-embedding-torch
+  if [ -e "$venv/installed_torch" ]; then
+    install rotary-embedding-torch rotary-embedding-torch
+    install build-tools scikit-build-core ninja
+    # This library in PyTorch, anew each time, as its sources may have changed.
+    log=$venv/install_ours.log
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \
+      ./python/torch >"$log" 2>&1 || say "eigen_rope_torch cannot be built ($(tail -n 1 "$log"))"
+  fi
 fi
 
 # The Python package of ggml, or else one that CMake finds by itself.

@@ -17,7 +17,8 @@ usage="usage: scripts/test.sh [--all | --frameworks]
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
            ended, and what each took is printed.
-  --frameworks  The package for Python instead (test_frameworks.sh; 3 GB of PyTorch with it)."
+  --frameworks  The packages for Python instead, with PyTorch and transformers from PyPI
+           (test_frameworks.sh; 5 GB)."
 all=0
 case "${1:-}" in
   "") ;;
@@ -119,7 +120,7 @@ cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
     include -I src -j "$(nproc)" \
     --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=duplInheritedMember \
-      --suppress=compareBoolExpressionWithInt src python/src || die "cppcheck's findings are above"
+      --suppress=compareBoolExpressionWithInt src python/src python/torch/src || die "cppcheck's findings are above"
 }
 
 # timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took,

@@ -83,7 +83,7 @@ def start(binaries: Path, wanted: list[str]) -> tuple[list[Peer], dict[str, str]
     copies = str(binaries / "peers_copies.so")
     # An allocator that keeps what PyTorch frees, so that an output of 64 MiB does not cost fresh
     # pages in every call.
-    keep_memory = {"LD_PRELOAD": "libtcmalloc_minimal.so.4"}
+    keep_memory = {"LD_PRELOAD": "libtcmalloc_minimal.so.4", "TCMALLOC_RELEASE_RATE": "0"}
     commands: dict[str, tuple[list[str], dict[str, str]]] = {
         "rope": ([str(binaries / "peers_ours")], {}),
         "onnxruntime": ([*in_python, str(HERE / "onnxruntime_peer.py"), copies], {}),

@@ -7,6 +7,7 @@ import json
 import string
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ ROWS: list[tuple[str, str, list[str]]] = [
             "onnxruntime/onnx23_3d",
         ],
     ),
+    ("torch_ours", "`eigen_rope_torch.rotate(x)` in PyTorch {version}", ["torch/ours"]),
+    ("torch_ours_inplace", "`eigen_rope_torch.rotate_(x)`, in place", ["torch/ours_inplace"]),
     ("torch_compiled", "PyTorch {version}, compiled", ["torch/compiled"]),
     ("torch_eager", "PyTorch {version}, eager", ["torch/eager", "torch/complex"]),
     ("ggml", "ggml {version}", ["ggml/rope_ext"]),
@@ -61,6 +64,8 @@ CONTENDERS = {
     "torch/eager": "PyTorch, `x * cos + rotate_half(x) * sin`",
     "torch/compiled": "PyTorch, the same through `torch.compile`",
     "torch/complex": "PyTorch, `view_as_complex(x) * table`",
+    "torch/ours": "PyTorch, `eigen_rope_torch.rotate(x)`",
+    "torch/ours_inplace": "PyTorch, `eigen_rope_torch.rotate_(x)`",
     "torch/package": "PyTorch, rotary-embedding-torch",
     "ggml/rope_ext": "ggml, `ggml_rope_ext`",
     "ggml/rope_ext_inplace": "ggml, `ggml_rope_ext_inplace`",
@@ -204,7 +209,7 @@ def recorded_table(results: Results) -> str:
             lines.append(line([f"{peer} {record['version']}, {SCALAR_TITLES[scalar]}", *cells]))
     lines.append("")
     lines += [
-        f"- {peer} {record['version']}: {record['how']}."
+        item(f"{peer} {record['version']}: {record['how']}.")
         for peer, record in results.recorded.items()
     ]
     return "\n".join(lines)
@@ -225,6 +230,13 @@ def copies_table(results: Results) -> str:
     return "\n".join(lines)
 
 
+def item(text: str) -> str:
+    """An item of a list, as wide as prose on pages may be."""
+    return textwrap.fill(
+        "- " + text, 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
 def refusals(results: Results) -> str:
     reasons: dict[str, list[str]] = {}
     for (shape, scalar, pairing), case in results.cases.items():
@@ -234,16 +246,16 @@ def refusals(results: Results) -> str:
                 f"{shape} {scalar} {pairing}"
             )
     lines = [
-        f"- {peer}: not measured: {reason}"
+        item(f"{peer}: not measured: {reason}")
         for peer, reason in results.measurements["missing"].items()
     ]
-    lines += [f"- {reason} ({', '.join(cases)})" for reason, cases in reasons.items()]
+    lines += [item(f"{reason} ({', '.join(cases)})") for reason, cases in reasons.items()]
     return "\n".join(lines) if lines else "- none"
 
 
 def versions(results: Results) -> str:
     return "\n".join(
-        f"- {name} {hello['version']}: {hello['note']}"
+        item(f"{name} {hello['version']}: {hello['note']}")
         for name, hello in results.measurements["peers"].items()
     )
 

@@ -7,6 +7,8 @@
    complex   view_as_complex(x) * table, in float (interleaved pairs only)
    package   rotary-embedding-torch, which forms sin and cos from its cached angles in every call
              (interleaved pairs only)
+   ours, ours_inplace
+             eigen_rope_torch, this library's operators, with half-width float tables
 
 Outputs are allocated by PyTorch in every call: that is how it is used.
 """
@@ -23,6 +25,11 @@ try:
     from rotary_embedding_torch import RotaryEmbedding
 except ImportError:
     RotaryEmbedding = None
+
+try:
+    import eigen_rope_torch
+except ImportError:
+    eigen_rope_torch = None
 
 Tensor = torch.Tensor
 TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
@@ -109,6 +116,25 @@ def make(request: Request) -> Case:
         if RotaryEmbedding is not None:
             module = RotaryEmbedding(request.rotary, theta=request.base, seq_before_head_dim=True)
             add("package", lambda: module.rotate_queries_or_keys(x, offset=request.first_position))
+    if eigen_rope_torch is not None:
+        pairing = "split_half" if request.split_half else "interleaved"
+        entries = angles.cos().to(torch.float32), angles.sin().to(torch.float32)
+        rotary = None if whole else request.rotary
+        again = x.clone()
+
+        def ours() -> Tensor:
+            return eigen_rope_torch.rotate(x, *entries, pairing, rotary_dims=rotary)
+
+        def in_place() -> Tensor:
+            return eigen_rope_torch.rotate_(again, *entries, pairing, rotary_dims=rotary)
+
+        def first_in_place() -> np.ndarray:
+            # Every run turns it further, so what is compared is one turn of x.
+            once = eigen_rope_torch.rotate_(x.clone(), *entries, pairing, rotary_dims=rotary)
+            return once[0].float().numpy()
+
+        add("ours", ours)
+        contenders["ours_inplace"] = Contender(in_place, first_in_place)
     return Case(contenders, x.data_ptr(), y.ctypes.data, y.nbytes, x[0].float().numpy(), pages)
 
 
@@ -117,5 +143,7 @@ if __name__ == "__main__":
     note = "outputs allocated by torch"
     if RotaryEmbedding is not None:
         note += f"; rotary-embedding-torch {importlib.metadata.version('rotary-embedding-torch')}"
+    if eigen_rope_torch is not None:
+        note += f"; eigen_rope_torch {importlib.metadata.version('eigen-rope-torch')}"
     with torch.inference_mode():
         serve({"peer": "torch", "version": torch.__version__, "note": note}, make)
