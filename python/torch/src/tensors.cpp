@@ -40,20 +40,16 @@ bool is_dense(const Tensor& tensor) {
   if (tensor.is_contiguous()) return true;
   const auto sizes = tensor.sizes();
   const auto strides = tensor.strides();
-  std::size_t order[er::max_rank];
-  std::size_t rank = 0;
-  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-    if (sizes[axis] == 0) return true;
-    if (sizes[axis] != 1) order[rank++] = axis;
+  // From the fastest axis outwards: the next one's stride is the number of elements so far.
+  std::int64_t elements = 1;
+  for (std::size_t place = 0; place < sizes.size(); ++place) {
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+      if (sizes[axis] == 1 || strides[axis] != elements) continue;
+      elements *= sizes[axis];
+      break;
+    }
   }
-  std::sort(order, order + rank,
-            [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
-  std::int64_t expected = 1;
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (strides[order[i]] != expected) return false;
-    expected *= sizes[order[i]];
-  }
-  return true;
+  return elements == tensor.numel();
 }
 
 Tensor empty_strided(std::size_t rank, const std::int64_t* sizes, const std::int64_t* strides,
