@@ -72,6 +72,9 @@ if [ "${WITHOUT_TORCH:-0}" != 1 ]; then
     log=$venv/install_ours.log
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \
       ./python/torch >"$log" 2>&1 || say "eigen_rope_torch cannot be built ($(tail -n 1 "$log"))"
+    install transformers transformers mpmath==1.3.0
+    "$venv/bin/pip" install --quiet --disable-pip-version-check ./python >"$log" 2>&1 || \
+      say "eigen_rope cannot be built ($(tail -n 1 "$log"))"
   fi
 fi
 
@@ -98,6 +101,9 @@ status=0
 "$venv/bin/python" bench/peers/measure.py --binaries build/release/bin --out "$out" "$@" || \
   status=$?
 [ -e "$out/measurements.json" ] || exit "$status"
+[ ! -e "$venv/installed_transformers" ] || \
+  "$venv/bin/python" -W ignore bench/peers/models_peer.py "$out/models.json" || \
+  say "transformers cannot be measured"
 "$venv/bin/python" bench/peers/report.py --out "$out" --page docs/peers.md --images docs/images
 say \
   "figures and tables are in $out; a whole run also writes docs/peers.md and docs/images/peers.svg, peers.png"

@@ -314,6 +314,41 @@ def plot_data(results: Results, scalar: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def models_table(file: Path) -> str:
+    """What models_peer.py has measured."""
+    if not file.exists():
+        return "transformers could not be installed in this run."
+    found = json.loads(file.read_text())
+
+    def spread(numbers: list[float], factor: float = 1) -> str:
+        low, median, high = (f"{factor * number:.3g}" for number in numbers)
+        return f"{median} ({low} - {high})"
+
+    rows = ["| | transformers | this library |", "| --- | --- | --- |"]
+    for error in found["errors"]:
+        first = error["position"]
+        rows.append(
+            f"| largest error of a cosine, positions {first:,} to {first + 15:,} "
+            f"| {error['transformers']:.1e} | {error['ours']:.1e} |"
+        )
+    tables = {name: spread(seconds, 1e3) for name, seconds in found["tables"].items()}
+    rows.append(
+        f"| a table of 4096 positions and 64 pairs, ms | {tables['transformers']} "
+        f"| {tables['eigen_rope']} in numpy, {tables['eigen_rope_torch']} in PyTorch |"
+    )
+    model = {kind: spread(ratios) for kind, ratios in found["model"].items()}
+    rows.append(
+        "| four layers of Llama, 512 tokens, over the time with its own rotation "
+        f"| 1 | {model['parity']} with its tables, {model['exact']} with exact ones |"
+    )
+    about = (
+        f"transformers {found['version']}, a Llama in float32 with heads of 128 elements and the "
+        "base 10000, one\nthread. Medians (quartiles). Its table has two entries for each pair, "
+        "this library's one. The model\nis changed by `eigen_rope_torch.patch_transformers`."
+    )
+    return about + "\n\n" + "\n".join(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -353,6 +388,7 @@ def main() -> int:
             recorded=recorded_table(results),
             refusals=refusals(results),
             copies=copies_table(results),
+            models=models_table(options.out / "models.json"),
             trainer=section_of(options.page.read_text()),
         )
     )
