@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Measures this library and its peers on the same shapes in one run: ONNX Runtime, PyTorch and ggml,
+# and the tables and a model of transformers,
 # from Python packages put into a virtual environment under build/. Writes out/peers/ and, when all
 # shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About 5 minutes,
 # and the first time as long as installing takes: PyTorch's package brings some 3 GB along
