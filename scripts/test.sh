@@ -58,16 +58,23 @@ coverage() {
   tail -n 1 out/coverage.txt
 }
 
-# programs_of PRESET PROGRAM...: builds and runs these alone, by themselves, as ctest would miss the
-# others
-programs_of() {
-  local preset=$1 program
+# build_programs PRESET PROGRAM...
+build_programs() {
+  local preset=$1
   shift
   say "configuring build/$preset"
   configure "$preset" -DEIGEN_ROPE_BUILD_BENCH=OFF
   say "building"
   cmake --build --preset "$preset" --target "$@" || die \
     "the build failed; the compiler's messages are above"
+}
+
+# programs_of PRESET PROGRAM...: builds and runs these alone, by themselves, as ctest would miss the
+# others
+programs_of() {
+  local preset=$1 program
+  shift
+  build_programs "$preset" "$@"
   for program in "$@"; do
     "build/$preset/bin/$program" --gtest_brief=1 || die "$program failed; its output is above"
   done
@@ -76,8 +83,7 @@ programs_of() {
 # Those that start threads, and those that MPI starts.
 threads() {
   programs_of tsan thread_tests decode_table_tests gradient_tests nested_tests train_lm_overlap_tests
-  cmake --build --preset tsan --target train_lm_ranks_tests || die \
-    "the build failed; the compiler's messages are above"
+  build_programs tsan train_lm_ranks_tests
   ctest --preset tsan -R '^train_lm_ranks_tests' || die "tests failed; their output is above"
 }
 

@@ -22,10 +22,6 @@ if ! "$environment/bin/python" -m pip install --quiet --disable-pip-version-chec
   die "./python/torch could not be built; the messages are above"
 fi
 rm -f "$log"
-say "checking the form"
-"$environment/bin/python" -m ruff format --check --quiet python/torch || die \
-  "ruff format python/torch repairs the form"
-"$environment/bin/python" -m ruff check --quiet python/torch || die "ruff's remarks are above"
 say "testing"
 "$environment/bin/python" -P -m pytest -q -p no:cacheprovider --rootdir python/torch -c \
   python/torch/pyproject.toml python/torch/tests ||

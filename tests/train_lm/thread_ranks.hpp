@@ -37,8 +37,6 @@ class Exchange {
 
   explicit Exchange(int ranks) : ranks_(ranks) {}
 
-  int ranks() const { return ranks_; }
-
   /// This rank's part of the sum with that number.
   template <class S>
   void start_sum(std::size_t number, int rank, S* data, Index count) {
@@ -132,7 +130,7 @@ class ThreadRank final : public Ranks {
   void finish_pass(Lane lane) override {
     std::size_t& count = passes_[lane];
     if (count == 0) return;
-    exchange_.pass({neighbour(1), lane, count - 1}).wait();
+    exchange_.pass({next(), lane, count - 1}).wait();
     exchange_.pass({rank_, lane, count - 1}).wait();
   }
 
@@ -146,14 +144,12 @@ class ThreadRank final : public Ranks {
   template <class S>
   void start_pass_of(Lane lane, const S* out, S* in, Index count) {
     const std::size_t number = passes_[lane]++;
-    exchange_.start_pass<S>({neighbour(1), lane, number}, out, nullptr, count);
+    exchange_.start_pass<S>({next(), lane, number}, out, nullptr, count);
     exchange_.start_pass<S>({rank_, lane, number}, nullptr, in, count);
   }
 
-  int neighbour(int by) const {
-    const int context = grid_.context;
-    return data_rank() * context + (context_rank() + by) % context;
-  }
+  /// The next rank of the ring.
+  int next() const { return data_rank() * grid_.context + (context_rank() + 1) % grid_.context; }
 
   Exchange& exchange_;
   std::size_t sums_ = 0;

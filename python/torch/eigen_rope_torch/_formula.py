@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rotation as operations of PyTorch: what tensors that are not on the CPU are rotated with.
 
-With a pair (a, b) -> (A, B), tables of cosines c and sines s, and t the accumulating type:
+With a pair (a, b) -> (A, B), and tables of cosines c and sines s:
 
     y_A = c_A x_a - s_A x_b        y_B = c_B x_b + s_B x_a
 

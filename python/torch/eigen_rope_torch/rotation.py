@@ -17,6 +17,11 @@ from torch import Tensor
 from . import _ops
 
 
+def _window(x: Tensor, rotary_dims: int | None, axis: int) -> tuple[int, int]:
+    """The width, -1 for a whole row, and the axis counted from the last, as operators take them."""
+    return -1 if rotary_dims is None else rotary_dims, axis if axis < 0 else axis - x.dim()
+
+
 def rotate(
     x: Tensor,
     cos: Tensor,
@@ -40,8 +45,7 @@ def rotate(
     The result has the strides of torch.empty_like(x). It has derivatives of any order in x, cos
     and sin. Errors are RuntimeError or ValueError with one sentence.
     """
-    width = -1 if rotary_dims is None else rotary_dims
-    along = axis if axis < 0 else axis - x.dim()
+    width, along = _window(x, rotary_dims, axis)
     arguments = (x, cos, sin, pairing, direction, width, offset, along, "copy")
     if (
         torch.compiler.is_compiling()
@@ -72,8 +76,7 @@ def rotate_(
     requires grad. Nothing is written where something is refused. Backward needs the table alone;
     where the table requires grad, a copy of x is kept for it.
     """
-    width = -1 if rotary_dims is None else rotary_dims
-    along = axis if axis < 0 else axis - x.dim()
+    width, along = _window(x, rotary_dims, axis)
     compiling = torch.compiler.is_compiling()
     transformed = torch._C._are_functorch_transforms_active()
     of_table = cos.requires_grad or sin.requires_grad
