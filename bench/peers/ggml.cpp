@@ -34,7 +34,7 @@ class Rotation final : public peers::Case {
       positions_[token] =
           static_cast<std::int32_t>(request.first_position + static_cast<std::int64_t>(token));
     }
-    ggml_threadpool_params parameters = ggml_threadpool_params_default(1);
+    ggml_threadpool_params parameters = ggml_threadpool_params_default(peers::threads());
     pool_.reset(ggml_threadpool_new(&parameters));
     const std::size_t nodes = request.tokens <= 16 ? 16 : 1;
     contenders_ = {
@@ -66,7 +66,7 @@ class Rotation final : public peers::Case {
       y->data = place == Place::to_y ? arrays_.y() : arrays_.z();
       ggml_build_forward_expand(built, y);
     }
-    ggml_cplan plan = ggml_graph_plan(built, 1, pool_.get());
+    ggml_cplan plan = ggml_graph_plan(built, peers::threads(), pool_.get());
     work_.resize(std::max(work_.size(), plan.work_size));
     plan.work_data = work_.data();
     const auto run = [this, built, plan]() mutable {

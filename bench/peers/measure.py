@@ -9,6 +9,7 @@ of its own answer. What cannot run is said in one line and left out.
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -29,23 +30,34 @@ SHAPES: dict[str, dict[str, int]] = {
     "partial512": {"tokens": 512, "head": 80, "rotary": 32, "first_position": 0},
 }
 SCALARS = ["f32", "f16", "bf16"]
+# Two threads are measured on fewer: what differs between one and two is not the scalar.
+SCALARS_OF_TWO = ["f32"]
 PAIRINGS = ["split_half", "interleaved"]
+
+PEERS = ["rope", "onnxruntime", "torch", "jax", "tensorflow", "ggml"]
 
 
 class Peer:
     def __init__(
-        self, name: str, command: list[str], environment: dict[str, str] | None = None
+        self, name: str, command: list[str], threads: int, environment: dict[str, str]
     ) -> None:
         self.name = name
+        processors = ",".join(map(str, sorted(os.sched_getaffinity(0))[-threads:]))
         self.log = Path(os.environ.get("TMPDIR", "/tmp")) / f"peers_{os.getpid()}_{name}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                command,
+                # Frameworks make as many threads as they see processors.
+                ["taskset", "--cpu-list", processors, *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, **(environment or {})},
+                env={
+                    **os.environ,
+                    **environment,
+                    "PEERS_THREADS": str(threads),
+                    "OMP_NUM_THREADS": str(threads),
+                },
             )
         self.hello: dict[str, str] = self.read()
 
@@ -77,7 +89,7 @@ class Peer:
         self.log.unlink(missing_ok=True)
 
 
-def start(binaries: Path, wanted: list[str]) -> tuple[list[Peer], dict[str, str]]:
+def start(binaries: Path, wanted: list[str], threads: int) -> tuple[list[Peer], dict[str, str]]:
     """The peers that run, and why the others do not."""
     in_python = [sys.executable, "-W", "ignore"]
     copies = str(binaries / "peers_copies.so")
@@ -97,7 +109,7 @@ def start(binaries: Path, wanted: list[str]) -> tuple[list[Peer], dict[str, str]
             missing[name] = "not asked for"
             continue
         try:
-            peers.append(Peer(name, command, environment))
+            peers.append(Peer(name, command, threads, environment))
             print(f"   {name} {peers[-1].hello['version']} ({peers[-1].hello['note']})", flush=True)
         except (OSError, RuntimeError) as error:
             missing[name] = "not installed" if isinstance(error, FileNotFoundError) else str(error)
@@ -157,6 +169,45 @@ def processor() -> str:
     return platform.machine()
 
 
+def measure_all(
+    options: argparse.Namespace, threads: int, peers: list[Peer]
+) -> tuple[list[dict[str, Any]], bool]:
+    """What was measured of each case, and whether this library refused or failed one."""
+    cases: list[dict[str, Any]] = []
+    wrong = False
+    scalars = [name for name in options.scalars if threads == 1 or name in SCALARS_OF_TWO]
+    for shape, scalar, pairing in itertools.product(options.shapes, scalars, PAIRINGS):
+        request = {
+            **SHAPES[shape],
+            "heads": HEADS,
+            "base": BASE,
+            "scalar": scalar,
+            "pairing": pairing,
+            "seconds": options.seconds,
+        }
+        contenders, refused = measure(request, peers, options.rounds)
+        cases.append(
+            {
+                "threads": threads,
+                "shape": shape,
+                "scalar": scalar,
+                "pairing": pairing,
+                "contenders": contenders,
+                "refused": refused,
+            }
+        )
+        shown = ", ".join(
+            f"{name} {c['ratio'][1]:.2f}"
+            for name, c in contenders.items()
+            if not name.endswith("/memcpy")
+        )
+        print(f"   {shape} {scalar} {pairing}: {shown}", flush=True)
+        for name, reason in refused.items():
+            print(f"      {name}: not measured: {reason}", flush=True)
+            wrong = wrong or name.startswith("rope")
+    return cases, wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -168,52 +219,33 @@ def main() -> int:
         help="where peers_ours, peers_copies.so and perhaps peers_ggml are",
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for measurements.json")
-    parser.add_argument("--peers", nargs="+", default=["rope", "onnxruntime", "torch", "ggml"])
+    parser.add_argument("--peers", nargs="+", default=PEERS)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--scalars", nargs="+", choices=SCALARS, default=SCALARS)
+    parser.add_argument("--threads", nargs="+", type=int, choices=[1, 2], default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.12, help="for one answer, about")
     options = parser.parse_args()
 
-    peers, missing = start(options.binaries, options.peers)
-    if missing.get("rope", "not asked for") != "not asked for":
-        print(f"error: this library's own program does not run: {missing['rope']}", file=sys.stderr)
-        return 1
     cases: list[dict[str, Any]] = []
+    hellos: dict[str, dict[str, str]] = {}
+    missing: dict[str, str] = {}
     wrong = False
-    for shape in options.shapes:
-        for scalar in options.scalars:
-            for pairing in PAIRINGS:
-                request = {
-                    **SHAPES[shape],
-                    "heads": HEADS,
-                    "base": BASE,
-                    "scalar": scalar,
-                    "pairing": pairing,
-                    "seconds": options.seconds,
-                }
-                contenders, refused = measure(request, peers, options.rounds)
-                cases.append(
-                    {
-                        "shape": shape,
-                        "scalar": scalar,
-                        "pairing": pairing,
-                        "contenders": contenders,
-                        "refused": refused,
-                    }
-                )
-                shown = ", ".join(
-                    f"{name} {c['ratio'][1]:.2f}"
-                    for name, c in contenders.items()
-                    if not name.endswith("/memcpy")
-                )
-                print(f"   {shape} {scalar} {pairing}: {shown}", flush=True)
-                for name, reason in refused.items():
-                    print(f"      {name}: not measured: {reason}", flush=True)
-                    wrong = wrong or name.startswith("rope")
-    hellos = {peer.name: peer.hello for peer in peers}
-    for peer in peers:
-        peer.close()
+    for threads in options.threads:
+        print(f"   {threads} thread{'s' if threads > 1 else ''}", flush=True)
+        peers, missing = start(options.binaries, options.peers, threads)
+        if missing.get("rope", "not asked for") != "not asked for":
+            print(
+                f"error: this library's own program does not run: {missing['rope']}",
+                file=sys.stderr,
+            )
+            return 1
+        hellos = {peer.name: peer.hello for peer in peers}
+        measured, failed = measure_all(options, threads, peers)
+        cases += measured
+        wrong = wrong or failed
+        for peer in peers:
+            peer.close()
     options.out.mkdir(parents=True, exist_ok=True)
     document = {"machine": processor(), "peers": hellos, "missing": missing, "cases": cases}
     (options.out / "measurements.json").write_text(json.dumps(document, indent=1) + "\n")

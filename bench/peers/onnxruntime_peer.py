@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper
 
-from protocol import Array, Case, Contender, Pages, Request, random_input, serve
+from protocol import THREADS, Array, Case, Contender, Pages, Request, random_input, serve
 
 TYPES = {"f32": (np.float32, TensorProto.FLOAT), "f16": (np.float16, TensorProto.FLOAT16)}
 
@@ -52,7 +52,7 @@ def contender(
 ) -> Contender:
     dtype, scalar = TYPES[request.scalar]
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3

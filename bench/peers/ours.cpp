@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This library as one of the peers: y = eigen_rope::rotate(x) and x = eigen_rope::rotate(x), the
-// user's code at plain -O2. Tables are float for every scalar.
+// user's code at plain -O2, with two threads on Eigen's pool. Tables are float for every scalar.
 #define EIGEN_USE_THREADS
 #include "eigen_rope/eigen_rope.hpp"
 #include "eigen_rope/machine/kernel_target.hpp"
@@ -28,8 +28,8 @@ class Rotation final : public peers::Case {
     contenders_ = {
         {"memcpy",
          [this] { std::memcpy(static_cast<void*>(arrays_.y()), arrays_.x(), arrays_.bytes()); }},
-        {"expr", [this] { y_ = eigen_rope::rotate(x_, cache_, pairing_); }},
-        {"inplace", [this] { z_ = eigen_rope::rotate(z_, cache_, pairing_); }}};
+        rotation("expr", x_, y_),
+        rotation("inplace", z_, z_)};
     arrays_.require_rotated(contenders_[1], arrays_.y(), peers::error_limit(request.scalar));
     arrays_.require_rotated(contenders_[2], arrays_.z(), peers::error_limit(request.scalar));
   }
@@ -37,11 +37,19 @@ class Rotation final : public peers::Case {
  private:
   using Map = Eigen::TensorMap<Eigen::Tensor<Scalar, 3>>;
 
+  peers::Contender rotation(const char* name, const Map& x, Map& y) {
+    if (peers::threads() == 1)
+      return {name, [this, &x, &y] { y = eigen_rope::rotate(x, cache_, pairing_); }};
+    return {name, [this, &x, &y] { y.device(device_) = eigen_rope::rotate(x, cache_, pairing_); }};
+  }
+
   peers::Arrays<Scalar> arrays_;
   Eigen::array<eigen_rope::Index, 3> shape_;
   Map x_, y_, z_;
   eigen_rope::Pairing pairing_;
   eigen_rope::Cache<float> cache_;
+  Eigen::ThreadPool pool_{peers::threads()};
+  Eigen::ThreadPoolDevice device_{&pool_, peers::threads()};
 };
 
 std::unique_ptr<peers::Case> make(const peers::Request& request) {

@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iostream>
@@ -179,11 +180,17 @@ class Case {
   std::vector<Contender> contenders_;
 };
 
-/// Processor time of this process, all threads: what other processes take of a busy machine does
-/// not count.
-inline double processor_seconds() {
+/// How many threads the peer may use. The process is bound to as many processors.
+inline int threads() {
+  const char* given = std::getenv("PEERS_THREADS");
+  return given == nullptr ? 1 : std::atoi(given);
+}
+
+/// Processor time of one thread, so that others on a busy machine do not count; two share the time
+/// on the clock.
+inline double seconds_now() {
   timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(threads() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
@@ -191,9 +198,9 @@ inline double processor_seconds() {
 /// contenders in turn and in random order.
 inline nlohmann::json time_all(Case& now, double seconds) {
   const auto block = [](const Contender& contender, std::size_t runs) {
-    const double begin = processor_seconds();
+    const double begin = seconds_now();
     for (std::size_t i = 0; i < runs; ++i) contender.run();
-    return processor_seconds() - begin;
+    return seconds_now() - begin;
   };
   const std::vector<Contender>& contenders = now.contenders();
   for (std::size_t i = now.runs.size(); i < contenders.size(); ++i) {

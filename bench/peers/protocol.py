@@ -21,6 +21,14 @@ import numpy as np
 Array = np.ndarray
 
 
+# How many threads the peer may use, which frameworks are told when they start. The process is bound
+# to as many processors.
+THREADS = int(os.environ.get("PEERS_THREADS", "1"))
+# Processor time of one thread, so that others on a busy machine do not count; two share the time on
+# the clock.
+CLOCK = time.CLOCK_PROCESS_CPUTIME_ID if THREADS == 1 else time.CLOCK_MONOTONIC
+
+
 @dataclass(frozen=True)
 class Request:
     scalar: str  # f32, f16, bf16
@@ -118,19 +126,19 @@ def require_rotated(request: Request, name: str, contender: Contender, expected:
 
 
 def time_all(
-    case: Case, seconds: float, copies: Callable[[int, int, int, int], float]
+    case: Case, seconds: float, copies: Callable[[int, int, int, int, int], float]
 ) -> dict[str, list[float]]:
-    """Seconds of processor time of one rotation, for memcpy and each contender as often as the time
-    allows (2 to 9 times), in turn and in random order."""
+    """Seconds of one rotation, for memcpy and each contender as often as the time allows (2 to 9
+    times), in turn and in random order."""
 
     def block(name: str, runs: int) -> float:
         if name == "memcpy":
-            return copies(case.y_address, case.x_address, case.bytes, runs)
+            return copies(case.y_address, case.x_address, case.bytes, runs, CLOCK)
         run = case.contenders[name].run
-        begin = time.process_time()
+        begin = time.clock_gettime(CLOCK)
         for _ in range(runs):
             run()
-        return time.process_time() - begin
+        return time.clock_gettime(CLOCK) - begin
 
     if not case.runs:
         for name in ["memcpy", *case.contenders]:
@@ -158,7 +166,15 @@ def serve(hello: dict[str, str], make: Callable[[Request], Case]) -> None:
     os.dup2(2, 1)  # what others print must not come between the answers
     library = ctypes.CDLL(sys.argv[1])
     copies = library.seconds_of_copies
-    copies.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
+    copies.argtypes = [
+        *(
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.c_int,
+        )
+    ]
     copies.restype = ctypes.c_double
     random.seed(1)
     print(json.dumps(hello), file=answers)

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from measure import PAIRINGS, SCALARS, SHAPES
+from measure import PAIRINGS, SCALARS, SCALARS_OF_TWO, SHAPES
 from trainer_page import section_of
 
 HERE = Path(__file__).parent
@@ -41,7 +41,11 @@ ROWS: list[tuple[str, str, list[str]]] = [
         ],
     ),
     ("torch_ours", "`eigen_rope_torch.rotate(x)` in PyTorch {version}", ["torch/ours"]),
-    ("torch_ours_inplace", "`eigen_rope_torch.rotate_(x)`, in place", ["torch/ours_inplace"]),
+    (
+        "torch_ours_inplace",
+        "`eigen_rope_torch.rotate_(x)`, in place",
+        ["torch/ours_inplace"],
+    ),
     ("torch_compiled", "PyTorch {version}, compiled", ["torch/compiled"]),
     ("torch_eager", "PyTorch {version}, eager", ["torch/eager", "torch/complex"]),
     ("ggml", "ggml {version}", ["ggml/rope_ext"]),
@@ -72,12 +76,25 @@ CONTENDERS = {
 }
 
 
+# What a framework's user would write, and this library in the same framework.
+IN_FRAMEWORKS: list[tuple[str, str, str]] = [
+    ("PyTorch, the formula", "torch/eager", "torch/ours"),
+    ("PyTorch, the formula through `torch.compile`", "torch/compiled", "torch/ours"),
+]
+
+
 class Results:
-    def __init__(self, measurements: dict[str, Any], recorded: dict[str, Any]) -> None:
+    """What was measured with a number of threads."""
+
+    def __init__(
+        self, measurements: dict[str, Any], recorded: dict[str, Any], threads: int
+    ) -> None:
         self.measurements = measurements
-        self.recorded = recorded
+        self.recorded = recorded if threads == 1 else {}
         self.cases = {
-            (case["shape"], case["scalar"], case["pairing"]): case for case in measurements["cases"]
+            (case["shape"], case["scalar"], case["pairing"]): case
+            for case in measurements["cases"]
+            if case["threads"] == threads
         }
 
     def measured(self, peer: str) -> bool:
@@ -178,6 +195,24 @@ def short_table(results: Results) -> str:
     return "\n".join(lines)
 
 
+def frameworks_table(results: Results, scalar: str) -> str:
+    """The time in a framework over that of its own way, both of one process."""
+    lines = [
+        line(["", *(SHAPE_TITLES[shape] for shape in results.shapes())]),
+        line(["---"] * (len(results.shapes()) + 1)),
+    ]
+    for title, own, ours in IN_FRAMEWORKS:
+        cells: list[str] = []
+        for shape in results.shapes():
+            keys = [(shape, scalar, pairing) for pairing in PAIRINGS]
+            pairs = [(results.spread(key, ours), results.spread(key, own)) for key in keys]
+            ratios = [number(a[1] / b[1]) if a and b else "-" for a, b in pairs]
+            cells.append(" / ".join(ratios))
+        if any(character.isdigit() for text in cells for character in text):
+            lines.append(line([title, *cells]))
+    return "\n".join(lines)
+
+
 def full_table(results: Results, scalar: str) -> str:
     lines = [
         line(["", *(SHAPE_TITLES[shape] for shape in results.shapes())]),
@@ -233,7 +268,11 @@ def copies_table(results: Results) -> str:
 def item(text: str) -> str:
     """An item of a list, as wide as prose on pages may be."""
     return textwrap.fill(
-        "- " + text, 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        "- " + text,
+        100,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -363,15 +402,27 @@ def main() -> int:
     )
     options = parser.parse_args()
     recorded = json.loads((HERE / "recorded.json").read_text())
-    results = Results(json.loads((options.out / "measurements.json").read_text()), recorded)
+    measurements = json.loads((options.out / "measurements.json").read_text())
+    results = Results(measurements, recorded, threads=1)
+    of_two = Results(measurements, recorded, threads=2)
 
     table = short_table(results)
     (options.out / "readme_table.md").write_text(table + "\n")
-    print(table)
-    if results.shapes() != list(SHAPES) or results.scalars() != SCALARS:
-        print(
-            f"not every shape and scalar was measured: {options.page} and its picture are left as they are"
-        )
+    table_of_two = short_table(of_two)
+    frameworks = "\n\n".join(
+        f"**{SCALAR_TITLES[scalar]}, {title}**\n\n{frameworks_table(found, scalar)}"
+        for found, title in ((results, "one thread"), (of_two, "two threads"))
+        for scalar in found.scalars()
+    )
+    print(table, table_of_two, frameworks, sep="\n\n")
+    whole = (list(SHAPES), SCALARS, list(SHAPES), SCALARS_OF_TWO)
+    if (
+        results.shapes(),
+        results.scalars(),
+        of_two.shapes(),
+        of_two.scalars(),
+    ) != whole:
+        print(f"not every case was measured: {options.page} and its picture are left as they are")
         return 0
     draw(results, options.out, options.images)
     page = string.Template((HERE / "page.md.in").read_text())
@@ -384,6 +435,8 @@ def main() -> int:
             machine=results.measurements["machine"],
             versions=versions(results),
             short=table,
+            two=table_of_two,
+            frameworks=frameworks,
             full=full,
             recorded=recorded_table(results),
             refusals=refusals(results),

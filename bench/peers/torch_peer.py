@@ -19,7 +19,7 @@ from typing import Callable
 import numpy as np
 import torch
 
-from protocol import Case, Contender, Pages, Request, random_input, serve
+from protocol import THREADS, Case, Contender, Pages, Request, random_input, serve
 
 try:
     from rotary_embedding_torch import RotaryEmbedding
@@ -139,7 +139,7 @@ def make(request: Request) -> Case:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     note = "outputs allocated by torch"
     if RotaryEmbedding is not None:
         note += f"; rotary-embedding-torch {importlib.metadata.version('rotary-embedding-torch')}"

@@ -229,7 +229,7 @@ def main() -> int:
     command = [sys.executable, "-W", "ignore", str(HERE / "trainer_peer.py")]
     command += [f"--checkpoint={start}", f"--text={text}", f"--threads={threads}"]
     contenders = {"train_lm": Contender(train_lm.run, seconds_of_children)}
-    torch = Peer("torch", command, {"OMP_NUM_THREADS": threads, **KEEP_MEMORY})
+    torch = Peer("torch", command, options.threads, KEEP_MEMORY)
     for training in ("eager", "compiled"):
         ask(torch, training, 2)  # compiles
         contenders[training] = of_torch(torch, training, options.steps)
