@@ -100,6 +100,8 @@ def start(binaries: Path, wanted: list[str], threads: int) -> tuple[list[Peer], 
         "rope": ([str(binaries / "peers_ours")], {}),
         "onnxruntime": ([*in_python, str(HERE / "onnxruntime_peer.py"), copies], {}),
         "torch": ([*in_python, str(HERE / "torch_peer.py"), copies], keep_memory),
+        "jax": ([*in_python, str(HERE / "jax_peer.py"), copies], {}),
+        "tensorflow": ([*in_python, str(HERE / "tensorflow_peer.py"), copies], {}),
         "ggml": ([str(binaries / "peers_ggml")], {}),
     }
     peers: list[Peer] = []

@@ -17,8 +17,8 @@ is_recorded(peer) = strstrt(ARG5, sprintf("%d", peer)) > 0
 set encoding utf8
 set datafile missing "?"
 set datafile columnheaders
-array dark[5] = ["#1b6ca8", "#e08a1e", "#8e2f5c", "#c9679b", "#6b7280"]
-array light[5] = ["#7db4dd", "#f3c58a", "#c58aa6", "#e6b5cf", "#b4b9c1"]
+array dark[7] = ["#1b6ca8", "#e08a1e", "#8e2f5c", "#c9679b", "#2f7d4f", "#a8772b", "#6b7280"]
+array light[7] = ["#7db4dd", "#f3c58a", "#c58aa6", "#e6b5cf", "#8fc3a5", "#d9bd8a", "#b4b9c1"]
 width = 0.42 / peers
 left(shape, bar) = shape + (bar - peers) * width
 height(bar, shown) = shown && valid(bar) ? column(bar) : 1

@@ -40,6 +40,16 @@ ROWS: list[tuple[str, str, list[str]]] = [
             "onnxruntime/onnx23_3d",
         ],
     ),
+    (
+        "onnxruntime_ours",
+        "`eigen_rope_onnxruntime` in ONNX Runtime {version}",
+        [
+            "onnxruntime/ours_microsoft_4d",
+            "onnxruntime/ours_microsoft_3d",
+            "onnxruntime/ours_onnx23_4d",
+            "onnxruntime/ours_onnx23_3d",
+        ],
+    ),
     ("torch_ours", "`eigen_rope_torch.rotate(x)` in PyTorch {version}", ["torch/ours"]),
     (
         "torch_ours_inplace",
@@ -48,6 +58,16 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ),
     ("torch_compiled", "PyTorch {version}, compiled", ["torch/compiled"]),
     ("torch_eager", "PyTorch {version}, eager", ["torch/eager", "torch/complex"]),
+    ("jax_ours", "`eigen_rope.jax.rotate(x)` in JAX {version}", ["jax/ours"]),
+    ("jax_ours_donated", "the same, x donated", ["jax/ours_donated"]),
+    ("jax", "JAX {version}, `jnp` under `jit`", ["jax/formula", "jax/halves"]),
+    (
+        "tensorflow_ours",
+        "`eigen_rope_tensorflow.rotate(x)` in TensorFlow {version}",
+        ["tensorflow/ours", "tensorflow/ours_function"],
+    ),
+    ("tensorflow", "TensorFlow {version}, `tf.function`", ["tensorflow/function"]),
+    ("tensorflow_xla", "TensorFlow {version}, through XLA", ["tensorflow/xla"]),
     ("ggml", "ggml {version}", ["ggml/rope_ext"]),
     ("ggml_inplace", "ggml {version}, in place", ["ggml/rope_ext_inplace"]),
 ]
@@ -56,6 +76,8 @@ PLOT_TITLES = {
     "onnxruntime": "ONNX Runtime {version}",
     "torch_compiled": "PyTorch {version}, compiled",
     "torch_eager": "PyTorch {version}, eager",
+    "jax": "JAX {version}",
+    "tensorflow": "TensorFlow {version}",
     "ggml": "ggml {version}",
 }
 CONTENDERS = {
@@ -65,12 +87,25 @@ CONTENDERS = {
     "onnxruntime/microsoft_3d": "ONNX Runtime, com.microsoft, [1, tokens, heads * head]",
     "onnxruntime/onnx23_4d": "ONNX Runtime, ai.onnx 23, [1, heads, tokens, head]",
     "onnxruntime/onnx23_3d": "ONNX Runtime, ai.onnx 23, [1, tokens, heads * head]",
+    "onnxruntime/ours_microsoft_4d": "eigen_rope_onnxruntime, com.microsoft, 4-D",
+    "onnxruntime/ours_microsoft_3d": "eigen_rope_onnxruntime, com.microsoft, 3-D",
+    "onnxruntime/ours_onnx23_4d": "eigen_rope_onnxruntime, ai.onnx 23, 4-D",
+    "onnxruntime/ours_onnx23_3d": "eigen_rope_onnxruntime, ai.onnx 23, 3-D",
     "torch/eager": "PyTorch, `x * cos + rotate_half(x) * sin`",
     "torch/compiled": "PyTorch, the same through `torch.compile`",
     "torch/complex": "PyTorch, `view_as_complex(x) * table`",
     "torch/ours": "PyTorch, `eigen_rope_torch.rotate(x)`",
     "torch/ours_inplace": "PyTorch, `eigen_rope_torch.rotate_(x)`",
     "torch/package": "PyTorch, rotary-embedding-torch",
+    "jax/formula": "JAX, `x * cos + rotate_half(x) * sin` under `jit`",
+    "jax/halves": "JAX, the two members of the pairs apart, under `jit`",
+    "jax/ours": "JAX, `eigen_rope.jax.rotate(x)` under `jit`",
+    "jax/ours_donated": "JAX, the same, x donated",
+    "tensorflow/eager": "TensorFlow, `x * cos + rotate_half(x) * sin`, eager",
+    "tensorflow/function": "TensorFlow, the same as a `tf.function`",
+    "tensorflow/xla": "TensorFlow, the same with `jit_compile=True`",
+    "tensorflow/ours": "TensorFlow, `eigen_rope_tensorflow.rotate(x)`, eager",
+    "tensorflow/ours_function": "TensorFlow, the same as a `tf.function`",
     "ggml/rope_ext": "ggml, `ggml_rope_ext`",
     "ggml/rope_ext_inplace": "ggml, `ggml_rope_ext_inplace`",
 }
@@ -80,6 +115,24 @@ CONTENDERS = {
 IN_FRAMEWORKS: list[tuple[str, str, str]] = [
     ("PyTorch, the formula", "torch/eager", "torch/ours"),
     ("PyTorch, the formula through `torch.compile`", "torch/compiled", "torch/ours"),
+    ("PyTorch, complex numbers", "torch/complex", "torch/ours"),
+    ("JAX, the formula under `jit`", "jax/formula", "jax/ours"),
+    ("JAX, the members of the pairs apart, under `jit`", "jax/halves", "jax/ours"),
+    (
+        "ONNX Runtime, com.microsoft, 4-D",
+        "onnxruntime/microsoft_4d",
+        "onnxruntime/ours_microsoft_4d",
+    ),
+    (
+        "ONNX Runtime, com.microsoft, 3-D",
+        "onnxruntime/microsoft_3d",
+        "onnxruntime/ours_microsoft_3d",
+    ),
+    ("ONNX Runtime, ai.onnx 23, 4-D", "onnxruntime/onnx23_4d", "onnxruntime/ours_onnx23_4d"),
+    ("ONNX Runtime, ai.onnx 23, 3-D", "onnxruntime/onnx23_3d", "onnxruntime/ours_onnx23_3d"),
+    ("TensorFlow, the formula, eager", "tensorflow/eager", "tensorflow/ours"),
+    ("TensorFlow, `tf.function`", "tensorflow/function", "tensorflow/ours_function"),
+    ("TensorFlow, through XLA", "tensorflow/xla", "tensorflow/ours_function"),
 ]
 
 
