@@ -19,6 +19,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
+. scripts/onnxruntime_header.sh
 
 venv=build/peers-venv
 out=out/peers
@@ -63,12 +64,22 @@ if [ "$trainer" -eq 1 ]; then
     --out "$out/trainer" --page docs/peers.md "$@"
 fi
 install onnxruntime onnxruntime onnx
+install build-tools scikit-build-core ninja
+if [ -e "$venv/installed_onnxruntime" ]; then
+  # This library in ONNX Runtime, anew each time, as its sources may have changed.
+  install ml_dtypes ml_dtypes
+  find_onnxruntime_header
+  log=$venv/install_onnxruntime_ours.log
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \
+    --config-settings=cmake.define.EIGEN_ROPE_ONNXRUNTIME_INCLUDE="$onnxruntime_include" \
+    ./python/onnxruntime >"$log" 2>&1 || \
+    say "eigen_rope_onnxruntime cannot be built ($(tail -n 1 "$log"))"
+fi
 install ggml libggml-python
 if [ "${WITHOUT_TORCH:-0}" != 1 ]; then
   install torch torch
   if [ -e "$venv/installed_torch" ]; then
     install rotary-embedding-torch rotary-embedding-torch
-    install build-tools scikit-build-core ninja
     # This library in PyTorch, anew each time, as its sources may have changed.
     log=$venv/install_ours.log
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \

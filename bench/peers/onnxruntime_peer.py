@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX Runtime as one of the peers: RotaryEmbedding of com.microsoft (1) and of ai.onnx (23), each
-in its 4-D and its 3-D layout.
+in its 4-D and its 3-D layout, by ONNX Runtime's own kernels and by this library's (ours_), which
+take their place where eigen_rope_onnxruntime is installed.
 
 Tables are given, in x's scalar, as the operators want them. Input and output are bound once, so a
 run copies nothing. Small shapes are timed as 16 independent nodes of one graph, all from x to y, so
 that starting a run does not count; graph optimisation is off, as it would merge them.
 """
 
+import importlib.metadata
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,16 @@ from onnx import TensorProto, helper
 
 from protocol import THREADS, Array, Case, Contender, Pages, Request, random_input, serve
 
+try:
+    import eigen_rope_onnxruntime
+    import ml_dtypes
+except ImportError:
+    eigen_rope_onnxruntime = None
+
 TYPES = {"f32": (np.float32, TensorProto.FLOAT), "f16": (np.float16, TensorProto.FLOAT16)}
+THEIRS = tuple(TYPES)
+if eigen_rope_onnxruntime is not None:
+    TYPES["bf16"] = (ml_dtypes.bfloat16, TensorProto.BFLOAT16)
 
 
 def model(request: Request, domain: str, rank: int, nodes: int) -> bytes:
@@ -48,10 +59,19 @@ def model(request: Request, domain: str, rank: int, nodes: int) -> bytes:
 
 
 def contender(
-    request: Request, domain: str, rank: int, nodes: int, x: Array, y: Array, keep: list[object]
+    request: Request,
+    domain: str,
+    rank: int,
+    nodes: int,
+    x: Array,
+    y: Array,
+    keep: list[object],
+    ours: bool,
 ) -> Contender:
     dtype, scalar = TYPES[request.scalar]
     options = onnxruntime.SessionOptions()
+    if ours:
+        eigen_rope_onnxruntime.register(options, replace=("ai.onnx", "com.microsoft"))
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -113,11 +133,15 @@ def make(request: Request) -> Case:
     nodes = 16 if request.tokens <= 16 else 1
     keep: list[object] = [pages]
     contenders = {}
-    for domain, name in (("com.microsoft", "microsoft"), ("", "onnx23")):
-        for rank in (4, 3):
-            contenders[f"{name}_{rank}d"] = contender(
-                request, domain, rank, nodes, x_of[rank], y, keep
-            )
+    kernels = {"": False} if request.scalar in THEIRS else {}
+    if eigen_rope_onnxruntime is not None:
+        kernels["ours_"] = True
+    for prefix, ours in kernels.items():
+        for domain, name in (("com.microsoft", "microsoft"), ("", "onnx23")):
+            for rank in (4, 3):
+                contenders[f"{prefix}{name}_{rank}d"] = contender(
+                    request, domain, rank, nodes, x_of[rank], y, keep, ours
+                )
     return Case(
         contenders,
         x_of[3].ctypes.data,
@@ -129,11 +153,8 @@ def make(request: Request) -> Case:
 
 
 if __name__ == "__main__":
-    serve(
-        {
-            "peer": "onnxruntime",
-            "version": onnxruntime.__version__,
-            "note": "tables given in x's scalar",
-        },
-        make,
-    )
+    note = "tables given in x's scalar"
+    if eigen_rope_onnxruntime is not None:
+        version = importlib.metadata.version("eigen-rope-onnxruntime")
+        note += f"; eigen_rope_onnxruntime {version}"
+    serve({"peer": "onnxruntime", "version": onnxruntime.__version__, "note": note}, make)

@@ -66,16 +66,22 @@ struct RotateCall {
   Direction direction;
 };
 
+/// Whether rows lie along the fastest axis, because the pairing names it or no other may be meant.
+inline bool turns_fastest_axis(const Pairing& pairing, const any::ConstTensor& x) {
+  return pairing.axis() ? *pairing.axis() == FastestFirst(x.shape, x.order).place_of(0)
+                        : default_axis() == DefaultAxis::fastest;
+}
+
 /// Whether everything is dense and has its features on the fastest axis. The inverse is no such
 /// call, as it may have to look for zeros in the table.
 template <class Scalar, class Entry>
 bool is_dense(const RotateCall& call) {
   const auto& [y, x, table, pairing, direction] = call;
   const auto fastest = FastestFirst(table.shape, table.order).place_of(0);
-  return x.type == scalar_type<Scalar> && direction != Direction::inverse && !pairing.axis() &&
-         default_axis() == DefaultAxis::fastest && lie_alike(y, x) && is_ordinary(x) &&
-         is_ordinary(table) && table.feature_axis.value_or(fastest) == fastest &&
-         are_elements<Scalar>(x.data, y.data) && are_elements<Entry>(table.cos, table.sin);
+  return x.type == scalar_type<Scalar> && direction != Direction::inverse && lie_alike(y, x) &&
+         is_ordinary(x) && turns_fastest_axis(pairing, x) && is_ordinary(table) &&
+         table.feature_axis.value_or(fastest) == fastest && are_elements<Scalar>(x.data, y.data) &&
+         are_elements<Entry>(table.cos, table.sin);
 }
 
 /// Writes the rotation if it is of dense tensors with their features on the fastest axis, and

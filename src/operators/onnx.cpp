@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <numeric>
 
 #include "eigen_rope/any/any.hpp"
@@ -24,11 +25,12 @@ using detail::fail;
 constexpr std::int64_t max_elements = std::int64_t{1} << 56;
 
 void check_extents(std::string_view name, const Dims& shape) {
+  constexpr std::int64_t small = std::int64_t{1} << 28;  // the product of two is no more than that
   std::int64_t product = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0) fail(fmt::format("{} must not have negative extents", name), text(shape));
     // An empty axis does not excuse the others: strides are made of them.
-    if (extent > max_elements / product)
+    if ((extent > small || product > small) && extent > max_elements / product)
       fail(fmt::format("{} must have at most 2^56 elements", name), text(shape));
     product *= std::max<std::int64_t>(extent, 1);
   }
@@ -152,12 +154,13 @@ const PositionIds& required_ids(const Inputs& inputs) {
   return *inputs.position_ids;
 }
 
-void check_ids_shape(const PositionIds& ids, const Dims& expected, std::string_view meaning) {
-  if (ids.shape != expected)
+void check_ids_shape(const PositionIds& ids, std::initializer_list<std::int64_t> expected,
+                     std::string_view meaning) {
+  if (!std::equal(ids.shape.begin(), ids.shape.end(), expected.begin(), expected.end()))
     fail(fmt::format("position_ids must be {} ({})", text(expected), meaning), text(ids.shape));
 }
 
-std::vector<Index> rows_of_ids(const PositionIds& ids, Index rows) {
+const std::int64_t* rows_of_ids(const PositionIds& ids, Index rows) {
   check_data("position_ids", ids.data, ids.shape);
   const std::int64_t count = count_of(ids.shape);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -166,21 +169,15 @@ std::vector<Index> rows_of_ids(const PositionIds& ids, Index rows) {
            fmt::format("{} at index {}", ids.data[i], i));
     }
   }
-  return {ids.data, ids.data + count};
-}
-
-std::vector<Index> consecutive_rows(Index first, Index count) {
-  std::vector<Index> rows(static_cast<std::size_t>(count));
-  std::iota(rows.begin(), rows.end(), first);
-  return rows;
+  return ids.data;
 }
 
 /// A call but for its positions, which are one list.
 Call make_call(const Inputs& inputs, const Sizes& sizes, Index rotary, std::int64_t interleaved) {
   Call call;
   call.type = inputs.X.type;
-  call.x_shape = inputs.X.shape;
-  call.cache_shape = inputs.cos_cache.shape;
+  call.x_shape = &inputs.X.shape;
+  call.cache_shape = &inputs.cos_cache.shape;
   const Index head = sizes.head_size;
   if (inputs.X.shape.size() == 4) {
     call.shape = {head, sizes.sequence, sizes.heads, sizes.batch};
@@ -193,10 +190,9 @@ Call make_call(const Inputs& inputs, const Sizes& sizes, Index rotary, std::int6
                      .with_rotary_dims(rotary)
                      .along(0);
   call.pairs = rotary / 2;
-  call.columns = {{0, call.pairs, 0}};
-  call.cache_columns = call.cache_shape.back();
+  call.cache_columns = call.cache_shape->back();
   call.cache_rows =
-      call.cache_shape.size() == 2 ? call.cache_shape[0] : sizes.batch * sizes.sequence;
+      call.cache_shape->size() == 2 ? call.cache_shape->front() : sizes.batch * sizes.sequence;
   // An empty X takes nothing from the caches, however long they are.
   call.tokens = call.shape.size() == 0 ? 0 : sizes.batch * sizes.sequence;
   return call;
@@ -214,15 +210,21 @@ void take_offset(Call& call, const PositionIds& ids, Index sequence) {
   }
   call.table_outer = {call.table_outer[0], call.table_outer[1], 1};
   call.tokens = call.shape.size() == 0 ? 0 : sequence;
-  call.cache_row = consecutive_rows(offset, call.tokens);
+  call.first_row = offset;
 }
 
-void check_sections(const MRotaryEmbedding& node, Index pairs) {
+void check_sections(const MRotaryEmbedding& node) {
   const Dims& section = node.mrope_section;
   if (section.size() != 3) fail("mrope_section must have 3 lengths", text(section));
-  std::int64_t left = pairs;
   for (const std::int64_t length : section) {
     if (length < 0) fail("mrope_section must not have negative lengths", text(section));
+  }
+}
+
+void check_sum_of_sections(const MRotaryEmbedding& node, Index pairs) {
+  const Dims& section = node.mrope_section;
+  std::int64_t left = pairs;
+  for (const std::int64_t length : section) {
     if (length > left)
       fail(fmt::format("mrope_section must add up to {} (rotary dims / 2)", pairs), text(section));
     left -= length;
@@ -248,40 +250,38 @@ std::vector<ColumnRun> columns_of(const MRotaryEmbedding& node, Index pairs) {
 }
 
 bool lies_in_cache(const Call& call) {
-  const auto not_next = [](Index a, Index b) { return b != a + 1; };
-  return call.scale == 1.0 && call.columns.size() == 1 && call.columns[0].list == 0 &&
-         call.cache_columns == call.pairs &&
-         std::adjacent_find(call.cache_row.begin(), call.cache_row.begin() + call.tokens,
-                            not_next) == call.cache_row.begin() + call.tokens;
+  const bool is_one_list =
+      call.columns.empty() || (call.columns.size() == 1 && call.columns.front().list == 0);
+  if (call.scale != 1.0 || !is_one_list || call.cache_columns != call.pairs) return false;
+  if (call.ids == nullptr) return true;
+  const auto not_next = [](std::int64_t a, std::int64_t b) { return b != a + 1; };
+  const std::int64_t* const end = call.ids + call.tokens;
+  return std::adjacent_find(call.ids, end, not_next) == end;
 }
 
 /// Calls copy(table entry, cache entry, count) for every stretch of the table.
 template <class Copy>
 void for_each_stretch(const Call& call, const Copy& copy) {
   for (Index token = 0; token < call.tokens; ++token) {
-    for (const ColumnRun& run : call.columns) {
-      const Index row = call.cache_row[static_cast<std::size_t>(run.list * call.tokens + token)];
+    call.for_each_run([&](const ColumnRun& run) {
+      const Index row = call.cache_row(run.list, token);
       copy(token * call.pairs + run.first, row * call.cache_columns + run.first, run.count);
-    }
+    });
   }
 }
 
-std::vector<unsigned char> gathered(const Call& call, const void* cache) {
+void gather(const Call& call, const void* cache, unsigned char* table) {
   const std::size_t size = size_of(call.type);
-  std::vector<unsigned char> table(static_cast<std::size_t>(call.tokens * call.pairs) * size);
   const auto* source = static_cast<const unsigned char*>(cache);
   for_each_stretch(call, [&](Index to, Index from, Index count) {
     std::memcpy(&table[static_cast<std::size_t>(to) * size],
                 source + static_cast<std::size_t>(from) * size,
                 static_cast<std::size_t>(count) * size);
   });
-  return table;
 }
 
 template <class Scalar, class Entry>
-std::vector<unsigned char> gathered_scaled(const Call& call, const void* cache) {
-  std::vector<unsigned char> table(static_cast<std::size_t>(call.tokens * call.pairs) *
-                                   sizeof(Entry));
+void gather_scaled(const Call& call, const void* cache, unsigned char* table) {
   const auto* source = static_cast<const Scalar*>(cache);
   for_each_stretch(call, [&](Index to, Index from, Index count) {
     for (Index k = 0; k < count; ++k) {
@@ -289,21 +289,20 @@ std::vector<unsigned char> gathered_scaled(const Call& call, const void* cache) 
       std::memcpy(&table[static_cast<std::size_t>(to + k) * sizeof(Entry)], &entry, sizeof(Entry));
     }
   });
-  return table;
 }
 
-std::vector<unsigned char> gathered_scaled(const Call& call, const void* cache) {
-  return detail::with_scalar(call.type, [&](auto tag) {
+void gather_scaled(const Call& call, const void* cache, unsigned char* table) {
+  detail::with_scalar(call.type, [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     using Entry = std::conditional_t<sizeof(Scalar) == 2, float, Scalar>;
-    return gathered_scaled<Scalar, Entry>(call, cache);
+    gather_scaled<Scalar, Entry>(call, cache, table);
   });
 }
 
 template <class Node>
 void run_node(const Node& node, const Inputs& inputs, const Tensor& Y, const Device& device) {
   const Call call = translate(node, inputs);
-  check_like("Y", Y, "X", call.type, call.x_shape);
+  check_like("Y", Y, "X", call.type, *call.x_shape);
   if (call.shape.size() == 0) return;
   check_data("X", inputs.X.data, inputs.X.shape);
   check_data("cos_cache", inputs.cos_cache.data, inputs.cos_cache.shape);
@@ -323,12 +322,15 @@ void run_node(const Node& node, const Inputs& inputs, const Tensor& Y, const Dev
 
 std::string text(const Dims& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like,
-                ScalarType type, const Dims& shape) {
-  if (tensor.type != type)
-    fail(fmt::format("{} must have {}'s type {}", name, like, name_of(type)), name_of(tensor.type));
-  if (tensor.shape != shape)
-    fail(fmt::format("{} must have {}'s shape {}", name, like, text(shape)), text(tensor.shape));
+void check_like(std::string_view name, ScalarType type, const Dims& shape, const Required& wanted) {
+  if (type != wanted.type) {
+    fail(fmt::format("{} must have {}'s type {}", name, wanted.like, name_of(wanted.type)),
+         name_of(type));
+  }
+  if (shape != wanted.shape) {
+    fail(fmt::format("{} must have {}'s shape {}", name, wanted.like, text(wanted.shape)),
+         text(shape));
+  }
 }
 
 void check_data(std::string_view name, const void* data, const Dims& shape) {
@@ -336,9 +338,8 @@ void check_data(std::string_view name, const void* data, const Dims& shape) {
     fail(fmt::format("{} must have data, got a null pointer", name));
 }
 
-NamedMemory memory_of(std::string_view name, const ConstTensor& tensor) {
-  return {name, tensor.data,
-          static_cast<std::size_t>(count_of(tensor.shape)) * size_of(tensor.type)};
+std::size_t bytes_of(ScalarType type, const Dims& shape) {
+  return static_cast<std::size_t>(count_of(shape)) * size_of(type);
 }
 
 NamedMemory memory_of(const PositionIds& ids) {
@@ -363,6 +364,13 @@ void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other
                                  reinterpret_cast<std::uintptr_t>(other.data)));
 }
 
+unsigned char* CallTable::memory_for(std::size_t bytes) {
+  if (bytes <= small_bytes) return small_;
+  large_.resize(bytes);
+  return large_.data();
+}
+
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): small_ is filled where it is used
 CallTable::CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache) {
   view_.type = call.type;
   view_.shape = call.table_shape();
@@ -370,21 +378,40 @@ CallTable::CallTable(const Call& call, const ConstTensor& cos_cache, const Const
   if (call.tokens == 0) return;
   if (lies_in_cache(call)) {
     const std::size_t begin =
-        static_cast<std::size_t>(call.cache_row[0] * call.cache_columns) * size_of(call.type);
+        static_cast<std::size_t>(call.cache_row(0, 0) * call.cache_columns) * size_of(call.type);
     view_.cos = static_cast<const unsigned char*>(cos_cache.data) + begin;
     view_.sin = static_cast<const unsigned char*>(sin_cache.data) + begin;
     return;
   }
   const bool scaled = call.scale != 1.0;
-  cos_ = scaled ? gathered_scaled(call, cos_cache.data) : gathered(call, cos_cache.data);
-  sin_ = scaled ? gathered_scaled(call, sin_cache.data) : gathered(call, sin_cache.data);
   if (scaled && call.type != ScalarType::f64) view_.type = ScalarType::f32;
-  view_.cos = cos_.data();
-  view_.sin = sin_.data();
+  const std::size_t half = static_cast<std::size_t>(call.tokens * call.pairs) * size_of(view_.type);
+  unsigned char* const cos = memory_for(2 * half);
+  unsigned char* const sin = cos + half;
+  const auto fill =
+      scaled ? static_cast<void (*)(const Call&, const void*, unsigned char*)>(gather_scaled)
+             : gather;
+  fill(call, cos_cache.data, cos);
+  fill(call, sin_cache.data, sin);
+  view_.cos = cos;
+  view_.sin = sin;
+}
+
+void check(const RotaryEmbedding& node) { check_attributes(node); }
+
+void check(const ContribRotaryEmbedding& node) {
+  check_contrib_attributes(node);
+  check_flag("is_packed_batching", node.is_packed_batching);
+}
+
+void check(const MRotaryEmbedding& node) {
+  check_contrib_attributes(node);
+  check_flag("mrope_layout", node.mrope_layout);
+  check_sections(node);
 }
 
 Call translate(const RotaryEmbedding& node, const Inputs& inputs) {
-  check_attributes(node);
+  check(node);
   check_tensors(inputs);
   const Sizes sizes = sizes_of(inputs.X.shape, node.num_heads);
   const Index rotary = rotary_dims(sizes.head_size, node.rotary_embedding_dim);
@@ -397,16 +424,13 @@ Call translate(const RotaryEmbedding& node, const Inputs& inputs) {
   }
   if (inputs.position_ids) {
     check_ids_shape(*inputs.position_ids, {sizes.batch, sizes.sequence}, "batch, sequence");
-    call.cache_row = rows_of_ids(*inputs.position_ids, call.cache_rows);
-  } else {
-    call.cache_row = consecutive_rows(0, call.tokens);
+    call.ids = rows_of_ids(*inputs.position_ids, call.cache_rows);
   }
   return call;
 }
 
 Call translate(const ContribRotaryEmbedding& node, const Inputs& inputs) {
-  check_contrib_attributes(node);
-  check_flag("is_packed_batching", node.is_packed_batching);
+  check(node);
   check_tensors(inputs);
   const PositionIds& ids = required_ids(inputs);
   check_flat_caches(inputs);
@@ -423,19 +447,18 @@ Call translate(const ContribRotaryEmbedding& node, const Inputs& inputs) {
              sizes.sequence),
          std::int64_t{call.cache_rows});
   }
-  const bool is_offset = ids.shape.empty() || ids.shape == Dims{1};
+  const bool is_offset = ids.shape.empty() || (ids.shape.size() == 1 && ids.shape[0] == 1);
   if (is_offset) {
     take_offset(call, ids, sizes.sequence);
   } else {
     check_ids_shape(ids, {sizes.batch, sizes.sequence}, "batch, sequence, or one element");
-    call.cache_row = rows_of_ids(ids, call.cache_rows);
+    call.ids = rows_of_ids(ids, call.cache_rows);
   }
   return call;
 }
 
 Call translate(const MRotaryEmbedding& node, const Inputs& inputs) {
-  check_contrib_attributes(node);
-  check_flag("mrope_layout", node.mrope_layout);
+  check(node);
   check_tensors(inputs);
   const PositionIds& ids = required_ids(inputs);
   check_flat_caches(inputs);
@@ -444,11 +467,11 @@ Call translate(const MRotaryEmbedding& node, const Inputs& inputs) {
   Call call = make_call(inputs, sizes, rotary, node.interleaved);
   call.scale = node.scale;
   check_columns(call.cache_columns, call.pairs);
-  check_sections(node, call.pairs);
+  check_sum_of_sections(node, call.pairs);
   check_ids_shape(ids, {3, sizes.batch, sizes.sequence}, "time height width, batch, sequence");
   // An empty X may claim any width: its columns are not gone through.
   if (call.tokens > 0) call.columns = columns_of(node, call.pairs);
-  call.cache_row = rows_of_ids(ids, call.cache_rows);
+  call.ids = rows_of_ids(ids, call.cache_rows);
   return call;
 }
 

@@ -24,11 +24,11 @@ std::array<NamedOutput, 3> outputs_of(const Gradients& gradients) {
 
 void check_outputs(const Call& call, const Inputs& inputs, const ConstTensor& dY,
                    const Gradients& gradients) {
-  if (gradients.dX) check_like("dX", *gradients.dX, "X", call.type, call.x_shape);
+  if (gradients.dX) check_like("dX", *gradients.dX, "X", call.type, *call.x_shape);
   if (gradients.dcos_cache)
-    check_like("dcos_cache", *gradients.dcos_cache, "cos_cache", call.type, call.cache_shape);
+    check_like("dcos_cache", *gradients.dcos_cache, "cos_cache", call.type, *call.cache_shape);
   if (gradients.dsin_cache)
-    check_like("dsin_cache", *gradients.dsin_cache, "sin_cache", call.type, call.cache_shape);
+    check_like("dsin_cache", *gradients.dsin_cache, "sin_cache", call.type, *call.cache_shape);
   const auto outputs = outputs_of(gradients);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [name, tensor] = outputs[i];
@@ -84,14 +84,14 @@ TableSums table_sums(const Call& call, const Inputs& inputs, const ConstTensor& 
 /// once.
 void scatter(const Call& call, const std::vector<double>& table, const Tensor& cache) {
   std::vector<double> sums(static_cast<std::size_t>(call.cache_rows * call.cache_columns));
-  for (const ColumnRun& run : call.columns) {
+  call.for_each_run([&](const ColumnRun& run) {
     for (Index token = 0; token < call.tokens; ++token) {
-      const Index row = call.cache_row[static_cast<std::size_t>(run.list * call.tokens + token)];
+      const Index row = call.cache_row(run.list, token);
       double* to = sums.data() + row * call.cache_columns + run.first;
       const double* from = table.data() + token * call.pairs + run.first;
       for (Index k = 0; k < run.count; ++k) to[k] += from[k];
     }
-  }
+  });
   detail::with_scalar(call.type, [&](auto tag) {
     using Scalar = typename decltype(tag)::type;
     auto* entries = static_cast<Scalar*>(cache.data);
@@ -104,7 +104,7 @@ template <class Node>
 void backward_node(const Node& node, const Inputs& inputs, const ConstTensor& dY,
                    const Gradients& gradients, const Device& device) {
   const Call call = translate(node, inputs);
-  check_like("dY", dY, "X", call.type, call.x_shape);
+  check_like("dY", dY, "X", call.type, *call.x_shape);
   check_outputs(call, inputs, dY, gradients);
   check_read(call, inputs, dY, gradients);
   // dX may be dY's memory: the caches' gradients come first.

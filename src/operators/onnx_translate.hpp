@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "eigen_rope/any/tensor.hpp"
+#include "eigen_rope/numbers/detail/uninitialised.hpp"
 #include "eigen_rope/operators/onnx.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
@@ -30,10 +31,11 @@ struct ColumnRun {
   Index list;
 };
 
+/// It refers to the shapes and the position ids of the inputs, which must outlive it.
 struct Call {
   ScalarType type = ScalarType::f32;
-  Dims x_shape{};
-  Dims cache_shape{};
+  const Dims* x_shape = nullptr;
+  const Dims* cache_shape = nullptr;
   /// X as the core sees it; it is dense.
   Shape shape{};
   Pairing pairing = split_half;
@@ -44,10 +46,24 @@ struct Call {
   Index tokens = 0;
   Index cache_rows = 0;
   Index cache_columns = 0;
-  /// The cache row of token t in list l is cache_row[l * tokens + t].
-  std::vector<Index> cache_row{};
+  /// The cache row of each token, one list behind the other. Without lists, token t has row
+  /// first_row + t.
+  const std::int64_t* ids = nullptr;
+  Index first_row = 0;
+  /// The columns of each list; none where there is one list, of all columns.
   std::vector<ColumnRun> columns{};
   double scale = 1.0;
+
+  Index cache_row(Index list, Index token) const {
+    return ids == nullptr ? first_row + token : ids[list * tokens + token];
+  }
+
+  /// Calls use(run) for the columns of each list.
+  template <class Use>
+  void for_each_run(const Use& use) const {
+    if (columns.empty()) return use(ColumnRun{0, pairs, 0});
+    for (const ColumnRun& run : columns) use(run);
+  }
 
   any::ConstTensor read(const void* data) const {
     return {type, data, shape, {}, any::Order::fastest_first};
@@ -68,7 +84,7 @@ Call translate(const ContribRotaryEmbedding& node, const Inputs& inputs);
 Call translate(const MRotaryEmbedding& node, const Inputs& inputs);
 
 /// The table of a call: cache rows in place where they lie one after the other, gathered and scaled
-/// elsewhere.
+/// elsewhere. A small copy lies in the object itself.
 class CallTable {
  public:
   CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache);
@@ -78,17 +94,35 @@ class CallTable {
   const any::Table& view() const { return view_; }
 
  private:
-  std::vector<unsigned char> cos_;
-  std::vector<unsigned char> sin_;
+  static constexpr std::size_t small_bytes = 8192;
+
+  /// Uninitialised memory for both halves.
+  unsigned char* memory_for(std::size_t bytes);
+
   any::Table view_{};
+  detail::UninitialisedVector<unsigned char> large_;
+  alignas(64) unsigned char small_[small_bytes];
 };
 
 /// `[2, 3, 8]`
 std::string text(const Dims& shape);
 
-/// Throws unless the tensor has this type and shape (those of the tensor called `like`).
-void check_like(std::string_view name, const ConstTensor& tensor, std::string_view like,
-                ScalarType type, const Dims& shape);
+/// What is asked of a tensor: the type and the shape of the tensor called `like`.
+struct Required {
+  std::string_view like;
+  ScalarType type;
+  const Dims& shape;
+};
+
+void check_like(std::string_view name, ScalarType type, const Dims& shape, const Required& wanted);
+
+/// Throws unless the tensor has this type and shape (those of the tensor called `like`). A Tensor
+/// is no ConstTensor here, which would copy its shape.
+template <class View>
+void check_like(std::string_view name, const View& tensor, std::string_view like, ScalarType type,
+                const Dims& shape) {
+  check_like(name, tensor.type, tensor.shape, {like, type, shape});
+}
 
 /// Throws for a tensor with elements but no data.
 void check_data(std::string_view name, const void* data, const Dims& shape);
@@ -99,7 +133,11 @@ struct NamedMemory {
   const void* data;
   std::size_t bytes;
 };
-NamedMemory memory_of(std::string_view name, const ConstTensor& tensor);
+std::size_t bytes_of(ScalarType type, const Dims& shape);
+template <class View>
+NamedMemory memory_of(std::string_view name, const View& tensor) {
+  return {name, tensor.data, bytes_of(tensor.type, tensor.shape)};
+}
 NamedMemory memory_of(const PositionIds& ids);
 
 void refuse_overlap(const NamedMemory& written, const NamedMemory& other);

@@ -191,6 +191,22 @@ struct MRotaryEmbedding {
   std::int64_t mrope_layout = 0;
 };
 
+/// Checks the attributes of a node before there are inputs, as a program that loads models does.
+///
+/// run() and backward() check them, too.
+/// \code{.cpp}
+/// er::onnx::RotaryEmbedding node;
+/// node.num_heads = heads;
+/// er::onnx::check(node);
+/// \endcode
+///
+/// - Errors:   eigen_rope::Error naming the attribute, the rule and the value.
+EIGEN_ROPE_API void check(const RotaryEmbedding& node);
+/// Checks the attributes of com.microsoft RotaryEmbedding likewise.
+EIGEN_ROPE_API void check(const ContribRotaryEmbedding& node);
+/// Checks the attributes of com.microsoft MRotaryEmbedding likewise.
+EIGEN_ROPE_API void check(const MRotaryEmbedding& node);
+
 /// Computes the output Y of ai.onnx RotaryEmbedding.
 ///
 ///     Y_a = cos X_a - sin X_b     Y_b = cos X_b + sin X_a
@@ -211,6 +227,8 @@ struct MRotaryEmbedding {
 /// - Errors:   eigen_rope::Error naming the argument, the rule and the value, before anything is
 ///             written.
 /// - Aliasing: Y may be X's own data; every other overlap with an input is refused.
+/// - Cost:     one pass over X. Rows of the caches are copied unless they lie one behind the other;
+///             a call of one token allocates nothing.
 /// \see backward(), onnx_node.hpp for nodes of model files, \ref operators "Operators"
 EIGEN_ROPE_API void run(const RotaryEmbedding& node, const Inputs& inputs, const Tensor& Y,
                         const Device& device = Device());
