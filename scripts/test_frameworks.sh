@@ -11,7 +11,8 @@ usage="usage: scripts/test_frameworks.sh [--numpy]
   refuses one that fits no manylinux, is larger than 8 MB or needs a library besides those of C and
   C++. Then installs it, checks its form and types (ruff, mypy), runs its tests, with
   tensors of PyTorch, too, and runs the notebook of python/examples, which must give the page
-  docs/notebook.md. At the end it builds and tests the package of ./python/torch (test_torch.sh).
+  docs/notebook.md. At the end it builds and tests the package of ./python/torch (test_torch.sh), and the operators of
+  TensorFlow in an environment of their own (test_tensorflow.sh).
   --numpy    Without what needs PyTorch and transformers (3 GB). The environment is
              build/numpy. Six minutes on 2 cores, and half a minute where nothing is to be compiled."
 numpy_only=0
@@ -73,4 +74,5 @@ say "testing with PyTorch and transformers"
 "$python" -m pytest -q -p no:cacheprovider python/examples || die "tests failed; their output is above"
 say "running the notebook"
 "$python" python/examples/make_page.py --check || die "the page of the notebook is not what it gives"
-exec scripts/test_torch.sh
+scripts/test_torch.sh
+exec scripts/test_tensorflow.sh
