@@ -107,9 +107,9 @@ class RotaryEmbedding(keras.layers.Layer):
         super().__init__(**kwargs)
         if rates is not None and scaling is not None:
             raise ValueError("[rope] rates must not be given beside scaling, got both")
-        if scaling is not None and "name" not in scaling:
+        if scaling is not None and (not isinstance(scaling, dict) or "name" not in scaling):
             raise ValueError(
-                f"[rope] scaling must have the name of a scaling, got {sorted(scaling)}"
+                f"[rope] scaling must be a dict with the name of a scaling, got {scaling!r}"
             )
         self.pairing = pairing
         self.base = base
@@ -185,7 +185,11 @@ class RotaryEmbedding(keras.layers.Layer):
                     if tf.executing_eagerly():
                         return _kept_table(*key)
             count = tf.range(tf.shape(x)[axes[1]] if tokens is None else tokens)
-            start = tf.convert_to_tensor(start_index, dtype_hint=tf.int64)
+            start = _ops.converted(start_index, "start_index", tf.int64)
+            if not start.dtype.is_integer:
+                raise TypeError(
+                    f"[rope] start_index must be an integer, got a tensor of {start.dtype.name}"
+                )
             positions = tf.cast(start, tf.int64)[..., None] + tf.cast(count, tf.int64)
         entries = _ops.table(self._rates, positions, attention_factor=self._m, dtype=dtype)
         return (_placed(t, *axes) for t in entries)

@@ -73,7 +73,7 @@ def _like(error, text):
 
 def _about_options(options):
     for name, value in options.items():
-        if name in ("pairing", "direction"):
+        if name in ("pairing", "direction", "scaling"):
             if not isinstance(value, (str, bytes)):
                 return TypeError(f"[rope] {name} must be a string, got {value!r}")
         elif value is not None and not isinstance(value, (int, np.integer)):
@@ -83,35 +83,40 @@ def _about_options(options):
     return None
 
 
+def no_tensor(name, value):
+    """Why a value cannot be made a tensor, as an error to raise; None if it can."""
+    if isinstance(value, tf.RaggedTensor):
+        return TypeError(
+            f"[rope] {name} must be dense, got a RaggedTensor; give its flat_values, with a "
+            "row of the table for each of them"
+        )
+    if isinstance(value, (tf.SparseTensor, tf.IndexedSlices)):
+        return TypeError(f"[rope] {name} must be dense, got a {type(value).__name__}")
+    if type(value).__name__ == "KerasTensor":
+        return TypeError(
+            f"[rope] {name} must be a tensor, got a KerasTensor; use the layer RotaryEmbedding in "
+            "a functional model"
+        )
+    try:
+        tf.convert_to_tensor(value)
+    except REFUSED:
+        return TypeError(f"[rope] {name} must be a tensor, got {type(value).__name__}")
+    return None
+
+
 def _about_tensors(tensors):
     for name, value in tensors.items():
-        if isinstance(value, tf.RaggedTensor):
-            return TypeError(
-                f"[rope] {name} must be dense, got a RaggedTensor; rotate its flat_values, with "
-                "a table's row for each of them"
-            )
-        if isinstance(value, (tf.SparseTensor, tf.IndexedSlices)):
-            return TypeError(f"[rope] {name} must be dense, got a {type(value).__name__}")
-        if _is_symbolic_keras(value):
-            return TypeError(
-                f"[rope] {name} must be a tensor, got a KerasTensor; use the layer RotaryEmbedding "
-                "in a functional model"
-            )
-        try:
-            dtype = tf.convert_to_tensor(value).dtype
-        except REFUSED:
-            return TypeError(f"[rope] {name} must be a tensor, got {type(value).__name__}")
+        reason = no_tensor(name, value)
+        if reason is not None:
+            return reason
+        dtype = tf.convert_to_tensor(value).dtype
         if dtype not in SCALARS:
             return TypeError(
                 f"[rope] {name} must be of float16, bfloat16, float32 or float64, got {dtype.name}"
             )
-    types = {name: tf.convert_to_tensor(value).dtype for name, value in tensors.items()}
-    if len(types) == 3 and types["cos"] != types["sin"]:
-        return TypeError(
-            f"[rope] sin must have the type of cos, {types['cos'].name}, got {types['sin'].name}"
-        )
+    if "sin" not in tensors:
+        return None
+    cos, sin = (tf.convert_to_tensor(tensors[name]).dtype for name in ("cos", "sin"))
+    if cos != sin:
+        return TypeError(f"[rope] sin must have the type of cos, {cos.name}, got {sin.name}")
     return None
-
-
-def _is_symbolic_keras(value):
-    return type(value).__name__ == "KerasTensor"

@@ -97,19 +97,22 @@ def rotate_inverse(
     )
 
 
-def _converted(value, *wanted):
+def converted(value, name, *wanted):
     """A tensor of `value`; Python's own numbers become the first of the types that holds them."""
-    if hasattr(value, "dtype"):
+    try:
+        if hasattr(value, "dtype"):
+            return tf.convert_to_tensor(value)
+        for dtype in wanted:
+            tensor = tf.convert_to_tensor(value, dtype_hint=dtype)
+            if tensor.dtype == dtype:
+                return tensor
         return tf.convert_to_tensor(value)
-    for dtype in wanted:
-        tensor = tf.convert_to_tensor(value, dtype_hint=dtype)
-        if tensor.dtype == dtype:
-            return tensor
-    return tf.convert_to_tensor(value)
+    except _library.REFUSED as error:
+        raise _library.no_tensor(name, value) or error from None
 
 
 def _doubles(value, name):
-    tensor = _converted(value, tf.float64)
+    tensor = converted(value, name, tf.float64)
     if tensor.dtype not in (tf.float32, tf.float64):
         raise TypeError(f"[rope] {name} must be of float32 or float64, got {tensor.dtype.name}")
     return tf.cast(tensor, tf.float64)
@@ -138,7 +141,7 @@ def table(rates, positions, *, attention_factor=1.0, dtype=tf.float32, low_rates
     rates = _doubles(rates, "rates")
     attention_factor = _doubles(attention_factor, "attention_factor")
     low_rates = tf.zeros(0, tf.float64) if low_rates is None else _doubles(low_rates, "low_rates")
-    positions = _converted(positions, tf.int64, tf.float64)
+    positions = converted(positions, "positions", tf.int64, tf.float64)
     if positions.dtype.is_integer and positions.dtype != tf.int32:
         positions = tf.cast(positions, tf.int64)
     if positions.dtype not in (tf.int32, tf.int64, tf.float32, tf.float64):
@@ -191,5 +194,5 @@ def rates(scaling="default", *, rotary_dims, length=0, name=None, **parameters):
             name,
         )
     except _library.REFUSED as error:
-        raise _library.sentence(error, {}, {"length": length}) from None
+        raise _library.sentence(error, {}, {"scaling": scaling, "length": length}) from None
     return made.rates, made.attention_factor

@@ -173,6 +173,10 @@ TABLES = [
     (([], [1]), {}, "rate"),
     (([1.0], tf.ones(1, tf.bfloat16)), {}, "positions must be of integers, float32 or float64"),
     (([1.0], tf.ones(1, tf.bool)), {}, "positions must be of integers.*got bool"),
+    (([1.0], None), {}, "positions must be a tensor, got NoneType"),
+    ((object(), [1]), {}, "rates must be a tensor, got object"),
+    (([1.0], tf.ragged.constant([[1], [2, 3]])), {}, "positions must be dense, got a RaggedTensor"),
+    (([1.0], ["a"]), {}, "positions must be of integers.*got string"),
     ((tf.ones(1, tf.int32), [1]), {}, "rates must be of float32 or float64, got int32"),
     (([1.0], [1]), {"dtype": tf.int32}, "dtype must be float16.*got int32"),
     (([1.0], [1]), {"dtype": "float7"}, "dtype must be float16.*got float7"),
@@ -193,6 +197,7 @@ def test_tables_are_refused(given, options, words):
 
 RATES = [
     (("llama4",), {"rotary_dims": 8}, "scaling must be one of default.*got llama4"),
+    ((3,), {"rotary_dims": 8}, "scaling must be a string, got 3"),
     (("default",), {"rotary_dims": 7}, "rotary.*7"),
     (("llama3",), {"rotary_dims": 8, "factr": 8}, "parameter must be one of.*got factr"),
     (("llama3",), {"rotary_dims": 8}, "must be given"),

@@ -113,8 +113,8 @@ def test_policies_round_once(x, policy, dtype, error):
     assert (off <= error * np.concatenate((size, size), -1) + 1e-15).all()
 
 
-def model_of(positions=False, **options):
-    inputs = [keras.Input((None, 3, 8))]
+def model_of(positions=False, tokens=None, **options):
+    inputs = [keras.Input((tokens, 3, 8))]
     given = {}
     if positions:
         inputs.append(keras.Input((None,), dtype="int32"))
@@ -125,11 +125,11 @@ def model_of(positions=False, **options):
 
 
 @pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
-@pytest.mark.parametrize("positions", [False, True])
-def test_models_are_trained_and_saved(x, tmp_path, policy, positions):
+@pytest.mark.parametrize(("positions", "tokens"), [(False, None), (True, None), (False, 5)])
+def test_models_are_trained_and_saved(x, tmp_path, policy, positions, tokens):
     keras.utils.set_random_seed(1)
     scaling = {"name": "llama3", "factor": 8.0, "original_context": 64}
-    model = model_of(positions, scaling=scaling, dtype=policy)
+    model = model_of(positions, tokens, scaling=scaling, dtype=policy)
     model.compile("adam", "mse")
     assert not model.jit_compile  # which compile() found out by itself
     given = [x, np.tile(np.arange(5), (2, 1))] if positions else x
@@ -178,7 +178,10 @@ BAD = [
     ({"feature_axis": 3}, (2, 5, 8), {}, r"feature_axis must be in \[-3, 2\], got 3"),
     ({"sequence_axis": 2}, (2, 5, 8), {}, "sequence_axis must be another axis"),
     ({"scaling": {"name": "llama4"}}, (2, 5, 8), {}, "scaling must be one of.*got llama4"),
-    ({"scaling": {"factor": 2.0}}, (2, 5, 8), {}, "scaling must have the name"),
+    ({"scaling": {"factor": 2.0}}, (2, 5, 8), {}, "scaling must be a dict with the name.*factor"),
+    ({"scaling": "llama3"}, (2, 5, 8), {}, "scaling must be a dict with the name.*'llama3'"),
+    ({}, (2, 5, 8), {"start_index": 1.5}, "start_index must be an integer"),
+    ({}, (2, 5, 8), {"start_index": None}, "start_index must be a tensor, got NoneType"),
     ({"rates": [1.0], "scaling": {"name": "linear"}}, (2, 5, 8), {}, "rates must not be given"),
     ({"rates": [1.0]}, (2, 5, 8), {}, "rates must be one for each of 4 pairs, got 1"),
     ({"rotary_dims": 16}, (2, 5, 8), {}, "window must lie in rows of 8"),

@@ -59,6 +59,21 @@ def test_a_broken_shared_object_is_refused(copy):
     assert words.startswith("ImportError: [rope] eigen_rope_tensorflow must fit the TensorFlow")
 
 
+def test_a_python_without_tensorflow_is_refused(tmp_path):
+    """By CMake, before anything is compiled."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    source = Path(__file__).parents[1]
+    command = ["cmake", "-S", source, "-B", tmp_path / "build"]
+    done = subprocess.run(
+        [*command, f"-DPython_EXECUTABLE={tmp_path / 'bare' / 'bin' / 'python'}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
+    assert done.returncode != 0
+    assert "must have TensorFlow 2.18 or newer" in " ".join(done.stderr.split())
+
+
 def test_shows_no_symbol():
     shown = subprocess.run(
         ["nm", "-D", "--defined-only", FOLDER / LIBRARY], capture_output=True, text=True, check=True
