@@ -126,7 +126,8 @@ cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
     include -I src -j "$(nproc)" \
     --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=duplInheritedMember \
-      --suppress=compareBoolExpressionWithInt src python/src python/torch/src python/onnxruntime/src || die "cppcheck's findings are above"
+    --suppress=compareBoolExpressionWithInt src python/src python/torch/src python/onnxruntime/src \
+    python/tensorflow/src || die "cppcheck's findings are above"
 }
 
 # timed COMMAND...: what it says, when it has ended, so that others may run beside it; what it took,

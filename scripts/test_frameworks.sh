@@ -11,8 +11,9 @@ usage="usage: scripts/test_frameworks.sh [--numpy]
   refuses one that fits no manylinux, is larger than 8 MB or needs a library besides those of C and
   C++. Then installs it, checks its form and types (ruff, mypy), runs its tests, with
   tensors of PyTorch, too, and runs the notebook of python/examples, which must give the page
-  docs/notebook.md. At the end it builds and tests the packages of ./python/torch (test_torch.sh)
-  and ./python/onnxruntime (test_onnxruntime.sh, in an environment of its own).
+  docs/notebook.md. At the end it builds and tests the package of ./python/torch (test_torch.sh),
+  that of ./python/onnxruntime and the operators of ./python/tensorflow, which have environments of
+  their own (test_onnxruntime.sh, test_tensorflow.sh).
   --numpy    Without what needs PyTorch and transformers (3 GB). The environment is
              build/numpy. Six minutes on 2 cores, and half a minute where nothing is to be compiled."
 numpy_only=0
@@ -76,3 +77,4 @@ say "running the notebook"
 "$python" python/examples/make_page.py --check || die "the page of the notebook is not what it gives"
 scripts/test_torch.sh
 scripts/test_onnxruntime.sh
+scripts/test_tensorflow.sh
