@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures this library and its peers on the same shapes in one run: ONNX Runtime, PyTorch and ggml,
-# and the tables and a model of transformers,
-# from Python packages put into a virtual environment under build/. Writes out/peers/ and, when all
-# shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About 5 minutes,
-# and the first time as long as installing takes: PyTorch's package brings some 3 GB along
-# (WITHOUT_TORCH=1 leaves it out).
+# Measures this library and its peers on the same shapes in one run, on one thread and on two: ONNX
+# Runtime, PyTorch, JAX, TensorFlow and ggml, and the tables and a model of transformers, from Python
+# packages put into a virtual environment under build/. Writes out/peers/ and, when all shapes and
+# scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About MINUTES minutes, and the
+# first time as long as installing takes: PyTorch's package brings some 3 GB along (WITHOUT_TORCH=1
+# leaves it out).
 #
-# Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --rounds (--help). What
+# Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --threads, --rounds (--help). What
 # cannot be installed is said and left out; recorded figures, marked as such, stand in for ggml and
 # ONNX Runtime. Exits 1 if this library's own program does not run or computes something wrong.
 #
@@ -63,32 +63,39 @@ if [ "$trainer" -eq 1 ]; then
   exec "$venv/bin/python" bench/peers/trainer.py --train-lm build/demo/bin/train_lm \
     --out "$out/trainer" --page docs/peers.md "$@"
 fi
-install onnxruntime onnxruntime onnx
+# install_ours NAME COMMAND...: this library in a framework, anew each time, as its sources may have
+# changed; says so in one line if it cannot be.
+install_ours() {
+  local name=$1 log=$venv/install_$1.log
+  shift
+  say "building $name"
+  "$@" >"$log" 2>&1 || say "$name cannot be built ($(tail -n 1 "$log"))"
+}
+pip_install=("$venv/bin/pip" install --quiet --disable-pip-version-check)
+
 install build-tools scikit-build-core ninja
-if [ -e "$venv/installed_onnxruntime" ]; then
-  # This library in ONNX Runtime, anew each time, as its sources may have changed.
-  install ml_dtypes ml_dtypes
-  find_onnxruntime_header
-  log=$venv/install_onnxruntime_ours.log
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \
-    --config-settings=cmake.define.EIGEN_ROPE_ONNXRUNTIME_INCLUDE="$onnxruntime_include" \
-    ./python/onnxruntime >"$log" 2>&1 || \
-    say "eigen_rope_onnxruntime cannot be built ($(tail -n 1 "$log"))"
-fi
 install ggml libggml-python
+install onnxruntime onnxruntime onnx ml_dtypes
+if [ -e "$venv/installed_onnxruntime" ]; then
+  find_onnxruntime_header
+  install_ours eigen_rope_onnxruntime "${pip_install[@]}" --no-build-isolation \
+    --config-settings=cmake.define.EIGEN_ROPE_ONNXRUNTIME_INCLUDE="$onnxruntime_include" \
+    ./python/onnxruntime
+fi
+install tensorflow tensorflow-cpu
+[ ! -e "$venv/installed_tensorflow" ] || \
+  install_ours eigen_rope_tensorflow scripts/build_tensorflow.sh --python "$venv/bin/python"
+install jax jax
 if [ "${WITHOUT_TORCH:-0}" != 1 ]; then
   install torch torch
   if [ -e "$venv/installed_torch" ]; then
     install rotary-embedding-torch rotary-embedding-torch
-    # This library in PyTorch, anew each time, as its sources may have changed.
-    log=$venv/install_ours.log
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \
-      ./python/torch >"$log" 2>&1 || say "eigen_rope_torch cannot be built ($(tail -n 1 "$log"))"
+    install_ours eigen_rope_torch "${pip_install[@]}" --no-build-isolation ./python/torch
     install transformers transformers mpmath==1.3.0
-    "$venv/bin/pip" install --quiet --disable-pip-version-check ./python >"$log" 2>&1 || \
-      say "eigen_rope cannot be built ($(tail -n 1 "$log"))"
   fi
 fi
+# With eigen_rope.jax, where jaxlib is.
+install_ours eigen_rope "${pip_install[@]}" --force-reinstall --no-deps ./python
 
 # The Python package of ggml, or else one that CMake finds by itself.
 ggml=$("$venv/bin/python" -c 'import pathlib, libggml; print(next(pathlib.Path(libggml.__file__).parent.glob("lib*/cmake/ggml")))' 2>/dev/null || true)

@@ -93,15 +93,15 @@ def start(binaries: Path, wanted: list[str], threads: int) -> tuple[list[Peer], 
     """The peers that run, and why the others do not."""
     in_python = [sys.executable, "-W", "ignore"]
     copies = str(binaries / "peers_copies.so")
-    # An allocator that keeps what PyTorch frees, so that an output of 64 MiB does not cost fresh
+    # An allocator that keeps what frameworks free, so that an output of 64 MiB does not cost fresh
     # pages in every call.
     keep_memory = {"LD_PRELOAD": "libtcmalloc_minimal.so.4", "TCMALLOC_RELEASE_RATE": "0"}
     commands: dict[str, tuple[list[str], dict[str, str]]] = {
         "rope": ([str(binaries / "peers_ours")], {}),
         "onnxruntime": ([*in_python, str(HERE / "onnxruntime_peer.py"), copies], {}),
         "torch": ([*in_python, str(HERE / "torch_peer.py"), copies], keep_memory),
-        "jax": ([*in_python, str(HERE / "jax_peer.py"), copies], {}),
-        "tensorflow": ([*in_python, str(HERE / "tensorflow_peer.py"), copies], {}),
+        "jax": ([*in_python, str(HERE / "jax_peer.py"), copies], keep_memory),
+        "tensorflow": ([*in_python, str(HERE / "tensorflow_peer.py"), copies], keep_memory),
         "ggml": ([str(binaries / "peers_ggml")], {}),
     }
     peers: list[Peer] = []
