@@ -8,9 +8,9 @@
 # first time as long as installing takes: PyTorch's package brings some 3 GB along (WITHOUT_TORCH=1
 # leaves it out).
 #
-# Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --threads, --rounds (--help). What
-# cannot be installed is said and left out; recorded figures, marked as such, stand in for ggml and
-# ONNX Runtime. Exits 1 if this library's own program does not run or computes something wrong.
+# Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --threads, --rounds
+# (--help). What cannot be installed is said and left out; recorded figures, marked as such, stand in
+# for ggml and ONNX Runtime. Exits 1 if this library's own program does not run or computes something wrong.
 #
 # --trainer as the first argument measures examples/train_lm and the same model in PyTorch instead,
 # which takes 2 minutes on an idle machine, and writes the section of docs/peers.md on it. Further
@@ -30,7 +30,7 @@ if [ "${1:-}" = --trainer ]; then
 fi
 
 # The Debian packages: the build's, Python's, what torch.compile needs, and the allocator that
-# PyTorch is measured with.
+# the frameworks are measured with.
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" python3 \
   python3-venv python3-dev libtcmalloc-minimal4
 
@@ -76,7 +76,8 @@ pip_install=("$venv/bin/pip" install --quiet --disable-pip-version-check)
 install build-tools scikit-build-core ninja
 install ggml libggml-python
 install onnxruntime onnxruntime onnx ml_dtypes
-if [ -e "$venv/installed_onnxruntime" ]; then
+# In a shell of its own first, which ends where there is no header.
+if [ -e "$venv/installed_onnxruntime" ] && (find_onnxruntime_header); then
   find_onnxruntime_header
   install_ours eigen_rope_onnxruntime "${pip_install[@]}" --no-build-isolation \
     --config-settings=cmake.define.EIGEN_ROPE_ONNXRUNTIME_INCLUDE="$onnxruntime_include" \
