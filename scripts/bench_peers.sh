@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Measures this library and its peers on the same shapes in one run, on one thread and on two: ONNX
-# Runtime, PyTorch, JAX, TensorFlow and ggml, and the tables and a model of transformers, from Python
-# packages put into a virtual environment under build/. Writes out/peers/ and, when all shapes and
-# scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About MINUTES minutes, and the
-# first time as long as installing takes: PyTorch's package brings some 3 GB along (WITHOUT_TORCH=1
-# leaves it out).
+# Runtime, PyTorch, JAX, TensorFlow and ggml, and the tables and a model of transformers, from
+# Python packages put into a virtual environment under build/. Writes out/peers/ and, when all
+# shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About MINUTES
+# minutes, and the first time as long as installing takes: PyTorch's package brings some 3 GB along
+# (WITHOUT_TORCH=1 leaves it out).
 #
 # Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --threads, --rounds
-# (--help). What cannot be installed is said and left out; recorded figures, marked as such, stand in
-# for ggml and ONNX Runtime. Exits 1 if this library's own program does not run or computes something wrong.
+# (--help). What cannot be installed is said and left out; recorded figures, marked as such, stand
+# in for ggml and ONNX Runtime. Exits 1 if this library's own program does not run or computes
+# something wrong.
 #
 # --trainer as the first argument measures examples/train_lm and the same model in PyTorch instead,
 # which takes 2 minutes on an idle machine, and writes the section of docs/peers.md on it. Further

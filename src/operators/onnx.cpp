@@ -365,12 +365,11 @@ void refuse_partial_overlap(const NamedMemory& written, const NamedMemory& other
 }
 
 unsigned char* CallTable::memory_for(std::size_t bytes) {
-  if (bytes <= small_bytes) return small_;
+  if (bytes <= small_bytes) return reinterpret_cast<unsigned char*>(&small_);
   large_.resize(bytes);
   return large_.data();
 }
 
-// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): small_ is filled where it is used
 CallTable::CallTable(const Call& call, const ConstTensor& cos_cache, const ConstTensor& sin_cache) {
   view_.type = call.type;
   view_.shape = call.table_shape();

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "eigen_rope/any/tensor.hpp"
@@ -101,7 +102,7 @@ class CallTable {
 
   any::Table view_{};
   detail::UninitialisedVector<unsigned char> large_;
-  alignas(64) unsigned char small_[small_bytes];
+  std::aligned_storage_t<small_bytes, 64> small_;  // filled where it is used
 };
 
 /// `[2, 3, 8]`
