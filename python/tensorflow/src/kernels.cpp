@@ -385,8 +385,8 @@ class RatesKernel : public tf::OpKernel {
 };
 
 /// TensorFlow's allocator hands out memory that was written a moment ago, and stores past the cache
-/// to lines that the cache still holds take twice the time of others. So they begin where x and y
-/// are larger than most caches, and not at the size that the library would measure.
+/// take longer to lines that the cache still holds. So they begin where x and y are larger than
+/// most caches, and not at the size that the library would measure.
 bool choose_streaming() {
   constexpr std::size_t mebibyte = std::size_t{1} << 20;
   if (std::getenv("EIGEN_ROPE_STREAM_BYTES") == nullptr) {

@@ -152,6 +152,8 @@ def test_maps_scans_and_pipelines(random, table):
         return er.rotate(x, cos, sin)
 
     np.testing.assert_array_equal(tf.map_fn(turned, x), expected)
+    sums = tf.scan(lambda sum, one: turned(sum + one), x, tf.zeros_like(x[0]))
+    np.testing.assert_array_equal(sums[1], turned(turned(x[0]) + x[1]))
     dataset = tf.data.Dataset.from_tensor_slices(x).map(turned, tf.data.AUTOTUNE).batch(5)
     np.testing.assert_array_equal(next(iter(dataset)), expected)
 

@@ -74,6 +74,18 @@ def test_a_python_without_tensorflow_is_refused(tmp_path):
     assert "must have TensorFlow 2.18 or newer" in " ".join(done.stderr.split())
 
 
+def test_a_relative_python_is_refused(tmp_path):
+    """Which CMake would pass over for another one."""
+    source = Path(__file__).parents[1]
+    done = subprocess.run(
+        ["cmake", "-S", source, "-B", tmp_path / "build", "-DPython_EXECUTABLE=env/bin/python"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "must be an absolute path, got env/bin/python" in " ".join(done.stderr.split())
+
+
 def test_shows_no_symbol():
     shown = subprocess.run(
         ["nm", "-D", "--defined-only", FOLDER / LIBRARY], capture_output=True, text=True, check=True
