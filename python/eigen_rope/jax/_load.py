@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 
 import eigen_rope
@@ -40,20 +41,30 @@ def require_jax() -> None:
         )
 
 
+def _interface(include: str) -> tuple[int, int]:
+    """The version of XLA's foreign function interface, by the header that jaxlib has of it."""
+    header = (Path(include) / "xla" / "ffi" / "api" / "c_api.h").read_text()
+    major, minor = (
+        int(number)
+        for part in ("MAJOR", "MINOR")
+        for number in re.findall(rf"^#define XLA_FFI_API_{part} (\d+)", header, re.MULTILINE)
+    )
+    return major, minor
+
+
 def register() -> None:
     import jax
 
     library = ctypes.CDLL(str(_library()))
-    try:
-        for name in HANDLERS:
-            jax.ffi.register_ffi_target(
-                name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu"
-            )
-    except Exception as error:
+    version = _interface(jax.ffi.include_dir())
+    if not library.eigen_rope_jax_agree(*version):
         raise ImportError(
-            f"[rope] jaxlib {jax.lib.__version__} must take the handlers of eigen_rope.jax, got: "
-            f"{str(error).splitlines()[0]}"
-        ) from error
+            f"[rope] jaxlib must have version 0 of XLA's foreign function interface, got "
+            f"{'.'.join(map(str, version))}: compile eigen_rope again beside it"
+        )
+    for name in HANDLERS:
+        handler = jax.ffi.pycapsule(getattr(library, name))
+        jax.ffi.register_ffi_target(name, handler, platform="cpu")
 
 
 require_jax()

@@ -2,6 +2,7 @@
 #include "frame.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -27,7 +28,15 @@ void require(bool there, const char* what) {
   if (!there) throw er::Error(std::string("[rope] a call of the handler must have ") + what);
 }
 
+std::atomic<int> minor{XLA_FFI_API_MINOR};
+
 }  // namespace
+
+bool agree(int xla_major, int xla_minor) {
+  if (xla_major != XLA_FFI_API_MAJOR) return false;
+  minor = (std::min)(xla_minor, XLA_FFI_API_MINOR);
+  return true;
+}
 
 const XLA_FFI_Buffer& argument(const XLA_FFI_CallFrame& frame, std::int64_t index) {
   require(index < frame.args.size, "all its arguments");
@@ -123,12 +132,6 @@ bool asks_for_version(const XLA_FFI_CallFrame& frame) {
     if (extension->type != XLA_FFI_Extension_Metadata) continue;
     void* const whole = extension;
     XLA_FFI_Metadata& metadata = *static_cast<XLA_FFI_Metadata_Extension*>(whole)->metadata;
-    // Some versions of XLA load handlers of their own minor version only. What is used here has
-    // been the same in all of them, so the handler is of XLA's version as long as it is older.
-    int minor = XLA_FFI_API_MINOR;
-    if (frame.api != nullptr && frame.api->api_version.major_version == XLA_FFI_API_MAJOR) {
-      minor = (std::min)(minor, frame.api->api_version.minor_version);
-    }
     metadata.api_version = {XLA_FFI_Api_Version_STRUCT_SIZE, nullptr, XLA_FFI_API_MAJOR, minor};
     metadata.traits = 0;
     return true;

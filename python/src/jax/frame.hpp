@@ -66,6 +66,13 @@ class Pool {
 /// Returns an error of XLA.
 XLA_FFI_Error* refuse(const XLA_FFI_CallFrame& frame, XLA_FFI_Error_Code code, const char* message);
 
+/// Returns whether the handlers can serve this version of the interface, and answers XLA's question
+/// accordingly from then on.
+///
+/// Some versions of XLA load handlers of their own minor version only. What is used here has been
+/// the same in all of them, so the handlers are of XLA's version where theirs is newer.
+bool agree(int xla_major, int xla_minor);
+
 /// Tells XLA for which version of the interface the handler was made, if this is its question.
 bool asks_for_version(const XLA_FFI_CallFrame& frame);
 

@@ -169,6 +169,11 @@ void table(const XLA_FFI_CallFrame& frame) {
 #pragma GCC visibility push(default)
 extern "C" {
 
+/// Returns 1 if the handlers can serve this version of XLA's interface, and 0 if not.
+int eigen_rope_jax_agree(int major, int minor) {
+  return eigen_rope_jax::agree(major, minor) ? 1 : 0;
+}
+
 XLA_FFI_Error* eigen_rope_jax_rotate(XLA_FFI_CallFrame* frame) {
   return eigen_rope_jax::answer(frame, eigen_rope_jax::rotate);
 }
