@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures this library and its peers on the same shapes in one run: ONNX Runtime, PyTorch and ggml,
-# and the tables and a model of transformers,
+# Measures this library and its peers on the same shapes in one run: ONNX Runtime, PyTorch, JAX and
+# ggml, and the tables and a model of transformers,
 # from Python packages put into a virtual environment under build/. Writes out/peers/ and, when all
 # shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About 5 minutes,
 # and the first time as long as installing takes: PyTorch's package brings some 3 GB along
@@ -64,6 +64,7 @@ if [ "$trainer" -eq 1 ]; then
 fi
 install onnxruntime onnxruntime onnx
 install ggml libggml-python
+install jax jax==0.10.2
 if [ "${WITHOUT_TORCH:-0}" != 1 ]; then
   install torch torch
   if [ -e "$venv/installed_torch" ]; then
@@ -74,10 +75,12 @@ if [ "${WITHOUT_TORCH:-0}" != 1 ]; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation \
       ./python/torch >"$log" 2>&1 || say "eigen_rope_torch cannot be built ($(tail -n 1 "$log"))"
     install transformers transformers mpmath==1.3.0
-    "$venv/bin/pip" install --quiet --disable-pip-version-check ./python >"$log" 2>&1 || \
-      say "eigen_rope cannot be built ($(tail -n 1 "$log"))"
   fi
 fi
+# The package of numpy and JAX, which finds the jaxlib beside it.
+log=$venv/install_python.log
+"$venv/bin/pip" install --quiet --disable-pip-version-check ./python >"$log" 2>&1 || \
+  say "eigen_rope cannot be built ($(tail -n 1 "$log"))"
 
 # The Python package of ggml, or else one that CMake finds by itself.
 ggml=$("$venv/bin/python" -c 'import pathlib, libggml; print(next(pathlib.Path(libggml.__file__).parent.glob("lib*/cmake/ggml")))' 2>/dev/null || true)

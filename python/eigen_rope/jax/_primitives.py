@@ -41,7 +41,12 @@ def _primitive(name: str, multiple_results: bool = False) -> Any:
     def compiled(**params: Any) -> Any:
         return jax.jit(functools.partial(primitive.bind, **params))
 
-    primitive.def_impl(lambda *operands, **params: compiled(**params)(*operands))
+    def run(*operands: Any, **params: Any) -> Any:
+        # Without jit, too, as JAX's own primitives do.
+        with jax.disable_jit(False):
+            return compiled(**params)(*operands)
+
+    primitive.def_impl(run)
     return primitive
 
 

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 os.environ["XLA_FLAGS"] = (
-    os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    os.environ.get("XLA_FLAGS", "")
+    + " --xla_force_host_platform_device_count=2"
+    + " --xla_backend_optimization_level=0"  # programs that run once
 )
 os.environ["JAX_PLATFORMS"] = "cpu"
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from test_gradients import formula
@@ -164,6 +165,15 @@ def test_control_flow_and_checkpoints(rng, table):
     assert_same(either(False, x, cos, sin), formula(x, cos, sin, direction="backward"))
 
 
+def test_without_jit(rng, table):
+    x, (cos, sin) = jnp.asarray(rng.standard_normal((3, 2, 8))), table(3, 1, 4)
+    with jax.disable_jit():
+        assert_same(er.rotate(x, cos, sin), formula(x, cos, sin))
+        ours = jax.jit(jax.grad(lambda *t: (er.rotate(*t) ** 3).sum(), 1))(x, cos, sin)
+    theirs = jax.grad(lambda *t: (formula(*t) ** 3).sum(), 1)(x, jnp.asarray(cos), jnp.asarray(sin))
+    assert_same(ours, theirs)
+
+
 def test_shapes_alone_and_compiling_ahead(table):
     cos, sin = table(3, 1, 4)
     x = jax.ShapeDtypeStruct((2, 3, 4, 8), jnp.float64)
@@ -223,13 +233,13 @@ def test_export_and_reading_it_again(rng, table):
     x = jnp.asarray(rng.standard_normal((2, 3, 4, 8)))
     cos, sin = (jnp.asarray(t) for t in table(3, 1, 4))
     checks = [
-        jax.export.DisabledSafetyCheck.custom_call(f"eigen_rope_jax_{name}")
+        export.DisabledSafetyCheck.custom_call(f"eigen_rope_jax_{name}")
         for name in ("rotate", "table_gradient", "table")
     ]
     with pytest.raises(ValueError, match="eigen_rope_jax_rotate"):
-        jax.export.export(jax.jit(er.rotate))(x, cos, sin)
-    exported = jax.export.export(jax.jit(er.rotate), disabled_checks=checks)(x, cos, sin)
-    again = jax.export.deserialize(exported.serialize(vjp_order=1))
+        export.export(jax.jit(er.rotate))(x, cos, sin)
+    exported = export.export(jax.jit(er.rotate), disabled_checks=checks)(x, cos, sin)
+    again = export.deserialize(exported.serialize(vjp_order=1))
     assert_same(again.call(x, cos, sin), formula(x, cos, sin))
     gradients = jax.grad(lambda *t: (again.call(*t) ** 3).sum(), (0, 1, 2))(x, cos, sin)
     theirs = jax.grad(lambda *t: (formula(*t) ** 3).sum(), (0, 1, 2))(x, cos, sin)
@@ -239,16 +249,16 @@ def test_export_and_reading_it_again(rng, table):
 
 def test_export_with_lengths_that_change(rng, table):
     checks = [
-        jax.export.DisabledSafetyCheck.custom_call(f"eigen_rope_jax_{name}")
+        export.DisabledSafetyCheck.custom_call(f"eigen_rope_jax_{name}")
         for name in ("rotate", "table")
     ]
-    batch, tokens = jax.export.symbolic_shape("batch, tokens")
+    batch, tokens = export.symbolic_shape("batch, tokens")
 
     def layer(x, rates, positions):
         cos, sin = er.table(rates, positions, dtype=jnp.float64)
         return er.rotate(x, cos[:, None], sin[:, None])
 
-    exported = jax.export.export(jax.jit(layer), disabled_checks=checks)(
+    exported = export.export(jax.jit(layer), disabled_checks=checks)(
         jax.ShapeDtypeStruct((batch, tokens, 2, 8), jnp.float64),
         jax.ShapeDtypeStruct((4,), jnp.float64),
         jax.ShapeDtypeStruct((tokens,), jnp.int32),
@@ -271,7 +281,7 @@ def test_lowering_for_other_platforms(rng, table):
         return (er.rotate(x, cos, sin, direction="inverse") ** 3).sum()
 
     for platform in ("cuda", "tpu"):
-        exported = jax.export.export(jax.jit(jax.grad(loss, (0, 1, 2))), platforms=[platform])
+        exported = export.export(jax.jit(jax.grad(loss, (0, 1, 2))), platforms=[platform])
         text = exported(x, cos, sin).mlir_module()
         assert "eigen_rope_jax" not in text
         assert "stablehlo.multiply" in text

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <future>
 #include <memory>
-#include <mutex>
 
 #include "frame.hpp"
 
@@ -19,25 +18,18 @@ class Items {
   void take() {
     for (er::Index item = next_++; item < count_; item = next_++) {
       work_(item, item + 1);
-      if (++done_ == count_) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        finished_.notify_one();
-      }
+      if (++done_ == count_) finished_.set_value();
     }
   }
 
-  void wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    finished_.wait(lock, [this] { return done_ == count_; });
-  }
+  void wait() { finished_.get_future().wait(); }
 
  private:
   er::Device::Work work_;  // valid until all items are done
   er::Index count_;
   std::atomic<er::Index> next_{0};
   std::atomic<er::Index> done_{0};
-  std::mutex mutex_;
-  std::condition_variable finished_;
+  std::promise<void> finished_;  // condition variables would need the libstdc++ of GCC 12
 };
 
 bool is_refused(const XLA_FFI_Api& api, XLA_FFI_Error* error) {
