@@ -11,10 +11,10 @@ usage="usage: scripts/test_frameworks.sh [--numpy]
   refuses one that fits no manylinux, is larger than 8 MB or needs a library besides those of C and
   C++. Then installs it, checks its form and types (ruff, mypy), runs its tests, with
   tensors of PyTorch, too, and runs the notebook of python/examples, which must give the page
-  docs/notebook.md. At the end it builds and tests the package of ./python/torch (test_torch.sh),
-  that of ./python/onnxruntime and the operators of ./python/tensorflow, which have environments of
-  their own (test_onnxruntime.sh, test_tensorflow.sh).
-  --numpy    Without what needs PyTorch and transformers (3 GB). The environment is
+  docs/notebook.md. At the end it tests eigen_rope.jax (test_jax.sh), builds and tests the package
+  of ./python/torch (test_torch.sh), and, in environments of their own, that of ./python/onnxruntime
+  and the operators of ./python/tensorflow (test_onnxruntime.sh, test_tensorflow.sh).
+  --numpy    Without what needs JAX, PyTorch and transformers (3 GB). The environment is
              build/numpy. Six minutes on 2 cores, and half a minute where nothing is to be compiled."
 numpy_only=0
 case "${1:-}" in
@@ -56,7 +56,8 @@ build_wheel() {
 require_packages "${python_build_packages[@]}" ccache
 mkdir -p build
 requirements=(python/requirements.txt)
-[ $numpy_only -eq 1 ] || requirements+=(python/examples/requirements.txt python/torch/requirements.txt)
+[ $numpy_only -eq 1 ] || requirements+=(python/examples/requirements.txt \
+  python/torch/requirements.txt python/jax/requirements.txt)
 cat "${requirements[@]}" >"$environment.txt"
 python_packages "$environment.txt" "$environment"
 say "building the package"
@@ -66,7 +67,7 @@ build_wheel ./python
 say "form and types"
 "$python" -m ruff format --check --quiet python || die "ruff format python repairs the form"
 "$python" -m ruff check --quiet python || die "ruff's remarks are above"
-"$python" -m mypy --strict --no-error-summary --cache-dir "$environment/mypy" -p eigen_rope || \
+"$python" -m mypy --config-file python/pyproject.toml --no-error-summary --cache-dir "$environment/mypy" -p eigen_rope || \
   die "mypy's remarks are above"
 say "testing"
 "$python" -m pytest -q -p no:cacheprovider python/tests || die "tests failed; their output is above"
@@ -75,6 +76,7 @@ say "testing with PyTorch and transformers"
 "$python" -m pytest -q -p no:cacheprovider python/examples || die "tests failed; their output is above"
 say "running the notebook"
 "$python" python/examples/make_page.py --check || die "the page of the notebook is not what it gives"
+scripts/test_jax.sh
 scripts/test_torch.sh
 scripts/test_onnxruntime.sh
 scripts/test_tensorflow.sh

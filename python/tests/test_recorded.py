@@ -43,8 +43,8 @@ def test_ascend(case):
         np.testing.assert_allclose(got.reshape(shape), expected.reshape(shape), 1e-6, 1e-6)
 
 
-def ggml_rotation(case):
-    """Return the cache and the pairing of a case, in the library's words."""
+def ggml_frequencies(case):
+    """Return the frequencies of a case, in the library's words."""
     powers = er.Powers(
         case["n_dims"],
         base=case["freq_base"],
@@ -60,6 +60,11 @@ def ggml_rotation(case):
             beta_fast=case["beta_fast"],
             beta_slow=case["beta_slow"],
         )
+    return er.Frequencies(powers, scaling)
+
+
+def ggml_rotation(case):
+    """Return the cache and the pairing of a case."""
     ids = recorded.ggml_array(case["positions"])
     positions = er.Positions.ids(ids)
     if case["mode_name"] in ("mrope", "imrope"):
@@ -67,7 +72,7 @@ def ggml_rotation(case):
         positions = er.Positions.multi_axis(
             ids.reshape(4, -1), er.Sections(pattern, case["sections"])
         )
-    cache = er.Cache(er.Frequencies(powers, scaling), positions)
+    cache = er.Cache(ggml_frequencies(case), positions)
     kind = "interleaved" if case["mode_name"] == "normal" else "split_half"
     return cache, er.Pairing(kind, rotary_dims=case["n_dims"], offset=case["n_offs"])
 
