@@ -28,7 +28,7 @@ set logscale y
 set border 2 lc rgb "#444444"
 set tics nomirror out scale 0.4
 set xtics scale 0
-set ytics ("0.2" 0.2, "0.5" 0.5, "memcpy" 1, "2" 2, "5" 5, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500)
+set ytics ("0.2" 0.2, "0.5" 0.5, "memcpy" 1, "2" 2, "5" 5, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500, "1000" 1000, "2000" 2000, "5000" 5000)
 set grid y lc rgb "#dddddd" lw 0.6
 set style fill solid 1.0 noborder
 set multiplot layout 2,1 margins left_margin,0.99,0.05,0.885 spacing 0.09
@@ -38,9 +38,9 @@ do for [panel = 1:2] {
   file = folder . (panel == 1 ? "/plot_f32.dat" : "/plot_f16.dat")
   stats file using 2 nooutput
   set xrange [-0.5:STATS_records - 0.5]
-  set yrange [0.4:(panel == 1 ? 250 : 500)]
+  set yrange [0.4:(panel == 1 ? 5000 : 10000)]
   if (panel == 1) {
-    set key at screen 0.53,0.995 center top horizontal maxcols 3 samplen 1.2 width -1 noautotitle reverse Left
+    set key at screen 0.53,0.995 center top horizontal maxcols 4 samplen 1.2 width -1 noautotitle reverse Left
   } else {
     unset key
     unset label 1

@@ -206,7 +206,7 @@ inline nlohmann::json time_all(Case& now, double seconds) {
   for (std::size_t i = now.runs.size(); i < contenders.size(); ++i) {
     block(contenders[i], 1);
     const double once = std::max(block(contenders[i], 1), 1e-8);
-    now.runs.push_back(static_cast<std::size_t>(std::clamp(5e-4 / once, 1.0, 1e4)));
+    now.runs.push_back(static_cast<std::size_t>(std::clamp(4e-3 / once, 1.0, 1e4)));
     now.one_round += once * static_cast<double>(now.runs.back());
   }
   static std::mt19937 generator(1);
@@ -217,8 +217,8 @@ inline nlohmann::json time_all(Case& now, double seconds) {
        --left) {
     std::shuffle(order.begin(), order.end(), generator);
     for (const std::size_t i : order) {
-      // Once unmeasured, so that none finds the cache as the one before it left it.
-      block(contenders[i], 1);
+      // Unmeasured, so that none finds the cache as the one before it left it.
+      block(contenders[i], std::min<std::size_t>(now.runs[i], 3));
       const double rotations = static_cast<double>(now.runs[i] * contenders[i].rotations);
       result[contenders[i].name].push_back(block(contenders[i], now.runs[i]) / rotations);
     }

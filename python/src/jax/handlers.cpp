@@ -163,6 +163,19 @@ void table(const XLA_FFI_CallFrame& frame) {
   }
 }
 
+/// XLA's allocator hands out memory that was written a moment ago, and stores past the cache to
+/// lines that the cache still holds take twice the time of others. So they begin where x and y are
+/// larger than most caches, and not at the size that the library would measure.
+bool choose_streaming() {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  if (std::getenv("EIGEN_ROPE_STREAM_BYTES") == nullptr) {
+    er::set_streaming_threshold(32 * mebibyte);
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool streaming_chosen = choose_streaming();
+
 }  // namespace
 }  // namespace eigen_rope_jax
 
