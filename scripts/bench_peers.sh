@@ -4,9 +4,9 @@
 # Measures this library and its peers on the same shapes in one run, on one thread and on two: ONNX
 # Runtime, PyTorch, JAX, TensorFlow and ggml, and the tables and a model of transformers, from
 # Python packages put into a virtual environment under build/. Writes out/peers/ and, when all
-# shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About MINUTES
-# minutes, and the first time as long as installing takes: PyTorch's package brings some 3 GB along
-# (WITHOUT_TORCH=1 leaves it out).
+# shapes and scalars were measured, docs/peers.md and docs/images/peers.{svg,png}. About 7 minutes
+# where all is built, and the first time as long as installing takes: PyTorch's package brings some
+# 3 GB along (WITHOUT_TORCH=1 leaves it out).
 #
 # Arguments go to bench/peers/measure.py: --shapes, --scalars, --peers, --threads, --rounds
 # (--help). What cannot be installed is said and left out; recorded figures, marked as such, stand

@@ -31,8 +31,8 @@ set xtics scale 0
 set ytics ("0.2" 0.2, "0.5" 0.5, "memcpy" 1, "2" 2, "5" 5, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500, "1000" 1000, "2000" 2000, "5000" 5000)
 set grid y lc rgb "#dddddd" lw 0.6
 set style fill solid 1.0 noborder
-set multiplot layout 2,1 margins left_margin,0.99,0.05,0.885 spacing 0.09
-set label 1 "times over memcpy; dark: split-half pairs, light: interleaved pairs" at screen 0.53,0.905 center font ",11.5" textcolor rgb "#444444"
+set multiplot layout 2,1 margins left_margin,0.99,0.05,0.865 spacing 0.09
+set label 1 "times over memcpy; dark: split-half pairs, light: interleaved pairs" at screen 0.53,0.885 center font ",11.5" textcolor rgb "#444444"
 
 do for [panel = 1:2] {
   file = folder . (panel == 1 ? "/plot_f32.dat" : "/plot_f16.dat")
