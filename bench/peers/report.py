@@ -114,7 +114,7 @@ CONTENDERS = {
 # What a framework's user would write, and this library in the same framework.
 IN_FRAMEWORKS: list[tuple[str, str, str]] = [
     ("PyTorch, the formula", "torch/eager", "torch/ours"),
-    ("PyTorch, the formula through `torch.compile`", "torch/compiled", "torch/ours"),
+    ("PyTorch, the formula, compiled", "torch/compiled", "torch/ours"),
     ("PyTorch, complex numbers", "torch/complex", "torch/ours"),
     ("JAX, the formula under `jit`", "jax/formula", "jax/ours"),
     ("JAX, the members of the pairs apart, under `jit`", "jax/halves", "jax/ours"),

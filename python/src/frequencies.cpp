@@ -96,7 +96,8 @@ Raises:
               return er::DoubleDouble(nb::cast<double>(both[0]), nb::cast<double>(both[1]));
             };
             std::vector<er::DoubleDouble> rates;
-            for (const nb::handle rate : nb::list(state[0])) rates.push_back(value(rate));
+            const nb::object given = state[0];  // any sequence
+            for (const nb::handle rate : given) rates.push_back(value(rate));
             new (&self)
                 er::Frequencies(er::Frequencies::explicit_rates(std::move(rates), value(state[1])));
           },

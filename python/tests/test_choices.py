@@ -49,6 +49,17 @@ def test_scalings_are_values(scaling):
     assert frequencies != er.Frequencies(er.Powers(8, base=6.0), scaling, length=100)
 
 
+def test_frequencies_take_any_sequence_as_their_state():
+    frequencies = er.Frequencies(er.Powers(8))
+    rates, factor = frequencies.__getstate__()
+    made = er.Frequencies.__new__(er.Frequencies)
+    made.__setstate__((tuple(rates), factor))
+    assert made == frequencies
+    for wrong in ((5, factor), ([1.0], factor), (rates, 1.0), ()):
+        with pytest.raises((TypeError, IndexError, RuntimeError)):
+            er.Frequencies.__new__(er.Frequencies).__setstate__(wrong)
+
+
 def test_positions():
     assert er.Positions.range(3, 2) == er.Positions.ids([3, 4])
     assert er.Positions.ids(np.array([3, 4], np.uint8)) == er.Positions.ids([3.0, 4.0])
