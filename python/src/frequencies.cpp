@@ -92,6 +92,7 @@ Raises:
       .def(
           "__setstate__",
           [](er::Frequencies& self, const nb::tuple& state) {
+            if (state.size() != 2) throw nb::index_error("[rope] a state must have 2 parts");
             const auto value = [](nb::handle both) {
               return er::DoubleDouble(nb::cast<double>(both[0]), nb::cast<double>(both[1]));
             };
