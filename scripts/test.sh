@@ -17,8 +17,8 @@ usage="usage: scripts/test.sh [--all | --frameworks]
            (check_packages.sh --eigen-5); the tool under valgrind; the site (docs.sh --check); a
            minute of fuzzing for each target. Two of them run at a time, each is shown when it has
            ended, and what each took is printed.
-  --frameworks  The packages for Python instead, with PyTorch and transformers from PyPI
-           (test_frameworks.sh; 5 GB)."
+  --frameworks  The packages for Python instead, with PyTorch, transformers, JAX, ONNX Runtime and
+           TensorFlow from PyPI (test_frameworks.sh; 9 GB, 15 minutes where all is installed)."
 all=0
 case "${1:-}" in
   "") ;;
