@@ -106,12 +106,7 @@ configure release ${ggml:+-Dggml_DIR="$ggml"}
 targets=(peers_ours peers_copies)
 if [[ $(cmake --build --preset release --target help) == *peers_ggml:* ]]; then \
   targets+=(peers_ggml); fi
-log=$(mktemp)
-if ! cmake --build --preset release --target "${targets[@]}" >"$log" 2>&1; then
-  cat "$log" >&2
-  die "the build failed"
-fi
-rm -f "$log"
+quietly "the build failed" cmake --build --preset release --target "${targets[@]}"
 
 say "measuring (ratios to memcpy)"
 rm -rf "$out"

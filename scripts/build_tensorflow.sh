@@ -35,22 +35,13 @@ python=$(command -v "$python") || die "there is no interpreter of that name; see
 require_packages g++ cmake ninja-build libeigen3-dev libfmt-dev libhwy-dev
 build=build/tensorflow-module
 mkdir -p build
-log=$(mktemp)
-# run STEP COMMAND...: the messages are shown only where the step fails
-run() {
-  local step=$1
-  shift
-  if ! "$@" >"$log" 2>&1; then
-    cat "$log" >&2
-    die "$step failed; the messages are above"
-  fi
-}
 # The folder's cache would keep the installation of another Python.
 rm -f "$build/CMakeCache.txt"
-run "configuring" cmake -S python/tensorflow -B "$build" -G Ninja \
+quietly "configuring failed; the messages are above" cmake -S python/tensorflow -B "$build" -G Ninja \
   -DPython_EXECUTABLE="$(realpath -s "$python")" "${options[@]}"
-say "compiling for $(grep -o 'TensorFlow [0-9][^ ]*' "$log")"
-run "compiling" cmake --build "$build" --target eigen_rope_tensorflow
-run "installing" cmake --install "$build"
+version=$(sed -n 's/^TENSORFLOW = "\(.*\)"$/\1/p' "$build/module/eigen_rope_tensorflow/_built.py")
+say "compiling for TensorFlow $version"
+quietly "compiling failed; the messages are above" cmake --build "$build" \
+  --target eigen_rope_tensorflow
+quietly "installing failed; the messages are above" cmake --install "$build"
 say "installed $(sed -n 's/^ *set(CMAKE_INSTALL_PREFIX "\(.*\)")$/\1/p' "$build/cmake_install.cmake" | head -n 1)/eigen_rope_tensorflow"
-rm -f "$log"

@@ -8,6 +8,18 @@ die() {
   exit 1
 }
 
+# quietly COMPLAINT COMMAND...: shows what the command says only if it fails, and dies of it
+quietly() {
+  local complaint=$1 log
+  shift
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    die "$complaint"
+  fi
+  rm -f "$log"
+}
+
 # needs_value OPTION VALUE...: whether what is left of the arguments has a value for the option
 needs_value() {
   [ $# -ge 2 ] || die "$1 needs a value; see scripts/${0##*/} --help"
@@ -60,12 +72,9 @@ require_packages() {
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
+  quietly "apt-get update failed (network?)" "${as_root[@]}" apt-get update -qq
   local log
   log=$(mktemp)
-  if ! "${as_root[@]}" apt-get update -qq >"$log" 2>&1; then
-    cat "$log" >&2
-    die "apt-get update failed (network?)"
-  fi
   if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y \
     --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
     tail -n 20 "$log" >&2
@@ -109,11 +118,5 @@ configure() {
   ! grep -qs '^ROPE_' "build/$1/CMakeCache.txt" ||
     die \
       "build/$1 holds settings of an older version, whose names begin with ROPE_: remove it with rm -r build/$1"
-  local log
-  log=$(mktemp)
-  if ! cmake --preset "$@" >"$log" 2>&1; then
-    cat "$log" >&2
-    die "configuring the preset $1 failed"
-  fi
-  rm -f "$log"
+  quietly "configuring the preset $1 failed" cmake --preset "$@"
 }

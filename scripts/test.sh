@@ -124,7 +124,7 @@ tidy() {
 # enumerators for members of their names, and all specialisations of a template for one class.
 cpp_check() {
   cppcheck --std=c++17 --language=c++ --enable=warning,portability --error-exitcode=1 --quiet -I \
-    include -I src -j "$(nproc)" \
+    include -I src -I python/shared -j "$(nproc)" \
     --suppress=missingReturn --suppress=nullPointerRedundantCheck --suppress=duplInheritedMember \
     --suppress=compareBoolExpressionWithInt src python/src python/torch/src python/onnxruntime/src \
     python/tensorflow/src || die "cppcheck's findings are above"

@@ -25,14 +25,11 @@ find_onnxruntime_header
 python_packages python/onnxruntime/requirements.txt "$environment"
 python=$environment/bin/python
 say "building the package for ONNX Runtime"
-log=$(mktemp)
-if ! "$python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-  --force-reinstall --config-settings=cmake.define.EIGEN_ROPE_DEVELOPER=ON \
-  --config-settings=cmake.define.EIGEN_ROPE_ONNXRUNTIME_INCLUDE="$onnxruntime_include" ./python/onnxruntime \
-  >"$log" 2>&1; then
-  cat "$log" >&2
-  die "./python/onnxruntime could not be built; the messages are above"
-fi
+quietly "./python/onnxruntime could not be built; the messages are above" "$python" -m pip install \
+  --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
+  --config-settings=cmake.define.EIGEN_ROPE_DEVELOPER=ON \
+  --config-settings=cmake.define.EIGEN_ROPE_ONNXRUNTIME_INCLUDE="$onnxruntime_include" \
+  ./python/onnxruntime
 library=$("$python" -P -c 'import eigen_rope_onnxruntime; print(eigen_rope_onnxruntime.get_library_path())')
 exported=$(nm -D --defined-only "$library" | awk '{ print $NF }')
 [ "$exported" = RegisterCustomOps ] || die \
@@ -40,12 +37,12 @@ exported=$(nm -D --defined-only "$library" | awk '{ print $NF }')
 # Without Python, from the folder that pip has built in.
 installed=$environment/installed
 rm -rf "$installed"
-if ! { cmake -U 'SKBUILD*' build/python-onnxruntime && cmake --build build/python-onnxruntime --target \
-  eigen_rope_onnxruntime && cmake --install build/python-onnxruntime --prefix "$installed"; } \
-  >"$log" 2>&1; then
-  cat "$log" >&2
-  die "CMake could not install the library; the messages are above"
-fi
+install_by_cmake() {
+  cmake -U 'SKBUILD*' build/python-onnxruntime &&
+    cmake --build build/python-onnxruntime --target eigen_rope_onnxruntime &&
+    cmake --install build/python-onnxruntime --prefix "$installed"
+}
+quietly "CMake could not install the library; the messages are above" install_by_cmake
 [ -n "$(find "$installed" -name libeigen_rope_onnxruntime.so)" ] || die \
   "CMake must install libeigen_rope_onnxruntime.so, got $(find "$installed" -type f)"
 
@@ -56,6 +53,7 @@ EIGEN_ROPE_ONNXRUNTIME_INCLUDE=$onnxruntime_include "$python" -P -m pytest -q -p
 
 python_packages python/onnxruntime/requirements_old.txt "$environment-old"
 site=$(dirname "$(dirname "$library")")
+log=$(mktemp)
 for version in "${other_versions[@]}"; do
   folder=$environment-old/onnxruntime-$version
   if [ ! -e "$folder/onnxruntime" ] && ! "$environment-old/bin/pip" install --quiet --no-deps \

@@ -14,14 +14,9 @@ environment=build/frameworks
 [ -e "$environment/bin/python" ] || die \
   "$environment must hold an environment: scripts/test_frameworks.sh makes it, and runs this script"
 say "building the package for PyTorch"
-log=$(mktemp)
-if ! "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
-  --no-build-isolation --no-deps --config-settings=cmake.define.EIGEN_ROPE_DEVELOPER=ON \
-  ./python/torch >"$log" 2>&1; then
-  cat "$log" >&2
-  die "./python/torch could not be built; the messages are above"
-fi
-rm -f "$log"
+quietly "./python/torch could not be built; the messages are above" "$environment/bin/python" -m pip \
+  install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+  --config-settings=cmake.define.EIGEN_ROPE_DEVELOPER=ON ./python/torch
 say "testing"
 "$environment/bin/python" -P -m pytest -q -p no:cacheprovider --rootdir python/torch -c \
   python/torch/pyproject.toml python/torch/tests ||

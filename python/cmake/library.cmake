@@ -2,12 +2,27 @@
 #
 # The library as a package of Python takes it: static, with what it is made of built in and hidden,
 # so that the package needs no libfmt or libhwy where it runs and meets nobody else's. Gives
-# eigen_rope::rope and eigen_rope::models.
+# eigen_rope::rope and eigen_rope::models, and
+#
+#   eigen_rope_module(TARGET EXPORTS)    a shared object that a framework loads, of which nothing is
+#                                        seen from outside but what the file EXPORTS names
 #
 # EIGEN_ROPE_FMT_DIR and EIGEN_ROPE_HIGHWAY_DIR name folders of sources, as in every build of the
 # library. Without them, the headers that are installed serve: distributions have fmt's sources
 # among them, and Highway is compiled of one function alone (highway_targets.cc).
 get_filename_component(EIGEN_ROPE_SOURCE_DIR ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+find_program(EIGEN_ROPE_CCACHE ccache)
+if(EIGEN_ROPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+    ${EIGEN_ROPE_CCACHE})
+endif()
 
 if(NOT EIGEN_ROPE_FMT_DIR)
   find_path(eigen_rope_fmt_include fmt/format-inl.h REQUIRED)
@@ -42,3 +57,13 @@ set(CMAKE_UNITY_BUILD ON) # a third of the time; the package's own sources are f
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 add_subdirectory(${EIGEN_ROPE_SOURCE_DIR} eigen_rope EXCLUDE_FROM_ALL)
 set(CMAKE_UNITY_BUILD OFF)
+
+function(eigen_rope_module target exports)
+  get_filename_component(exports ${exports} ABSOLUTE)
+  target_include_directories(${target} PRIVATE ${EIGEN_ROPE_SOURCE_DIR}/python/shared)
+  target_link_libraries(${target} PRIVATE eigen_rope::rope eigen_rope_developer)
+  target_link_options(${target} PRIVATE LINKER:--version-script=${exports} LINKER:-z,defs
+    LINKER:-z,relro,-z,now LINKER:--gc-sections)
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${exports} PREFIX lib
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON SKIP_BUILD_RPATH ON)
+endfunction()

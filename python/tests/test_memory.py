@@ -6,10 +6,10 @@ from __future__ import annotations
 import gc
 import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
+from leaks import resident
 
 import eigen_rope as er
 
@@ -30,11 +30,6 @@ class Exporter:
     def __dlpack__(self, **arguments):
         self.exports += 1
         return self.array.__dlpack__(**arguments)
-
-
-def resident():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
 
 
 def test_memory_of_others_is_read_and_written_where_it_lies():

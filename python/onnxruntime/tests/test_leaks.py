@@ -3,16 +3,12 @@
 
 import contextlib
 import gc
-from pathlib import Path
 
 import numpy as np
 
 import calls
+from leaks import resident
 from problems import contrib, standard
-
-
-def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
 def grown(call, times):

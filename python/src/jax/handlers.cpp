@@ -9,19 +9,20 @@
 // Arrays are dense, slowest axis first, and all have y's number of axes. An extent of 1 stands for
 // y's, of x as well, which is how vmap maps a table alone. Shapes and derivatives are in
 // eigen_rope/jax/_primitives.py. With outside = "zero", elements that are not rotated become 0.
-#include <eigen_rope/machine/streaming.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "frame.hpp"
+#include "outside.hpp"
+#include "reused_memory.hpp"
 
 namespace eigen_rope_jax {
 namespace {
+
+using eigen_rope_packages::Outside;
 
 /// Attributes in the order of their names: axis, [direction], offset, [outside], pairing,
 /// rotary_dims.
@@ -45,33 +46,16 @@ Entries along(Entries entries, const er::Pairing& pairing) {
   return entries;
 }
 
-/// Sets what lies outside the window to 0. y is dense.
-void clear_outside(const er::any::Tensor& y, const er::Pairing& pairing) {
-  const int axis = pairing.axis().value_or(y.shape.rank() - 1);
-  const er::Index row = y.shape[axis];
-  const er::Index begin = pairing.offset();
-  const er::Index end = begin + pairing.rotary_dims(row);
-  er::Index before = 1;
-  auto element = static_cast<er::Index>(er::size_of(y.type));
-  for (int i = 0; i < axis; ++i) before *= y.shape[i];
-  for (int i = axis + 1; i < y.shape.rank(); ++i) element *= y.shape[i];
-  if (row * before * element == 0 || (begin == 0 && end == row)) return;
-  auto* at = static_cast<char*>(y.data);
-  for (er::Index i = 0; i < before; ++i, at += row * element) {
-    std::memset(at, 0, static_cast<std::size_t>(begin * element));
-    std::memset(at + end * element, 0, static_cast<std::size_t>((row - end) * element));
-  }
-}
-
 void rotate(const XLA_FFI_CallFrame& frame) {
   const er::any::Tensor y = write(result(frame, 0));
   const er::Pairing pairing = pairing_of(frame, {2, 4, 5}, y.shape.rank());
   const er::any::Table table =
       along(er::any::table_of(read(argument(frame, 1)), read(argument(frame, 2))), pairing);
+  const Outside outside = eigen_rope_packages::outside_of(string(frame, 3, "outside"));
   const Pool pool(frame);
   er::any::rotate_to(y, read(argument(frame, 0), y.shape), table, pairing,
                      er::any::direction_of(string(frame, 1, "direction")), pool.device());
-  if (string(frame, 3, "outside") == "zero") clear_outside(y, pairing);
+  if (outside == Outside::zero) eigen_rope_packages::clear_outside(y, pairing);
 }
 
 /// Results of float for an x of 16 bits are summed in double and rounded once.
@@ -163,18 +147,7 @@ void table(const XLA_FFI_CallFrame& frame) {
   }
 }
 
-/// XLA's allocator hands out memory that was written a moment ago, and stores past the cache to
-/// lines that the cache still holds take twice the time of others. So they begin where x and y are
-/// larger than most caches, and not at the size that the library would measure.
-bool choose_streaming() {
-  constexpr std::size_t mebibyte = std::size_t{1} << 20;
-  if (std::getenv("EIGEN_ROPE_STREAM_BYTES") == nullptr) {
-    er::set_streaming_threshold(32 * mebibyte);
-  }
-  return true;
-}
-
-[[maybe_unused]] const bool streaming_chosen = choose_streaming();
+[[maybe_unused]] const eigen_rope_packages::ReusedMemory reused_memory;
 
 }  // namespace
 }  // namespace eigen_rope_jax

@@ -11,18 +11,20 @@
 
 #include <eigen_rope/c/eigen_rope.h>
 #include <eigen_rope/any/any.hpp>
-#include <eigen_rope/machine/streaming.hpp>
 #include <eigen_rope/rotation/rotate.hpp>
 #include <unsupported/Eigen/CXX11/Tensor>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "outside.hpp"
+#include "rates.hpp"
+#include "reused_memory.hpp"
 #include "rotation.hpp"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -30,6 +32,7 @@
 namespace eigen_rope_tensorflow {
 namespace {
 
+using eigen_rope_packages::Outside;
 using CPUDevice = Eigen::ThreadPoolDevice;
 
 Argument argument(const char* name, const tf::Tensor& tensor) {
@@ -39,28 +42,6 @@ Argument argument(const char* name, const tf::Tensor& tensor) {
 
 void fill_with_zeros(const tf::Tensor& tensor) {
   if (tensor.TotalBytes() > 0) std::memset(tensor.data(), 0, tensor.TotalBytes());
-}
-
-/// What a rotation copies, as zeros.
-void clear_outside(const tf::Tensor& y, const Merged& m) {
-  const auto extent_of = [&](std::size_t first, std::size_t last) {
-    std::int64_t product = 1;
-    for (std::size_t axis = first; axis < last; ++axis) product *= m.x[axis];
-    return product;
-  };
-  const auto feature = static_cast<std::size_t>(m.feature);
-  const std::int64_t row = m.x[feature];
-  const std::int64_t slower = extent_of(0, feature);
-  const std::int64_t step =
-      extent_of(feature + 1, m.x.size()) * static_cast<std::int64_t>(tf::DataTypeSize(y.dtype()));
-  const std::int64_t first = m.pairing.offset();
-  const std::int64_t last = first + m.pairing.rotary_dims(row);
-  auto* const begin = static_cast<char*>(y.data());
-  for (std::int64_t i = 0; i < slower; ++i) {
-    char* const at = begin + i * row * step;
-    std::memset(at, 0, static_cast<std::size_t>(first * step));
-    std::memset(at + last * step, 0, static_cast<std::size_t>((row - last) * step));
-  }
 }
 
 /// The merged axes with axes of one in front, as many as make up the rank.
@@ -135,7 +116,7 @@ class RotateKernel : public tf::OpKernel {
                            {"cos", context->input_type(1), false, {}},
                            {"sin", context->input_type(2), false, {}}, choices_);
                      direction_ = er::any::direction_of(choices_.direction);
-                     outside_ = outside_of(choices_.outside);
+                     outside_ = eigen_rope_packages::outside_of(choices_.outside);
                    }));
   }
 
@@ -153,15 +134,21 @@ class RotateKernel : public tf::OpKernel {
     tf::Tensor* y = nullptr;
     OP_REQUIRES_OK(context, context->forward_input_or_allocate_output({0}, 0, x.shape(), &y));
     if (x.NumElements() == 0) return;
-    OP_REQUIRES_OK(context, guarded([&] {
-                     const auto& device = context->eigen_device<CPUDevice>();
-                     if (cos.dtype() == x.dtype()) {
-                       rotate_merged<Scalar, Scalar>(device, x, cos, sin, *y, m, direction_);
-                     } else if constexpr (sizeof(Scalar) == 2) {
-                       rotate_merged<Scalar, float>(device, x, cos, sin, *y, m, direction_);
-                     }
-                     if (outside_ == Outside::zero) clear_outside(*y, m);
-                   }));
+    OP_REQUIRES_OK(
+        context, guarded([&] {
+          const auto& device = context->eigen_device<CPUDevice>();
+          if (cos.dtype() == x.dtype()) {
+            rotate_merged<Scalar, Scalar>(device, x, cos, sin, *y, m, direction_);
+          } else if constexpr (sizeof(Scalar) == 2) {
+            rotate_merged<Scalar, float>(device, x, cos, sin, *y, m, direction_);
+          }
+          if (outside_ == Outside::zero) {
+            const auto rank = static_cast<int>(m.x.size());
+            eigen_rope_packages::clear_outside(
+                er::any::tensor(scalar_type(y->dtype(), "x"), y->data(), rank, m.x.data()),
+                m.pairing);
+          }
+        }));
   }
 
  private:
@@ -255,19 +242,11 @@ er::Frequencies frequencies_of(const tf::Tensor& rates, const tf::Tensor& low_ra
     throw er::Error("[rope] attention_factor must be a scalar, got a tensor of " +
                     std::to_string(attention_factor.dims()) + " axes");
   }
-  const std::vector<double> high = doubles(rates);
-  const std::vector<double> low = doubles(low_rates);
-  const double m = attention_factor.scalar<double>()();
-  if (low.empty()) return er::Frequencies::explicit_rates(high, m);
-  if (low.size() != high.size()) {
-    throw er::Error("[rope] low_rates must be one for each rate (" + std::to_string(high.size()) +
-                    "), got " + std::to_string(low.size()));
-  }
-  std::vector<er::DoubleDouble> sums;
-  for (std::size_t k = 0; k < high.size(); ++k) {
-    sums.push_back(er::DoubleDouble(high[k]) + er::DoubleDouble(low[k]));
-  }
-  return er::Frequencies::explicit_rates(std::move(sums), er::DoubleDouble(m));
+  // No low rates are the empty tensor.
+  std::optional<std::vector<double>> low;
+  if (low_rates.NumElements() > 0) low = doubles(low_rates);
+  return eigen_rope_packages::frequencies_of(doubles(rates), low,
+                                             attention_factor.scalar<double>()());
 }
 
 class TableKernel : public tf::OpKernel {
@@ -384,18 +363,7 @@ class RatesKernel : public tf::OpKernel {
   std::int64_t length_ = 0;
 };
 
-/// TensorFlow's allocator hands out memory that was written a moment ago, and stores past the cache
-/// take longer to lines that the cache still holds. So they begin where x and y are larger than
-/// most caches, and not at the size that the library would measure.
-bool choose_streaming() {
-  constexpr std::size_t mebibyte = std::size_t{1} << 20;
-  if (std::getenv("EIGEN_ROPE_STREAM_BYTES") == nullptr) {
-    er::set_streaming_threshold(32 * mebibyte);
-  }
-  return true;
-}
-
-[[maybe_unused]] const bool streaming_chosen = choose_streaming();
+[[maybe_unused]] const eigen_rope_packages::ReusedMemory reused_memory;
 
 #define EIGEN_ROPE_KERNEL(Scalar)                                                  \
   REGISTER_KERNEL_BUILDER(                                                         \

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "outside.hpp"
+
 namespace eigen_rope_tensorflow {
 namespace {
 
@@ -108,12 +110,6 @@ void check_entries(const Argument& table, const Argument& x, const Rows& rows) {
 
 }  // namespace
 
-Outside outside_of(const std::string& name) {
-  if (name == "copy") return Outside::copied;
-  if (name == "zero") return Outside::zero;
-  refuse("outside must be copy or zero", name);
-}
-
 er::ScalarType scalar_type(tf::DataType type, const char* name) {
   switch (type) {
     case tf::DT_HALF: return er::ScalarType::f16;
@@ -142,7 +138,7 @@ void check_alike(const Argument& a, const Argument& b) {
 void check(const Argument& x, const Argument& cos, const Argument& sin, const Choices& choices) {
   const er::Pairing pairing = er::any::pairing_of(choices.pairing);
   er::any::direction_of(choices.direction);
-  outside_of(choices.outside);
+  static_cast<void>(eigen_rope_packages::outside_of(choices.outside));
   if (choices.offset < 0) refuse("offset must be at least 0", text(choices.offset));
   if (choices.rotary_dims < -1) {
     refuse("rotary_dims must be positive, or -1 for whole rows", text(choices.rotary_dims));

@@ -36,10 +36,6 @@ namespace tf = tensorflow;
 using Extents = std::vector<std::int64_t>;
 inline constexpr std::int64_t unknown = -1;
 
-/// What becomes of elements outside of the window. A rotation's derivative in its table has zeros
-/// there.
-enum class Outside { copied, zero };
-
 /// The attributes of a node.
 struct Choices {
   std::string pairing;
@@ -57,9 +53,6 @@ struct Argument {
   bool ranked;
   Extents extents;
 };
-
-/// - Errors:   eigen_rope::Error for a name that there is not.
-Outside outside_of(const std::string& name);
 
 /// Returns the library's name of a scalar.
 ///

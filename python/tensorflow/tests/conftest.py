@@ -11,8 +11,9 @@ import pytest
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 PYTHON = Path(__file__).parents[2]
-# The rotation as numpy computes it, and the reader of other systems' answers.
-sys.path += [str(PYTHON / "torch" / "tests"), str(PYTHON / "tests")]
+# The rotation as numpy computes it, the reader of other systems' answers, and what calls leave in
+# memory.
+sys.path.append(str(PYTHON / "tests"))
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import definition
 import eigen_rope_tensorflow as er
+import matrices
 from eigen_rope_tensorflow import _library
 
 WIDTHS = {"pairs": 4, "elements": 8}
@@ -23,7 +23,7 @@ def assert_gradients(function, given):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 @pytest.mark.parametrize("direction", ["forward", "backward", "inverse"])
 @pytest.mark.parametrize("entries", WIDTHS)
 def test_of_x_cos_and_sin(random, table, pairing, direction, entries):
@@ -118,8 +118,8 @@ def test_tangents_are_the_derivative(random, table):
     with tf.autodiff.ForwardAccumulator((x, cos, sin), (dx, dcos, dsin)) as accumulator:
         y = er.rotate(x, cos, sin, rotary_dims=8)
     # Bilinear in x and the table, but for what is copied.
-    expected = definition.rotate(dx, cos, sin, rotary_dims=8)
-    by_table = definition.rotate(x, dcos, dsin, rotary_dims=8)
+    expected = matrices.rotate(dx, cos, sin, rotary_dims=8)
+    by_table = matrices.rotate(x, dcos, dsin, rotary_dims=8)
     expected[..., :8] += by_table[..., :8]
     np.testing.assert_allclose(accumulator.jvp(y), expected, atol=1e-13)
 
@@ -154,14 +154,14 @@ def test_jacobians(random, table, vectorized):
         v = random.normal(size=source.shape)
         zeros = np.zeros(cos.shape)
         if kind == 0:
-            expected = definition.rotate(v, cos, sin)
+            expected = matrices.rotate(v, cos, sin)
         else:
-            expected = definition.rotate(x, *((v, zeros) if source is cos else (zeros, v)))
+            expected = matrices.rotate(x, *((v, zeros) if source is cos else (zeros, v)))
         along = tf.tensordot(jacobian, tf.constant(v), len(source.shape))
         np.testing.assert_allclose(along, expected, atol=1e-13)
     batch = tape.batch_jacobian(y, x, experimental_use_pfor=vectorized)
     np.testing.assert_allclose(
-        tf.einsum("bijkl,bkl->bij", batch, x), definition.rotate(x, cos, sin), atol=1e-13
+        tf.einsum("bijkl,bkl->bij", batch, x), matrices.rotate(x, cos, sin), atol=1e-13
     )
 
 
@@ -175,7 +175,7 @@ def test_sparse_gradients_of_what_gathers(random, table):
     expected = np.zeros((6, 8))
     expected[4], expected[1] = 2, 1
     np.testing.assert_allclose(
-        g, definition.rotate(expected, cos, sin, direction="backward"), atol=1e-14
+        g, matrices.rotate(expected, cos, sin, direction="backward"), atol=1e-14
     )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import definition
 import eigen_rope_tensorflow as er
+import matrices
 
 
 def python(code, *arguments, **environment):
@@ -75,8 +75,8 @@ def test_saved_models(tmp_path):
         y = model(x)
     angle = np.arange(3)[:, None, None] * np.array([1.0, 0.1, 0.01, 0.001])
     table = np.cos(angle), np.sin(angle)
-    np.testing.assert_allclose(y, definition.rotate(x, *table, "interleaved"), atol=1e-6)
-    expected = definition.rotate(np.ones(x.shape), *table, "interleaved", "backward")
+    np.testing.assert_allclose(y, matrices.rotate(x, *table, "interleaved"), atol=1e-6)
+    expected = matrices.rotate(np.ones(x.shape), *table, "interleaved", "backward")
     np.testing.assert_allclose(tape.gradient(y, x), expected, atol=1e-6)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import definition
 import eigen_rope_tensorflow as er
+import matrices
 
 HUB = json.loads((Path(__file__).parent / "keras_hub.json").read_text())
 
@@ -24,7 +24,7 @@ def angles(positions, dims, base=10000.0):
 def turned(x, positions, **options):
     """x [batch, tokens, heads, D] by the definition."""
     angle = angles(positions, options.pop("dims", x.shape[-1]), options.pop("base", 10000.0))
-    return definition.rotate(x, np.cos(angle)[..., None, :], np.sin(angle)[..., None, :], **options)
+    return matrices.rotate(x, np.cos(angle)[..., None, :], np.sin(angle)[..., None, :], **options)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_keras_hub(case):
     np.testing.assert_allclose(y, np.float32(case["y"]), atol=1e-6)
 
 
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 def test_pairings_and_windows(x, pairing):
     layer = er.RotaryEmbedding(pairing, base=500.0, rotary_dims=4, offset=2)
     expected = turned(x, range(5), dims=4, base=500.0, pairing=pairing, rotary_dims=4, offset=2)
@@ -73,7 +73,7 @@ def test_axes(random, sequence, features):
     layer = er.RotaryEmbedding(sequence_axis=sequence, feature_axis=features)
     moved = np.moveaxis(x, (sequence, features), (-2, -1))
     angle = angles(range(5), 8)
-    expected = definition.rotate(moved, np.cos(angle), np.sin(angle))
+    expected = matrices.rotate(moved, np.cos(angle), np.sin(angle))
     np.testing.assert_allclose(
         layer(x), np.moveaxis(expected, (-2, -1), (sequence, features)), atol=1e-6
     )

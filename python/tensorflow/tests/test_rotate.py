@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import definition
 import eigen_rope_tensorflow as er
+import matrices
 import recorded
 
 # One rounding of the result and, for 16 bits, of nothing else: tables are float.
@@ -26,16 +26,16 @@ def assert_is(y, expected):
     np.testing.assert_allclose(y, expected, rtol=error, atol=error * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 @pytest.mark.parametrize("direction", ["forward", "backward", "inverse"])
 @pytest.mark.parametrize("entries", [4, 8])
 def test_turns_pairs_as_defined(random, table, pairing, direction, entries):
     x = tf.constant(random.normal(size=(2, 3, 4, 13)))
     cos, sin = table(3, 1, entries)
     y = er.rotate(x, cos, sin, pairing, direction=direction, rotary_dims=8, offset=2)
-    assert_is(y, definition.rotate(x, cos, sin, pairing, direction, 8, 2))
+    assert_is(y, matrices.rotate(x, cos, sin, pairing, direction, 8, 2))
     whole = er.rotate(x[..., :8], cos, sin, pairing, direction=direction)
-    assert_is(whole, definition.rotate(x[..., :8], cos, sin, pairing, direction))
+    assert_is(whole, matrices.rotate(x[..., :8], cos, sin, pairing, direction))
 
 
 @pytest.mark.parametrize("case", ASCEND, ids=lambda case: case["name"])
@@ -65,7 +65,7 @@ def test_ascend(case):
 def test_rounds_the_result_once(random, table, dtype):
     x = tf.constant(random.normal(size=(5, 2, 64)), dtype)
     cos, sin = table(5, 1, 32, dtype=tf.float32)
-    exact = definition.rotate(tf.cast(x, tf.float64), cos, sin)
+    exact = matrices.rotate(tf.cast(x, tf.float64), cos, sin)
     assert_is(er.rotate(x, cos, sin), exact)
     if dtype.size == 2:
         rounded = tf.cast(tf.constant(exact), dtype)
@@ -78,13 +78,13 @@ def test_tables_of_the_tensors_own_type(random, table, dtype):
     cos, sin = table(5, 1, 4, dtype=dtype)
     y = er.rotate(x, cos, sin)
     assert y.dtype == dtype
-    assert_is(y, definition.rotate(*(tf.cast(t, tf.float64) for t in (x, cos, sin))))
+    assert_is(y, matrices.rotate(*(tf.cast(t, tf.float64) for t in (x, cos, sin))))
 
 
 def along(x, cos, sin, axis, **options):
     """The definition, of rows along any axis of x."""
     cos, sin = (np.asarray(t).reshape((1,) * (x.ndim - t.ndim) + t.shape) for t in (cos, sin))
-    moved = definition.rotate(*(np.moveaxis(t, axis, -1) for t in (x, cos, sin)), **options)
+    moved = matrices.rotate(*(np.moveaxis(t, axis, -1) for t in (x, cos, sin)), **options)
     return np.moveaxis(moved, -1, axis)
 
 
@@ -116,7 +116,7 @@ def test_more_axes_than_eight_where_the_table_treats_some_alike(random, table):
     x = random.normal(size=(2, 1, 2, 1, 3, 2, 1, 2, 1, 2, 8))
     cos, sin = table(3, 1, 1, 1, 1, 1, 4)
     np.testing.assert_allclose(
-        er.rotate(x, cos, sin), definition.rotate(x, cos, sin), rtol=0, atol=1e-14
+        er.rotate(x, cos, sin), matrices.rotate(x, cos, sin), rtol=0, atol=1e-14
     )
 
 
@@ -152,7 +152,7 @@ def test_memory_that_starts_anywhere(random, table):
     x = tf.constant(random.normal(size=(5, 3, 6)), tf.float32)
     cos, sin = table(1, 3, dtype=tf.float32)
     for first in range(1, 4):
-        assert_is(er.rotate(x[first:], cos, sin), definition.rotate(x[first:], cos, sin))
+        assert_is(er.rotate(x[first:], cos, sin), matrices.rotate(x[first:], cos, sin))
 
 
 def test_reuses_memory_that_nobody_reads(random, table):
@@ -166,7 +166,7 @@ def test_reuses_memory_that_nobody_reads(random, table):
         return er.rotate(3 * x, cos, sin), first, doubled, er.rotate(x, cos, sin), x
 
     thrice, twice, doubled, once, same = turned(x)
-    expected = definition.rotate(x, cos, sin)
+    expected = matrices.rotate(x, cos, sin)
     for made, factor in ((thrice, 3), (twice, 2), (once, 1)):
         np.testing.assert_allclose(made, factor * expected, atol=1e-13)
     assert (doubled == 2 * x).numpy().all()
@@ -175,7 +175,7 @@ def test_reuses_memory_that_nobody_reads(random, table):
 
 def test_x_may_be_its_own_table(random):
     x = tf.constant(1 + random.random(size=(3, 4)))
-    expected = definition.rotate(x, x, x)
+    expected = matrices.rotate(x, x, x)
     np.testing.assert_allclose(er.rotate(x, x, x), expected, atol=1e-14)
     np.testing.assert_allclose(tf.function(er.rotate)(x, x, x), expected, atol=1e-14)
 

@@ -9,11 +9,8 @@
 // Derivatives, other devices and shapes without data are in eigen_rope_torch/_ops.py. With
 // outside = "zero", elements that are not rotated become 0: a rotation's derivative in its table is
 // such a rotation, so that these four are closed under differentiation.
-#include <eigen_rope/machine/streaming.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,11 +18,15 @@
 #include <utility>
 #include <vector>
 
+#include "outside.hpp"
+#include "rates.hpp"
+#include "reused_memory.hpp"
 #include "tensors.hpp"
 
 namespace eigen_rope_torch {
 namespace {
 
+using eigen_rope_packages::Outside;
 using torch::headeronly::ScalarType;
 
 /// The pairing over an axis that is counted from the last, which is -1.
@@ -60,53 +61,11 @@ Entries entries_of(const Tensor& cos, const Tensor& sin, std::int64_t axis) {
   return {std::move(c), std::move(s), std::move(table)};
 }
 
-enum class Outside { copied, zero };
-
-Outside outside_of(const std::string& name) {
-  if (name == "copy") return Outside::copied;
-  if (name == "zero") return Outside::zero;
-  throw er::Error("[rope] outside must be copy or zero, got " + name);
-}
-
-/// A view of the elements first, ..., last - 1 of each row.
-er::any::Tensor part_of(const er::any::Tensor& x, int axis, er::Index first, er::Index last) {
-  er::any::Tensor part = x;
-  part.data = static_cast<char*>(x.data) + first * x.strides[static_cast<std::size_t>(axis)] *
-                                               static_cast<er::Index>(er::size_of(x.type));
-  part.shape = er::Shape{};
-  for (int i = 0; i < x.shape.rank(); ++i) {
-    part.shape.push_back(i == axis ? last - first : x.shape[i]);
-  }
-  return part;
-}
-
-void fill_with_zeros(const er::any::Tensor& x, int axis = 0, char* at = nullptr) {
-  if (at == nullptr) at = static_cast<char*>(x.data);
-  if (axis == x.shape.rank()) {
-    std::memset(at, 0, er::size_of(x.type));
-    return;
-  }
-  const er::Index step =
-      x.strides[static_cast<std::size_t>(axis)] * static_cast<er::Index>(er::size_of(x.type));
-  for (er::Index i = 0; i < x.shape[axis]; ++i) fill_with_zeros(x, axis + 1, at + i * step);
-}
-
-/// What a rotation copies, as zeros.
-void clear_outside(const er::any::Tensor& y, const er::Pairing& pairing) {
-  if (y.data == nullptr) return;
-  const int axis = pairing.axis().value_or(y.shape.rank() - 1);
-  const er::Index row = y.shape[axis];
-  const er::Index first = pairing.offset();
-  const er::Index last = first + pairing.rotary_dims(row);
-  if (first > 0) fill_with_zeros(part_of(y, axis, 0, first));
-  if (last < row) fill_with_zeros(part_of(y, axis, last, row));
-}
-
 Tensor rotate(const Tensor& x, const Tensor& cos, const Tensor& sin, const std::string& pairing,
               const std::string& direction, std::int64_t rotary_dims, std::int64_t offset,
               std::int64_t axis, const std::string& outside) {
   const er::Pairing pairs = pairing_of(x, pairing, rotary_dims, offset, axis);
-  const Outside rest = outside_of(outside);
+  const Outside rest = eigen_rope_packages::outside_of(outside);
   const Tensor input = with_features(x, axis);
   const er::any::ConstTensor from = read(input, "x");
   const Entries entries = entries_of(cos, sin, axis);
@@ -115,7 +74,7 @@ Tensor rotate(const Tensor& x, const Tensor& cos, const Tensor& sin, const std::
   const Threads threads;
   er::any::rotate_to(to, from, entries.table, pairs, er::any::direction_of(direction),
                      threads.device());
-  if (rest == Outside::zero) clear_outside(to, pairs);
+  if (rest == Outside::zero) eigen_rope_packages::clear_outside(to, pairs);
   return y;
 }
 
@@ -174,19 +133,9 @@ std::vector<double> doubles(const Tensor& tensor, const char* name) {
 
 er::Frequencies frequencies_of(const Tensor& rates, const std::optional<Tensor>& low_rates,
                                double attention_factor) {
-  const std::vector<double> high = doubles(rates, "rates");
-  if (!low_rates) return er::Frequencies::explicit_rates(high, attention_factor);
-  const std::vector<double> low = doubles(*low_rates, "low_rates");
-  if (low.size() != high.size()) {
-    throw er::Error("[rope] low_rates must be one for each rate (" + std::to_string(high.size()) +
-                    "), got " + std::to_string(low.size()));
-  }
-  std::vector<er::DoubleDouble> sums;
-  sums.reserve(high.size());
-  for (std::size_t k = 0; k < high.size(); ++k) {
-    sums.push_back(er::DoubleDouble(high[k]) + er::DoubleDouble(low[k]));
-  }
-  return er::Frequencies::explicit_rates(std::move(sums), er::DoubleDouble(attention_factor));
+  std::optional<std::vector<double>> low;
+  if (low_rates) low = doubles(*low_rates, "low_rates");
+  return eigen_rope_packages::frequencies_of(doubles(rates, "rates"), low, attention_factor);
 }
 
 er::any::PositionType position_type(const Tensor& positions) {
@@ -224,18 +173,7 @@ std::tuple<Tensor, Tensor> make_table(const Tensor& rates, const Tensor& positio
   return {cos, sin};
 }
 
-/// PyTorch's allocator hands out memory that was written a moment ago, and stores past the cache to
-/// lines that the cache still holds take twice the time of others. So they begin where x and y are
-/// larger than most caches, and not at the size that the library would measure.
-bool choose_streaming() {
-  constexpr std::size_t mebibyte = std::size_t{1} << 20;
-  if (std::getenv("EIGEN_ROPE_STREAM_BYTES") == nullptr) {
-    er::set_streaming_threshold(32 * mebibyte);
-  }
-  return true;
-}
-
-[[maybe_unused]] const bool streaming_chosen = choose_streaming();
+[[maybe_unused]] const eigen_rope_packages::ReusedMemory reused_memory;
 
 }  // namespace
 }  // namespace eigen_rope_torch

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
+# The rotation as numpy computes it, and what calls leave in memory.
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
 
 
 @pytest.fixture(autouse=True)

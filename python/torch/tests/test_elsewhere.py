@@ -5,22 +5,22 @@ one, on a GPU."""
 import pytest
 import torch
 
-import definition
 import eigen_rope_torch as er
+import matrices
 from eigen_rope_torch import _formula
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 @pytest.mark.parametrize("direction", ["forward", "backward", "inverse"])
 @pytest.mark.parametrize("width", [4, 8])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_formula_is_the_definition(table, device, pairing, direction, width, dtype):
     x = torch.randn(2, 3, 4, 11).to(dtype)
     cos, sin = table(3, 1, width, dtype=torch.promote_types(dtype, torch.float32))
-    expected = definition.rotate(x.double(), cos, sin, pairing, direction, 8, 1)
+    expected = matrices.rotate(x.double(), cos, sin, pairing, direction, 8, 1)
     here = [t.to(device) for t in (x, cos, sin)]
     y = _formula.rotate(*here, pairing, direction, 8, 1, -1, "copy")
     assert y.device.type == device
@@ -45,7 +45,7 @@ def test_formula_rotates_along_any_axis(table, axis):
     )
 
 
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 @pytest.mark.parametrize("width", [4, 8])
 def test_table_gradient_is_what_autograd_makes_of_the_formula(table, pairing, width):
     x, g = torch.randn(2, 2, 3, 4, 8, dtype=torch.float64)

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
-import definition
 import eigen_rope_torch as er
+import matrices
 
 WIDTHS = {"pairs": 4, "elements": 8}
 
@@ -16,7 +16,7 @@ def inputs(table, width):
     return tuple(t.requires_grad_() for t in (x, *table(3, 1, width)))
 
 
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 @pytest.mark.parametrize("direction", ["forward", "backward", "inverse"])
 @pytest.mark.parametrize("entries", WIDTHS)
 def test_of_x_cos_and_sin(table, pairing, direction, entries):

@@ -2,34 +2,11 @@
 """10,000 calls leave no memory behind, whether they succeed or are refused."""
 
 import contextlib
-import gc
-import tracemalloc
-from pathlib import Path
 
 import torch
 
 import eigen_rope_torch as er
-
-CALLS = 10_000
-
-
-def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-
-def left_behind(call):
-    """Bytes of Python's and of the process after 10,000 calls, more than after the first 500."""
-    tracemalloc.start()
-    for _ in range(500):
-        call()
-    gc.collect()
-    process, python = resident(), tracemalloc.get_traced_memory()[0]
-    for _ in range(CALLS):
-        call()
-    gc.collect()
-    grown = resident() - process, tracemalloc.get_traced_memory()[0] - python
-    tracemalloc.stop()
-    return grown
+from leaks import left_behind
 
 
 def test_no_call_leaves_memory_behind():

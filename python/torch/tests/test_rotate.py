@@ -4,8 +4,8 @@
 import pytest
 import torch
 
-import definition
 import eigen_rope_torch as er
+import matrices
 
 # One rounding of the result and, for 16 bits, of nothing else: tables are float.
 EPSILON = {torch.float64: 2e-15, torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}
@@ -19,21 +19,21 @@ def assert_is(y, expected, dtype=torch.float64):
     )
 
 
-@pytest.mark.parametrize("pairing", definition.PAIRINGS)
+@pytest.mark.parametrize("pairing", matrices.PAIRINGS)
 @pytest.mark.parametrize("direction", ["forward", "backward", "inverse"])
 @pytest.mark.parametrize("entries", ["pairs", "elements"])
 def test_turns_pairs_as_defined(table, pairing, direction, entries):
     x = torch.randn(2, 3, 4, 13, dtype=torch.float64)
     cos, sin = table(3, 1, 4 if entries == "pairs" else 8)
     y = er.rotate(x, cos, sin, pairing, direction=direction, rotary_dims=8, offset=2)
-    assert_is(y, definition.rotate(x, cos, sin, pairing, direction, 8, 2))
+    assert_is(y, matrices.rotate(x, cos, sin, pairing, direction, 8, 2))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_rounds_the_result_once(table, dtype):
     x = torch.randn(5, 2, 64).to(dtype)
     cos, sin = table(5, 1, 32, dtype=torch.float32)
-    expected = definition.rotate(x.double(), cos, sin)
+    expected = matrices.rotate(x.double(), cos, sin)
     y = er.rotate(x, cos, sin)
     assert_is(y, expected, dtype)
     if dtype is not torch.float32:
@@ -48,7 +48,7 @@ def test_takes_a_table_of_the_same_scalar(table, dtype):
     x = torch.randn(3, 2, 16).to(dtype)
     cos, sin = table(3, 1, 8, dtype=dtype)
     assert_is(
-        er.rotate(x, cos, sin), definition.rotate(x.double(), cos.double(), sin.double()), dtype
+        er.rotate(x, cos, sin), matrices.rotate(x.double(), cos.double(), sin.double()), dtype
     )
 
 
@@ -59,7 +59,7 @@ def test_rotates_along_any_axis(table, axis):
     last = axis - 3 if axis >= 0 else axis
     shape[last] = x.shape[axis] // 2
     cos, sin = table(*shape)
-    expected = definition.rotate(x.movedim(axis, -1), cos.movedim(axis, -1), sin.movedim(axis, -1))
+    expected = matrices.rotate(x.movedim(axis, -1), cos.movedim(axis, -1), sin.movedim(axis, -1))
     y = er.rotate(x, cos, sin, axis=axis)
     assert_is(y.movedim(axis, -1).contiguous(), expected)
 
@@ -77,7 +77,7 @@ def views(x):
 def test_strides_do_not_change_values_and_are_kept(table):
     x = torch.randn(2, 3, 4, 8, dtype=torch.float64)
     cos, sin = table(3, 1, 4)
-    expected = definition.rotate(x, cos, sin)
+    expected = matrices.rotate(x, cos, sin)
     for name, view in views(x):
         before = view.data_ptr(), view.stride()
         y = er.rotate(view, cos, sin)
@@ -107,10 +107,10 @@ def test_repeated_elements_can_be_read(table):
     x = torch.randn(1, 1, 8, dtype=torch.float64).expand(3, 2, 8)
     cos, sin = table(1, 1, 4)
     wide = cos.expand(3, 2, 4), sin.expand(3, 2, 4)
-    expected = definition.rotate(x, cos, sin)
+    expected = matrices.rotate(x, cos, sin)
     assert_is(er.rotate(x, *wide), expected)
     ones = torch.ones(1, dtype=torch.float64).expand(3, 2, 8)
-    assert_is(er.rotate(ones, cos, sin), definition.rotate(ones, cos, sin))
+    assert_is(er.rotate(ones, cos, sin), matrices.rotate(ones, cos, sin))
     assert_is(er.rotate(x, wide[0], sin.contiguous().expand(3, 2, 4).contiguous()), expected)
 
 

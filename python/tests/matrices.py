@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The definition as a matrix for each row, in double: what the primitives are compared with.
+"""The definition as a matrix for each row, in double: the judge of what frameworks run.
 
 A pair (a, b) of a row is read, turned and written as (A, B):
 
