@@ -111,10 +111,10 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     if (destination != nullptr) refuse_overlap(destination);
     x_.evalSubExprsIfNeeded(nullptr);
     if (destination == nullptr || raw_x() == nullptr) {
-      prepare(destination);
+      prepare(destination, Waiting::allowed);
       return true;
     }
-    rotate_to(destination);
+    rotate_all(parameters_, dimensions_, raw_x(), destination, device_);
     return false;
   }
 
@@ -132,12 +132,12 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     if (destination != nullptr) refuse_overlap(destination);
     x_.evalSubExprsIfNeededAsync(nullptr, [this, destination, done](bool) {
       if (destination == nullptr || raw_x() == nullptr) {
-        prepare(destination);
+        prepare(destination, Waiting::not_allowed);
         return done(true);
       }
-      const DirectRotation rotation = make_direct(destination);
+      const DirectRotation rotation = make_direct(parameters_, dimensions_, raw_x(), destination);
       device_.parallelForAsync(
-          rotation.block.rows.rows, eigen_rope::detail::row_cost(bytes_per_row()),
+          rotation.block.rows.rows, eigen_rope::detail::row_cost(bytes_per_row(parameters_)),
           [rotation](Index begin, Index end) { rotation.rows(begin, end); },
           [done] { done(false); });
     });
@@ -145,7 +145,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
 #endif
 
   /// Throws eigen_rope::Error if the statement was not right.
-  void cleanup() {
+  EIGEN_ALWAYS_INLINE void cleanup() {
+    memory_.release();
     if (nested_ != nullptr) nested_->release();
     x_.cleanup();
     if (nested_ != nullptr) nested_->require_unchanged_argument();
@@ -168,7 +169,9 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   }
 
   internal::TensorBlockResourceRequirements getResourceRequirements() const {
-    return nested_->block_requirements();
+    if (nested_ != nullptr) return nested_->block_requirements();
+    return eigen_rope::detail::blocks_of<Scalar>(
+        parameters_.plan.row_length, static_cast<std::size_t>(device_.firstLevelCacheSize()));
   }
 
   TensorBlock block(TensorBlockDesc& descriptor, TensorBlockScratch& scratch,
@@ -177,7 +180,7 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     // The destination is ours only as the whole right-hand side: a cast around us hands down one of
     // another scalar.
     if (!root_of_expr_ast) descriptor.DropDestinationBuffer();
-    if (nested_->made() != nullptr ||
+    if (nested_ == nullptr || nested_->made() != nullptr ||
         !nested_->has_whole_rows(descriptor)) {  // a row's other elements are not in the block
       return TensorBlock::materialize(elements(), dimensions_, descriptor, scratch);
     }
@@ -189,13 +192,17 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   }
 
   EvaluatorPointerType data() const {
-    return nested_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr;
+    return elements_ != nullptr || nested_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr;
   }
 
  private:
   using Parameters = typename XprType::Parameters;
 
   using Nested = eigen_rope::detail::NestedRotation<TensorEvaluator>;
+  using Memory = eigen_rope::detail::DeviceMemory<Scalar, Device>;
+
+  /// Whether the calling thread may wait for tasks of the device. A task of its own may not.
+  enum class Waiting { allowed, not_allowed };
 
   /// A rotation's own data would be the temporary that blocks of it do without.
   const XScalar* raw_x() const {
@@ -206,22 +213,39 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     }
   }
 
+  /// What a nested node holds: the elements, or what makes them.
+  struct Held {
+    Scalar* elements = nullptr;
+    std::shared_ptr<Nested> nested;
+  };
+
   /// x has been evaluated, and the node turns out to be nested. Here nothing may take the
-  /// evaluator's address: then Eigen's loops keep the elements' in a register.
-  EIGEN_ALWAYS_INLINE void prepare(const Scalar* destination) {
-    nested_ = make_nested(x_, raw_x(), dimensions_, parameters_, &device_, destination);
-    elements_ = nested_->made();
+  /// evaluator's address, and what it holds must come from one call: then Eigen's loops keep the
+  /// elements' address in a register, and compilers know it before the loop.
+  EIGEN_ALWAYS_INLINE void prepare(const Scalar* destination, Waiting waiting) {
+    Held held = hold(x_, raw_x(), dimensions_, parameters_, &device_, destination, waiting);
+    nested_ = std::move(held.nested);
+    if (nested_ == nullptr) memory_.hold(device_, held.elements, dimensions_.TotalSize());
+    elements_ = held.elements;
   }
 
-  EIGEN_DONT_INLINE static std::shared_ptr<Nested> make_nested(Argument x, const XScalar* raw_x,
-                                                               Dimensions dimensions,
-                                                               Parameters parameters,
-                                                               const Device* device,
-                                                               const Scalar* destination) {
-    auto nested = std::make_shared<Nested>(std::move(x), raw_x, dimensions, parameters, *device);
-    // As the whole right-hand side, blocks of it go straight to the destination.
-    nested->prepare(/*is_whole_right_hand_side=*/destination != nullptr);
-    return nested;
+  EIGEN_DONT_INLINE static Held hold(Argument x, const XScalar* raw_x, Dimensions dimensions,
+                                     Parameters parameters, const Device* device,
+                                     const Scalar* destination, Waiting waiting) {
+    Held held;
+    if (waiting == Waiting::allowed && destination == nullptr && raw_x != nullptr &&
+        Nested::wants_elements(parameters.place, dimensions.TotalSize(), false)) {
+      Memory memory;
+      memory.allocate(*device, dimensions.TotalSize());
+      rotate_all(parameters, dimensions, raw_x, memory.data(), *device);
+      held.elements = memory.give();
+    } else {
+      held.nested = std::make_shared<Nested>(std::move(x), raw_x, dimensions, parameters, *device);
+      // As the whole right-hand side, blocks of it go straight to the destination.
+      held.nested->prepare(/*is_whole_right_hand_side=*/destination != nullptr);
+      held.elements = const_cast<Scalar*>(held.nested->made());
+    }
+    return held;
   }
 
   /// All elements, one after another. Eigen's loops ask for each of them anew.
@@ -231,7 +255,6 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
       // made() loads atomically, which would keep the whole loop from being vectorised.
       return EIGEN_ROPE_NEVER(elements == nullptr) ? elements_of(this) : elements;
     } else {
-      if (EIGEN_ROPE_NEVER(elements == nullptr)) elements = nested_->made();
       return EIGEN_ROPE_NEVER(elements == nullptr) ? make_elements(nested_.get()) : elements;
     }
   }
@@ -239,7 +262,8 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   // Pure to their callers, to whom they return one address and nothing else. Without memory for the
   // elements the program ends.
   EIGEN_ROPE_COLD_AND_PURE static const Scalar* make_elements(Nested* nested) noexcept {
-    return nested->late_elements();
+    const Scalar* made = nested->made();
+    return made != nullptr ? made : nested->late_elements();
   }
   EIGEN_ROPE_COLD_AND_PURE static const Scalar* elements_of(
       const TensorEvaluator* evaluator) noexcept {
@@ -260,27 +284,28 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
                                              size);
   }
 
-  double bytes_per_row() const {
-    return static_cast<double>(parameters_.plan.row_length) * (sizeof(XScalar) + sizeof(Scalar));
+  static double bytes_per_row(const Parameters& parameters) {
+    return static_cast<double>(parameters.plan.row_length) * (sizeof(XScalar) + sizeof(Scalar));
   }
 
-  /// From the raw data of x to the destination, both dense.
+  /// From the raw data of x to y, both dense.
   using DirectRotation = eigen_rope::detail::PlacedRotation<XScalar, TableScalar, Scalar>;
 
-  void rotate_to(Scalar* destination) const {
-    const DirectRotation rotation = make_direct(destination);
-    eigen_rope::Device(device_).for_range(
-        rotation.block.rows.rows, bytes_per_row(),
+  static void rotate_all(const Parameters& parameters, const Dimensions& dimensions,
+                         const XScalar* x, Scalar* y, const Device& device) {
+    const DirectRotation rotation = make_direct(parameters, dimensions, x, y);
+    eigen_rope::Device(device).for_range(
+        rotation.block.rows.rows, bytes_per_row(parameters),
         [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
   }
 
-  DirectRotation make_direct(Scalar* destination) const {
+  static DirectRotation make_direct(const Parameters& parameters, const Dimensions& dimensions,
+                                    const XScalar* x, Scalar* y) {
     DirectRotation rotation = eigen_rope::detail::make_placed_rotation(
-        parameters_, eigen_rope::detail::dense_rows<Layout>(dimensions_, parameters_.place),
-        raw_x(), destination);
+        parameters, eigen_rope::detail::dense_rows<Layout>(dimensions, parameters.place), x, y);
     eigen_rope::detail::Walk& rows = rotation.block.rows;
-    const double bytes = static_cast<double>(rows.rows) * bytes_per_row();
-    rows.stores = eigen_rope::detail::stores_for(raw_x(), destination, bytes);
+    const double bytes = static_cast<double>(rows.rows) * bytes_per_row(parameters);
+    rows.stores = eigen_rope::detail::stores_for(x, y, bytes);
     return rotation;
   }
 
@@ -289,8 +314,9 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   // Copied, because some of Eigen's operations (argmax) and asynchronous evaluations outlive the
   // expression.
   Parameters parameters_;
-  std::shared_ptr<Nested> nested_;            // where the node is nested; shared by copies
-  mutable const Scalar* elements_ = nullptr;  // where they are made before Eigen's loops
+  Memory memory_;                             // of the elements, made before Eigen's loops
+  std::shared_ptr<Nested> nested_;            // of a nested node otherwise; shared by copies
+  mutable const Scalar* elements_ = nullptr;  // where they are made
   const Device EIGEN_DEVICE_REF device_;
 };
 

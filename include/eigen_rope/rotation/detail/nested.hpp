@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rotation inside another expression: what the copies of its evaluator share.
+// A rotation inside another expression: what the copies of its evaluator share, unless all elements
+// are made at once from x's raw data (evaluator.hpp).
 //
 //   elements    the whole result, one element after another, in memory of the device
 //   block       whole rows of it, computed from x into a block of Eigen's
@@ -24,6 +25,16 @@
 #include "eigen_rope/rotation/detail/temporary.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
+
+/// Blocks of whole rows and about so many bytes.
+template <class Scalar>
+Eigen::internal::TensorBlockResourceRequirements blocks_of(Index row_length, std::size_t bytes) {
+  const std::size_t row = static_cast<std::size_t>(row_length) * sizeof(Scalar);
+  // Eigen adds for memory what surrounds the node.
+  return Eigen::internal::TensorBlockResourceRequirements::withShapeAndSize<Scalar>(
+      Eigen::internal::TensorBlockShapeType::kSkewedInnerDims, (std::max)(row, bytes),
+      Eigen::TensorOpCost(0, 0, 0.2));
+}
 
 template <class Evaluator>
 class NestedRotation
@@ -49,9 +60,18 @@ class NestedRotation
         dimensions_(dimensions),
         parameters_(parameters) {}
 
+  /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
+  /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
+  /// memory. Blocks are raw memory: only scalars without constructors have any. Eigen's blocks cut
+  /// rows that do not lie along the fastest axis.
+  static bool wants_elements(int place, Index size, bool is_whole_right_hand_side) {
+    return !Evaluator::BlockAccess || place != 0 ||
+           !(is_whole_right_hand_side || streams(static_cast<std::size_t>(size) * sizeof(Scalar)));
+  }
+
   /// Before Eigen's loops begin: makes the elements, or remembers how x begins.
   void prepare(bool is_whole_right_hand_side) {
-    if (wants_elements(is_whole_right_hand_side)) {
+    if (wants_elements(parameters_.place, dimensions_.TotalSize(), is_whole_right_hand_side)) {
       elements();
     } else if constexpr (Evaluator::BlockAccess) {
       if (raw_x_ != nullptr) std::copy_n(raw_x_, beginning(), beginning_of_x_.begin());
@@ -111,20 +131,14 @@ class NestedRotation
   }
 
   /// A block, its rows of x, and what the expression reads and writes beside them fill most of the
-  /// first-level cache (docs/design.md). Where the elements are made there are no rows of x, and
-  /// nothing to compute.
+  /// first-level cache (docs/design.md).
   Eigen::internal::TensorBlockResourceRequirements block_requirements() const {
-    using Requirements = Eigen::internal::TensorBlockResourceRequirements;
-    constexpr auto shape = Eigen::internal::TensorBlockShapeType::kSkewedInnerDims;
-    const std::size_t row = static_cast<std::size_t>(row_length()) * sizeof(Scalar);
     const auto cache = static_cast<std::size_t>(this->device().firstLevelCacheSize());
-    const std::size_t share = this->made() != nullptr ? cache : cache / 6;
-    // In the caches: what Eigen would add for memory is counted for what surrounds the node.
-    const Eigen::TensorOpCost cost(0, 0, 0.2);
     const auto requirements =
-        Requirements::template withShapeAndSize<Scalar>(shape, (std::max)(row, share), cost);
+        blocks_of<Scalar>(row_length(), this->made() != nullptr ? cache : cache / 6);
     if constexpr (bool(Argument::BlockAccess)) {
-      return Requirements::merge(requirements, x_.getResourceRequirements());
+      return Eigen::internal::TensorBlockResourceRequirements::merge(requirements,
+                                                                     x_.getResourceRequirements());
     } else {
       return requirements;
     }
@@ -162,28 +176,20 @@ class NestedRotation
  private:
   using Base = Temporary<Scalar, Device>;
 
-  /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
-  /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
-  /// memory. Blocks are raw memory: only scalars without constructors have any. Eigen's blocks cut
-  /// rows that do not lie along the fastest axis.
-  bool wants_elements(bool is_whole_right_hand_side) const {
-    return !Evaluator::BlockAccess || !features_are_fastest() ||
-           !(is_whole_right_hand_side || outgrows_caches());
-  }
   bool features_are_fastest() const { return parameters_.place == 0; }
 
   OuterAxes<rank> outer_extents() const { return outer_axes_of<layout>(dimensions_); }
   OuterAxes<rank> dense() const { return dense_strides<rank>(row_length(), outer_extents()); }
   Index row_length() const { return parameters_.plan.row_length; }
-  bool outgrows_caches() const {
-    return streams(static_cast<std::size_t>(dimensions_.TotalSize()) * sizeof(Scalar));
-  }
 
   /// Rows begin..end-1 of the whole result.
   void rotate_rows_of(const DenseRows<rank>& dense, Scalar* y, Index begin, Index end) const {
     if (raw_x_ != nullptr) {
       auto rotation = make_placed_rotation(parameters_, dense, raw_x_, y);
-      rotation.block.rows.stores = outgrows_caches() ? Stores::streaming : Stores::cached;
+      // As the statement `t = rotate(x)` would.
+      const double bytes =
+          static_cast<double>(dimensions_.TotalSize()) * (sizeof(XScalar) + sizeof(Scalar));
+      rotation.block.rows.stores = stores_for(raw_x_, y, bytes);
       rotation.rows(begin, end);
     } else {
       const auto rotation =

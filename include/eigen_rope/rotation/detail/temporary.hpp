@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole result of a nested rotation in memory of the device, made once by whoever needs it
-// first.
+// The whole result of a nested rotation in memory of the device.
 //
-//   Teamwork    one piece of work in parts, which every thread that comes along helps to finish
-//   Temporary   the memory and the work that fills it
+//   DeviceMemory   the memory, for elements that are made before Eigen's loops begin
+//   Teamwork       one piece of work in parts, which every thread that comes along helps to finish
+//   Temporary      memory and the work that fills it, done once by whoever needs the result first
 //
 // An expression around the rotation may ask for its first coefficient inside a task of the device's
 // own threads, where waiting for other tasks would stop them all. Whoever asks therefore does parts
@@ -93,6 +93,50 @@ inline constexpr bool
     has_pool<EigenDevice, std::void_t<decltype(std::declval<const EigenDevice&>().getPool())>> =
         true;
 
+/// Elements in memory that a device hands out. A copy owns nothing: copies of an evaluator read
+/// what the first one holds. The device must outlive it. It gives the memory back at its end, where
+/// an exception has passed the evaluator's cleanup().
+template <class Scalar, class EigenDevice>
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) noexcept {}
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  __attribute__((always_inline)) ~DeviceMemory() { release(); }
+
+  Scalar* allocate(const EigenDevice& device, Index size) {
+    const std::size_t bytes = static_cast<std::size_t>(std::max<Index>(size, 1)) * sizeof(Scalar);
+    auto* memory = static_cast<Scalar*>(device.allocate_temp(bytes));
+    prefer_huge_pages(memory, bytes);
+    if constexpr (!is_plain<Scalar>) std::uninitialized_default_construct_n(memory, size);
+    hold(device, memory, size);
+    return memory;
+  }
+
+  /// Holds what another one has given, and gives back what it held.
+  __attribute__((always_inline)) void hold(const EigenDevice& device, Scalar* memory, Index size) {
+    release();
+    device_ = &device;
+    memory_ = memory;
+    size_ = size;
+  }
+  Scalar* give() { return std::exchange(memory_, nullptr); }
+
+  Scalar* data() const { return memory_; }
+
+  __attribute__((always_inline)) void release() {
+    if (memory_ == nullptr) return;
+    if constexpr (!is_plain<Scalar>) std::destroy_n(memory_, size_);
+    device_->deallocate_temp(memory_);
+    memory_ = nullptr;
+  }
+
+ private:
+  const EigenDevice* device_ = nullptr;
+  Scalar* memory_ = nullptr;
+  Index size_ = 0;
+};
+
 /// Shared by the copies of an evaluator, and by helpers that the device's threads may begin when
 /// nobody needs them any more. The device must outlive the memory: its evaluator releases it, or
 /// the last copy of the evaluator where an exception has passed.
@@ -102,7 +146,6 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
   explicit Temporary(const EigenDevice& device) : device_(device) {}
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() { release(); }
 
   /// All elements, nullptr before they are made.
   const Scalar* made() const {
@@ -119,45 +162,31 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
   const Scalar* make(Index size, Index parts, const Part& part) {
     if (const Scalar* elements = made()) return elements;
     if constexpr (has_pool<EigenDevice>) {
-      const auto fill = [this, &part](Index i) { part(memory_, i); };
+      const auto fill = [this, &part](Index i) { part(memory_.data(), i); };
       begin(size, parts, fill);
       work_.join(fill);
       work_.wait();
     } else {
-      allocate(size);
-      for (Index i = 0; i < parts; ++i) part(memory_, i);
+      memory_.allocate(device_, size);
+      for (Index i = 0; i < parts; ++i) part(memory_.data(), i);
     }
-    made_ = memory_;
-    return memory_;
+    made_ = memory_.data();
+    return memory_.data();
   }
 
   /// Gives the memory back, when nobody reads or makes the elements any more.
-  void release() {
-    if (memory_ == nullptr) return;
-    if constexpr (!is_plain<Scalar>) std::destroy_n(memory_, size_);
-    device_.deallocate_temp(memory_);
-    memory_ = nullptr;
-  }
+  void release() { memory_.release(); }
 
  protected:
   const EigenDevice& device() const { return device_; }
 
  private:
-  void allocate(Index size) {
-    const std::size_t bytes = static_cast<std::size_t>(std::max<Index>(size, 1)) * sizeof(Scalar);
-    auto* memory = static_cast<Scalar*>(device_.allocate_temp(bytes));
-    prefer_huge_pages(memory, bytes);
-    if constexpr (!is_plain<Scalar>) std::uninitialized_default_construct_n(memory, size);
-    memory_ = memory;
-    size_ = size;
-  }
-
   /// What the first thread does for all: memory, and helpers, which nobody waits for.
   template <class Fill>
   void begin(Index size, Index parts, const Fill& fill) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (memory_ != nullptr) return;
-    allocate(size);
+    if (memory_.data() != nullptr) return;
+    memory_.allocate(device_, size);
     work_.begin(parts);
     const Index helpers = std::min<Index>(device_.numThreads(), parts) - 1;
     for (Index i = 0; i < helpers; ++i) {
@@ -176,8 +205,7 @@ class Temporary : public std::enable_shared_from_this<Temporary<Scalar, EigenDev
   const EigenDevice& device_;
   Made made_{nullptr};
   std::mutex mutex_;
-  Scalar* memory_ = nullptr;
-  Index size_ = 0;
+  DeviceMemory<Scalar, EigenDevice> memory_;
   Teamwork work_;
 };
 
