@@ -73,6 +73,10 @@ void nest_guarded() {
       check(reference_of(each(values, twice)));
       y = node(x * Scalar(2)) + x.constant(Scalar(0.25));
       check(each(reference_of(each(values, twice)), quarter_more));
+      y = node(x + x.constant(Scalar(0.25)));
+      check(reference_of(each(values, quarter_more)));
+      y = node(x + x.constant(Scalar(0.25))) + x.constant(Scalar(0.25));
+      check(each(reference_of(each(values, quarter_more)), quarter_more));
       ASSERT_FALSE(testing::Test::HasFailure());
       ASSERT_TRUE(x_memory.margins_untouched());
     }
