@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cross_entropy.hpp"
 #include "rope_choice.hpp"
 #include "rotations.hpp"
 #include "threads.hpp"
