@@ -192,7 +192,7 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   }
 
   EvaluatorPointerType data() const {
-    return elements_ != nullptr || nested_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr;
+    return nested_ != nullptr || elements_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr;
   }
 
  private:
