@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <set>
 
 #include "support/cache_sides.hpp"
@@ -94,8 +95,8 @@ TEST_P(NestedMemory, StaysWhileTheFirstEvaluatorNeedsIt) {
   ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr));
   ASSERT_NE(evaluator.data(), nullptr);
   {
-    const Evaluator copy(evaluator);
-    EXPECT_EQ(copy.coeff(7), expected.data()[7]);
+    const auto copy = std::make_unique<const Evaluator>(evaluator);
+    EXPECT_EQ(copy->coeff(7), expected.data()[7]);
     EXPECT_EQ(allocator.outside(), 1U);
   }
   ASSERT_EQ(allocator.outside(), 1U);
