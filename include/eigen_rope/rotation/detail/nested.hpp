@@ -62,11 +62,13 @@ class NestedRotation
 
   /// Whether the elements are to be made at once. Where they stay in the caches, reading them there
   /// costs no more than asking for each coefficient whether they are made; beyond, blocks save the
-  /// memory. Blocks are raw memory: only scalars without constructors have any. Eigen's blocks cut
-  /// rows that do not lie along the fastest axis.
+  /// memory. The result alone stays there up to 1.5 times the size from which x and y together are
+  /// stored past them. Blocks are raw memory: only scalars without constructors have any. Eigen's
+  /// blocks cut rows that do not lie along the fastest axis.
   static bool wants_elements(int place, Index size, bool is_whole_right_hand_side) {
+    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Scalar);
     return !Evaluator::BlockAccess || place != 0 ||
-           !(is_whole_right_hand_side || streams(static_cast<std::size_t>(size) * sizeof(Scalar)));
+           !(is_whole_right_hand_side || streams(bytes - bytes / 3));
   }
 
   /// Before Eigen's loops begin: makes the elements, or remembers how x begins.
