@@ -40,81 +40,79 @@ class KnowingAllocator : public Eigen::Allocator {
 using Tensor = Eigen::Tensor<float, 3>;
 constexpr Index length = 8;
 
-class NestedMemory : public OnBothSidesOfTheCaches {
- protected:
+/// A rotation on a device whose memory all comes from one allocator.
+struct Setting {
   auto rotated() const { return rotate(x, table, split_half); }
 
   Tensor x = random_tensor<float, 3>(Shape{length, 3, 5}, 1);
   Table<float> table = random_table<float>(length / 2, Shape{1, 5}, 2);
   KnowingAllocator allocator;
   Eigen::ThreadPool threads{1};
-  // The allocator is given so that every allocation of the device passes it.
   Eigen::ThreadPoolDevice device{&threads, 1, &allocator};
 };
-INSTANTIATE_TEST_SUITE_P(, NestedMemory, ::testing::Values(CacheSide::within, CacheSide::beyond),
-                         name_of);
+
+EIGEN_ROPE_ON_BOTH_SIDES_OF_THE_CACHES(NestedMemory);
 
 using Evaluator =
     Eigen::TensorEvaluator<const decltype(rotate(std::declval<const Tensor&>(),
                                                  std::declval<const Table<float>&>(), split_half)),
                            Eigen::ThreadPoolDevice>;
 
+/// Begins as a statement does, so that the evaluator holds its elements, and nothing else is out.
+void make_elements(Evaluator& evaluator, const KnowingAllocator& allocator) {
+  ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr));
+  ASSERT_NE(evaluator.data(), nullptr);
+  ASSERT_EQ(allocator.outside(), 1U);
+}
+
 TEST_P(NestedMemory, IsGivenBackWhenAStatementEnds) {
-  Tensor y(x.dimensions());
-  y.device(device) = rotated().reverse(Eigen::array<bool, 3>{false, true, false});
-  EXPECT_GT(allocator.allocations(), 0);
-  EXPECT_EQ(allocator.outside(), 0U);
+  Setting s;
+  Tensor y(s.x.dimensions());
+  y.device(s.device) = s.rotated().reverse(Eigen::array<bool, 3>{false, true, false});
+  EXPECT_GT(s.allocator.allocations(), 0);
+  EXPECT_EQ(s.allocator.outside(), 0U);
 }
 
 TEST_P(NestedMemory, IsGivenBackByCleanup) {
-  const auto node = rotated();
-  Evaluator evaluator(node, device);
-  ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr));
-  ASSERT_NE(evaluator.data(), nullptr);
-  EXPECT_EQ(allocator.outside(), 1U);
+  const Setting s;
+  Evaluator evaluator(s.rotated(), s.device);
+  ASSERT_NO_FATAL_FAILURE(make_elements(evaluator, s.allocator));
   evaluator.cleanup();
-  EXPECT_EQ(allocator.outside(), 0U);
+  EXPECT_EQ(s.allocator.outside(), 0U);
 }
 
 /// As where an exception passes between the two.
 TEST_P(NestedMemory, IsGivenBackWithoutCleanup) {
+  const Setting s;
   {
-    const auto node = rotated();
-    Evaluator evaluator(node, device);
-    ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr));
-    ASSERT_NE(evaluator.data(), nullptr);
-    EXPECT_EQ(allocator.outside(), 1U);
+    Evaluator evaluator(s.rotated(), s.device);
+    ASSERT_NO_FATAL_FAILURE(make_elements(evaluator, s.allocator));
   }
-  EXPECT_EQ(allocator.outside(), 0U);
+  EXPECT_EQ(s.allocator.outside(), 0U);
 }
 
 TEST_P(NestedMemory, StaysWhileTheFirstEvaluatorNeedsIt) {
-  const Tensor expected = rotated();
-  const auto node = rotated();
-  Evaluator evaluator(node, device);
-  ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr));
-  ASSERT_NE(evaluator.data(), nullptr);
+  const Setting s;
+  const Tensor expected = s.rotated();
+  Evaluator evaluator(s.rotated(), s.device);
+  ASSERT_NO_FATAL_FAILURE(make_elements(evaluator, s.allocator));
   {
     const auto copy = std::make_unique<const Evaluator>(evaluator);
     EXPECT_EQ(copy->coeff(7), expected.data()[7]);
-    EXPECT_EQ(allocator.outside(), 1U);
+    EXPECT_EQ(s.allocator.outside(), 1U);
   }
-  ASSERT_EQ(allocator.outside(), 1U);
+  ASSERT_EQ(s.allocator.outside(), 1U);
   EXPECT_EQ(evaluator.coeff(7), expected.data()[7]);
   evaluator.cleanup();
-  EXPECT_EQ(allocator.outside(), 0U);
+  EXPECT_EQ(s.allocator.outside(), 0U);
 }
 
 TEST_P(NestedMemory, IsGivenBackBeforeTheSameEvaluatorBeginsAnew) {
-  const auto node = rotated();
-  Evaluator evaluator(node, device);
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(evaluator.evalSubExprsIfNeeded(nullptr));
-    ASSERT_NE(evaluator.data(), nullptr);
-    EXPECT_EQ(allocator.outside(), 1U);
-  }
+  const Setting s;
+  Evaluator evaluator(s.rotated(), s.device);
+  for (int i = 0; i < 2; ++i) ASSERT_NO_FATAL_FAILURE(make_elements(evaluator, s.allocator));
   evaluator.cleanup();
-  EXPECT_EQ(allocator.outside(), 0U);
+  EXPECT_EQ(s.allocator.outside(), 0U);
 }
 
 }  // namespace
