@@ -4,6 +4,8 @@
 // features.
 //
 //   rotation.rows(first, last)    rows first..last-1, of as many as the tensor has
+//
+// make_dense_rotation() stores past the caches where x and y together are too large for them.
 #pragma once
 
 #include <array>
@@ -18,15 +20,13 @@ template <int rank>
 struct DenseRows {
   OuterAxes<rank> extents;  ///< Outside the feature axis, fastest first.
   OuterAxes<rank> strides;
-  Index length;
   Index step;  ///< The distance of neighbours in a row.
 };
 
 template <int layout, class Dimensions,
           int rank = static_cast<int>(Eigen::internal::array_size<Dimensions>::value)>
 DenseRows<rank> dense_rows(const Dimensions& dimensions, int place) {
-  DenseRows<rank> rows{
-      outer_axes_of<layout>(dimensions, place), {}, axis_of<layout>(dimensions, place), 1};
+  DenseRows<rank> rows{outer_axes_of<layout>(dimensions, place), {}, 1};
   std::array<Index, static_cast<std::size_t>(rank)> strides{};  // of all axes
   auto stride = std::size_t{1};  // unsigned: where an extent is 0 others may be anything
   for (int axis = 0; axis < rank; ++axis) {
@@ -40,18 +40,26 @@ DenseRows<rank> dense_rows(const Dimensions& dimensions, int place) {
   return rows;
 }
 
-/// Stores are the caller's choice.
-template <class XScalar, class TableScalar, class YScalar, int rank>
-PlacedRotation<XScalar, TableScalar, YScalar> make_placed_rotation(
-    const NodeParameters<TableScalar, rank>& parameters, const DenseRows<rank>& rows,
+/// Read and written for each row.
+template <class XScalar, class YScalar>
+double bytes_of_row(Index row_length) {
+  return static_cast<double>(row_length) * (sizeof(XScalar) + sizeof(YScalar));
+}
+
+template <int layout, class XScalar, class TableScalar, class YScalar, class Dimensions, int rank>
+PlacedRotation<XScalar, TableScalar, YScalar> make_dense_rotation(
+    const NodeParameters<TableScalar, rank>& parameters, const Dimensions& dimensions,
     const XScalar* x, YScalar* y) {
+  const DenseRows<rank> rows = dense_rows<layout>(dimensions, parameters.place);
   const Index* extents = rows.extents.data();
   const Index* strides = rows.strides.data();
   const Index* of_table = parameters.table_strides.data();
   const FeatureSteps features{rows.step, rows.step, parameters.entry_step};
-  return {parameters.plan,
-          {x, y, parameters.cos, parameters.sin, features,
-           make_walk_for(features, rank - 1, extents, strides, strides, of_table)}};
+  Walk walk = make_walk_for(features, rank - 1, extents, strides, strides, of_table);
+  const double bytes =
+      static_cast<double>(walk.rows) * bytes_of_row<XScalar, YScalar>(parameters.plan.row_length);
+  walk.stores = stores_for(x, y, bytes);
+  return {parameters.plan, {x, y, parameters.cos, parameters.sin, features, walk}};
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

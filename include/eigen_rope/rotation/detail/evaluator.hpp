@@ -135,9 +135,10 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
         prepare(destination, Waiting::not_allowed);
         return done(true);
       }
-      const DirectRotation rotation = make_direct(parameters_, dimensions_, raw_x(), destination);
+      const auto rotation = eigen_rope::detail::make_dense_rotation<Layout>(
+          parameters_, dimensions_, raw_x(), destination);
       device_.parallelForAsync(
-          rotation.block.rows.rows, eigen_rope::detail::row_cost(bytes_per_row(parameters_)),
+          rotation.block.rows.rows, eigen_rope::detail::row_cost(bytes_of_row(parameters_)),
           [rotation](Index begin, Index end) { rotation.rows(begin, end); },
           [done] { done(false); });
     });
@@ -233,17 +234,21 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
                                      Parameters parameters, const Device* device,
                                      const Scalar* destination, Waiting waiting) {
     Held held;
-    if (waiting == Waiting::allowed && destination == nullptr && raw_x != nullptr &&
-        Nested::wants_elements(parameters.place, dimensions.TotalSize(), false)) {
+    const bool at_once =
+        Nested::wants_elements(parameters.place, dimensions.TotalSize(),
+                               /*is_whole_right_hand_side=*/destination != nullptr);
+    if (at_once && raw_x != nullptr && waiting == Waiting::allowed) {
       Memory memory;
       memory.allocate(*device, dimensions.TotalSize());
       rotate_all(parameters, dimensions, raw_x, memory.data(), *device);
       held.elements = memory.give();
+      return held;
+    }
+    held.nested = std::make_shared<Nested>(std::move(x), raw_x, dimensions, parameters, *device);
+    if (at_once) {
+      held.elements = const_cast<Scalar*>(held.nested->elements());
     } else {
-      held.nested = std::make_shared<Nested>(std::move(x), raw_x, dimensions, parameters, *device);
-      // As the whole right-hand side, blocks of it go straight to the destination.
-      held.nested->prepare(/*is_whole_right_hand_side=*/destination != nullptr);
-      held.elements = const_cast<Scalar*>(held.nested->made());
+      held.nested->remember_beginning();
     }
     return held;
   }
@@ -284,29 +289,18 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
                                              size);
   }
 
-  static double bytes_per_row(const Parameters& parameters) {
-    return static_cast<double>(parameters.plan.row_length) * (sizeof(XScalar) + sizeof(Scalar));
-  }
-
   /// From the raw data of x to y, both dense.
-  using DirectRotation = eigen_rope::detail::PlacedRotation<XScalar, TableScalar, Scalar>;
-
   static void rotate_all(const Parameters& parameters, const Dimensions& dimensions,
                          const XScalar* x, Scalar* y, const Device& device) {
-    const DirectRotation rotation = make_direct(parameters, dimensions, x, y);
+    const auto rotation =
+        eigen_rope::detail::make_dense_rotation<Layout>(parameters, dimensions, x, y);
     eigen_rope::Device(device).for_range(
-        rotation.block.rows.rows, bytes_per_row(parameters),
+        rotation.block.rows.rows, bytes_of_row(parameters),
         [&rotation](Index begin, Index end) { rotation.rows(begin, end); });
   }
 
-  static DirectRotation make_direct(const Parameters& parameters, const Dimensions& dimensions,
-                                    const XScalar* x, Scalar* y) {
-    DirectRotation rotation = eigen_rope::detail::make_placed_rotation(
-        parameters, eigen_rope::detail::dense_rows<Layout>(dimensions, parameters.place), x, y);
-    eigen_rope::detail::Walk& rows = rotation.block.rows;
-    const double bytes = static_cast<double>(rows.rows) * bytes_per_row(parameters);
-    rows.stores = eigen_rope::detail::stores_for(x, y, bytes);
-    return rotation;
+  static double bytes_of_row(const Parameters& parameters) {
+    return eigen_rope::detail::bytes_of_row<XScalar, Scalar>(parameters.plan.row_length);
   }
 
   Argument x_;

@@ -71,11 +71,9 @@ class NestedRotation
            !(is_whole_right_hand_side || streams(bytes - bytes / 3));
   }
 
-  /// Before Eigen's loops begin: makes the elements, or remembers how x begins.
-  void prepare(bool is_whole_right_hand_side) {
-    if (wants_elements(parameters_.place, dimensions_.TotalSize(), is_whole_right_hand_side)) {
-      elements();
-    } else if constexpr (Evaluator::BlockAccess) {
+  /// Before Eigen's loops begin, where elements may be made later.
+  void remember_beginning() {
+    if constexpr (Evaluator::BlockAccess) {
       if (raw_x_ != nullptr) std::copy_n(raw_x_, beginning(), beginning_of_x_.begin());
     }
   }
@@ -120,14 +118,13 @@ class NestedRotation
       }
     }
     constexpr Index bytes_of_part = 1 << 20;  // enough to pay for waking a thread
-    const DenseRows<rank> dense = dense_rows<layout>(dimensions_, parameters_.place);
-    const Index rows = size == 0 ? 0 : size / dense.length;
+    const Index rows = size == 0 ? 0 : size / row_length();
     const Index rows_of_part =
         bytes_of_part / (row_length() * static_cast<Index>(sizeof(XScalar) + sizeof(Scalar)) + 1) +
         1;
     return this->make(size, (rows + rows_of_part - 1) / rows_of_part,
-                      [this, &dense, rows, rows_of_part](Scalar* y, Index part) {
-                        rotate_rows_of(dense, y, part * rows_of_part,
+                      [this, rows, rows_of_part](Scalar* y, Index part) {
+                        rotate_rows_of(y, part * rows_of_part,
                                        (std::min)(rows, (part + 1) * rows_of_part));
                       });
   }
@@ -185,17 +182,12 @@ class NestedRotation
   Index row_length() const { return parameters_.plan.row_length; }
 
   /// Rows begin..end-1 of the whole result.
-  void rotate_rows_of(const DenseRows<rank>& dense, Scalar* y, Index begin, Index end) const {
+  void rotate_rows_of(Scalar* y, Index begin, Index end) const {
     if (raw_x_ != nullptr) {
-      auto rotation = make_placed_rotation(parameters_, dense, raw_x_, y);
-      // As the statement `t = rotate(x)` would.
-      const double bytes =
-          static_cast<double>(dimensions_.TotalSize()) * (sizeof(XScalar) + sizeof(Scalar));
-      rotation.block.rows.stores = stores_for(raw_x_, y, bytes);
-      rotation.rows(begin, end);
+      make_dense_rotation<layout>(parameters_, dimensions_, raw_x_, y).rows(begin, end);
     } else {
       const auto rotation =
-          make_placed_rotation(parameters_, dense, static_cast<const Scalar*>(y), y);
+          make_dense_rotation<layout>(parameters_, dimensions_, static_cast<const Scalar*>(y), y);
       evaluate_rows(rotation, begin, end);
       rotation.rows(begin, end);
     }
