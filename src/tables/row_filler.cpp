@@ -30,7 +30,7 @@ constexpr double largest_product = 0x1p44;
 constexpr double largest_integer = 0x1p53;
 
 // Pairs whose positions or angles are gathered for the kernels at a time.
-constexpr Index chunk = 8 * table_lanes;
+constexpr Index pairs_at_once = 8 * table_lanes;
 
 // Shorter runs of consecutive positions are filled row by row.
 constexpr Index worthwhile_run = 3;
@@ -144,10 +144,10 @@ void RowFiller::fill_one(DoubleDouble position, Scalar* cos, Scalar* sin) const 
 
 template <class Scalar>
 void RowFiller::fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* sin) const {
-  for (Index begin = 0; begin < pairs(); begin += chunk) {
-    const Index end = std::min(pairs(), begin + chunk);
+  for (Index begin = 0; begin < pairs(); begin += pairs_at_once) {
+    const Index end = std::min(pairs(), begin + pairs_at_once);
     if constexpr (has_kernel<Scalar>) {
-      std::array<double, chunk> doubles;
+      std::array<double, pairs_at_once> doubles;
       bool reached = true;
       for (Index k = begin; k < end; ++k) {
         doubles[static_cast<std::size_t>(k - begin)] = positions[k].high;
@@ -167,11 +167,11 @@ void RowFiller::fill_mixed(const DoubleDouble* positions, Scalar* cos, Scalar* s
 template <class Scalar>
 void RowFiller::fill_turns(const DoubleDouble* turns, Scalar* cos, Scalar* sin) const {
   constexpr double once = 1;
-  for (Index begin = 0; begin < pairs(); begin += chunk) {
-    const Index end = std::min(pairs(), begin + chunk);
+  for (Index begin = 0; begin < pairs(); begin += pairs_at_once) {
+    const Index end = std::min(pairs(), begin + pairs_at_once);
     if constexpr (has_kernel<Scalar>) {
-      alignas(static_cast<std::size_t>(cache_line)) std::array<double, chunk> high{};
-      alignas(static_cast<std::size_t>(cache_line)) std::array<double, chunk> low{};
+      alignas(static_cast<std::size_t>(cache_line)) std::array<double, pairs_at_once> high{};
+      alignas(static_cast<std::size_t>(cache_line)) std::array<double, pairs_at_once> low{};
       bool reached = reaches(once);
       for (Index k = begin; k < end; ++k) {
         const DoubleDouble angle = turns[k];

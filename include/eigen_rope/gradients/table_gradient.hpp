@@ -92,7 +92,11 @@ void table_gradient_of_rows(const TableGradient<Scalar>& gradient, const Strided
     }
   }
   if (overlap(cos_part, sin_part)) fail("the gradients of cos and sin must not overlap");
-  TableView<Scalar> shape{nullptr, nullptr, gradient.width, gradient.outer};
+  // Without dx no entry is read. Where x holds integers, Compute says so, and nothing else should.
+  using XScalar = std::remove_const_t<X>;
+  using Compute = ComputeScalar<XScalar, std::remove_const_t<G>>;
+  using Entry = std::conditional_t<is_whole<XScalar>, Scalar, Compute>;
+  TableView<Entry> shape{nullptr, nullptr, gradient.width, gradient.outer};
   shape.feature_axis = gradient.feature_axis;
   const EntryPlaces entries(shape);
   run_backward(pass, shape, Products::all, true, device, [&](Index row, const auto& sums) {

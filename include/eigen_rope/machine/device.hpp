@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "eigen_rope/numbers/detail/function_ref.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
@@ -68,21 +69,17 @@ class Device {
    public:
     /// Makes a reference to a function of first and last, which must outlive it.
     template <class Function>
-    explicit Work(const Function& function)
-        : function_(&function), call_([](const void* called, Index first, Index last) {
-            (*static_cast<const Function*>(called))(first, last);
-          }) {}
+    explicit Work(const Function& function) : function_(function) {}
 
     /// Does the items first, ..., last - 1.
     ///
     /// It may be called from any thread, and from several at the same time for different items. In
     /// a parallel_for it throws nothing: what goes wrong is thrown on the calling thread when
     /// parallel_for has returned.
-    void operator()(Index first, Index last) const { call_(function_, first, last); }
+    void operator()(Index first, Index last) const { function_(first, last); }
 
    private:
-    const void* function_;
-    void (*call_)(const void* function, Index first, Index last);
+    detail::FunctionRef<void(Index, Index)> function_;
   };
 
   /// Makes a device that runs everything on the calling thread.

@@ -173,7 +173,7 @@ class TokenRotation {
     const std::array<Index, 2> entries{0, tokens.table};
     block.rows = make_lane_walk(2, extents.data(), x.data(), y.data(), entries.data());
     block.rows.stores = stores_;
-    rotate_apart_rows(rotation_.plan, block, 0, block.rows.rows);
+    rotation_.rows(0, block.rows.rows);
   }
 
   const TokenRows<Scalar>& tensor_;

@@ -21,6 +21,7 @@
 #include "eigen_rope/kernels/detail/pair_sums.hpp"
 #include "eigen_rope/machine/device.hpp"
 #include "eigen_rope/numbers/detail/scratch.hpp"
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/table.hpp"
 
@@ -119,10 +120,10 @@ void rotate_table_rows(const BackwardPass<U, G>& pass, const BackwardWalks& walk
 }
 
 /// \param table   cos and sin for dx; may be null where dx is not wanted
-/// \param finish  called once for each table row, from any thread, with its number and its sums
-template <class U, class G, class TableScalar, class Finish>
+template <class U, class G, class TableScalar>
 void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
-                  Products products, bool sums_wanted, const Device& device, const Finish& finish) {
+                  Products products, bool sums_wanted, const Device& device,
+                  FinishRow<U, G> finish) {
   using C = ComputeScalar<U, G>;
   // Of however many rows.
   if (pass.plan.row_length == 0 || (!sums_wanted && pass.dx == nullptr)) return;
@@ -139,7 +140,7 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
   }
   const EntryPlaces entries(table);
   if (!pass.is_of_rows() || entries.step() != 1)
-    return run_backward_apart<C>(pass, table, runs, products, sums_wanted, device, finish);
+    return run_backward_apart(pass, table, runs, products, sums_wanted, device, finish);
   // Two walks: over the table's rows, and over the rows of x that share one.
   const auto [kept, summed] = TableRowShapes(pass.outer, table.outer);
   const Strides table_steps = detail::table_steps(table.width, table.outer).outer;
@@ -185,5 +186,27 @@ void run_backward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& 
     if (written.rows.stores == Stores::streaming) flush_streamed_rows();
   });
 }
+
+// For the scalars that have kernels the library has it compiled.
+extern template EIGEN_ROPE_API void run_backward(const BackwardPass<float, float>&,
+                                                 const TableView<float>&, Products, bool,
+                                                 const Device&, FinishRow<float, float>);
+extern template EIGEN_ROPE_API void run_backward(const BackwardPass<double, double>&,
+                                                 const TableView<double>&, Products, bool,
+                                                 const Device&, FinishRow<double, double>);
+extern template EIGEN_ROPE_API void run_backward(const BackwardPass<Eigen::half, Eigen::half>&,
+                                                 const TableView<float>&, Products, bool,
+                                                 const Device&,
+                                                 FinishRow<Eigen::half, Eigen::half>);
+extern template EIGEN_ROPE_API void run_backward(const BackwardPass<Eigen::half, Eigen::half>&,
+                                                 const TableView<Eigen::half>&, Products, bool,
+                                                 const Device&,
+                                                 FinishRow<Eigen::half, Eigen::half>);
+extern template EIGEN_ROPE_API void run_backward(
+    const BackwardPass<Eigen::bfloat16, Eigen::bfloat16>&, const TableView<float>&, Products, bool,
+    const Device&, FinishRow<Eigen::bfloat16, Eigen::bfloat16>);
+extern template EIGEN_ROPE_API void run_backward(
+    const BackwardPass<Eigen::bfloat16, Eigen::bfloat16>&, const TableView<Eigen::bfloat16>&,
+    Products, bool, const Device&, FinishRow<Eigen::bfloat16, Eigen::bfloat16>);
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -18,8 +18,10 @@
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
-template <class U, class G, class TableScalar, class C>
+template <class U, class G, class TableScalar>
 class ApartBackward {
+  using C = ComputeScalar<U, G>;
+
  public:
   ApartBackward(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
                 const Runs& runs, Products products, bool sums_wanted)
@@ -44,8 +46,7 @@ class ApartBackward {
   }
 
   /// Rows first..last-1 of the table, in the order of table_rows.
-  template <class Finish>
-  void run(Index first, Index last, const Finish& finish) {
+  void run(Index first, Index last, FinishRow<U, G> finish) {
     table_rows_.visit(first, last, rows_at_once_, [&](const RowNumber& row, Index count) {
       if (!dx_.empty()) entries_.take(table_rows_, row, count);
       for (Index i = 0; i < count; ++i) sums_of(i).clear();
@@ -134,17 +135,17 @@ class ApartBackward {
 };
 
 /// Calls finish(row, sums) for every row of the table, and writes dx where it is wanted.
-template <class C, class U, class G, class TableScalar, class Finish>
+template <class U, class G, class TableScalar>
 void run_backward_apart(const BackwardPass<U, G>& pass, const TableView<TableScalar>& table,
                         const Runs& runs, Products products, bool sums_wanted, const Device& device,
-                        const Finish& finish) {
+                        FinishRow<U, G> finish) {
   const TableRowShapes shapes(pass.outer, table.outer);
   if (shapes.kept.size() == 0) return;
   const auto bytes_of_g = static_cast<double>(pass.plan.row_length) *
                           static_cast<double>(shapes.summed.size()) * sizeof(G);
   device.for_range(shapes.kept.size(), bytes_of_g * (pass.dx == nullptr ? 2 : 3),
                    [&](Index first, Index last) {
-                     ApartBackward<U, G, TableScalar, C>(pass, table, runs, products, sums_wanted)
+                     ApartBackward<U, G, TableScalar>(pass, table, runs, products, sums_wanted)
                          .run(first, last, finish);
                    });
 }

@@ -11,6 +11,8 @@
 
 #include "eigen_rope/choices/pairing.hpp"
 #include "eigen_rope/gradients/gradient_options.hpp"
+#include "eigen_rope/kernels/detail/pair_sums.hpp"
+#include "eigen_rope/numbers/detail/function_ref.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
 #include "eigen_rope/rows/strided_view.hpp"
@@ -33,6 +35,11 @@ struct BackwardPass {
 
   bool is_of_rows() const { return u_step == 1 && g_step == 1 && dx_step == 1; }
 };
+
+/// What becomes of the sums over a row of the table, which counts along the table's outer axes,
+/// fastest first. Called once for each row, from any thread.
+template <class U, class G>
+using FinishRow = FunctionRef<void(Index row, const PairSums<ComputeScalar<U, G>>& sums)>;
 
 /// What messages call u.
 inline std::string name_of_u(GradientsFrom from) {

@@ -6,9 +6,11 @@
 //
 // Rows whose elements lie next to each other are rotated one by one (walk.hpp), others side by side
 // (lanes.hpp) or through memory of their own (crossing.hpp). The callers check everything, share
-// rows among threads, and say how to store.
+// rows among threads, and say how to store. For the scalars that have kernels the library has
+// rotate_placed_rows() compiled.
 #pragma once
 
+#include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/rows/detail/crossing.hpp"
 #include "eigen_rope/rows/detail/lanes.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
@@ -16,18 +18,43 @@
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
 template <class XScalar, class TableScalar, class YScalar>
+struct PlacedRotation;
+
+template <class XScalar, class TableScalar, class YScalar>
+void rotate_placed_rows(const PlacedRotation<XScalar, TableScalar, YScalar>& rotation, Index first,
+                        Index last);
+
+template <class XScalar, class TableScalar, class YScalar>
 struct PlacedRotation {
   RowPlan plan;
   LaneBlock<XScalar, TableScalar, YScalar> block;  ///< Its walk is of make_walk_for().
 
-  void rows(Index first, Index last) const {
-    if (block.features.follow_each_other()) {
-      rotate_walk(plan, block.rows, block.x, block.y, block.cos, block.sin, first, last);
-    } else {
-      rotate_apart_rows(plan, block, first, last);
-    }
-  }
+  void rows(Index first, Index last) const { rotate_placed_rows(*this, first, last); }
 };
+
+template <class XScalar, class TableScalar, class YScalar>
+void rotate_placed_rows(const PlacedRotation<XScalar, TableScalar, YScalar>& rotation, Index first,
+                        Index last) {
+  const auto& [plan, block] = rotation;
+  if (block.features.follow_each_other()) {
+    rotate_walk(plan, block.rows, block.x, block.y, block.cos, block.sin, first, last);
+  } else {
+    rotate_apart_rows(plan, block, first, last);
+  }
+}
+
+extern template EIGEN_ROPE_API void rotate_placed_rows(const PlacedRotation<float, float, float>&,
+                                                       Index, Index);
+extern template EIGEN_ROPE_API void rotate_placed_rows(
+    const PlacedRotation<double, double, double>&, Index, Index);
+extern template EIGEN_ROPE_API void rotate_placed_rows(
+    const PlacedRotation<Eigen::half, float, Eigen::half>&, Index, Index);
+extern template EIGEN_ROPE_API void rotate_placed_rows(
+    const PlacedRotation<Eigen::half, Eigen::half, Eigen::half>&, Index, Index);
+extern template EIGEN_ROPE_API void rotate_placed_rows(
+    const PlacedRotation<Eigen::bfloat16, float, Eigen::bfloat16>&, Index, Index);
+extern template EIGEN_ROPE_API void rotate_placed_rows(
+    const PlacedRotation<Eigen::bfloat16, Eigen::bfloat16, Eigen::bfloat16>&, Index, Index);
 
 /// In which order rows with such features are visited.
 inline Walk make_walk_for(const FeatureSteps& features, int axes, const Index* extents,
