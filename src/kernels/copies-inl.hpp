@@ -60,12 +60,19 @@ HWY_INLINE void copy(const T* from, T* to, Index count) {
   }
 }
 
-/// Everything outside the window.
+/// Everything outside the window: what is in front of it, if there is anything, and what is behind.
+/// A loop, so that each pass has the code of a copy once.
 template <Stores stores, class T>
 HWY_INLINE void copy_outside(const RowPlan& plan, const T* x, T* y) {
-  copy<stores>(x - plan.offset, y - plan.offset, plan.offset);
-  copy<stores>(x + plan.rotary_dims, y + plan.rotary_dims,
-               plan.row_length - plan.offset - plan.rotary_dims);
+  const Index row_end = plan.row_length - plan.offset;
+  Index begin = plan.offset > 0 ? -plan.offset : plan.rotary_dims;
+  Index end = plan.offset > 0 ? 0 : row_end;
+  for (;;) {
+    copy<stores>(x + begin, y + begin, end - begin);
+    if (end == row_end) return;
+    begin = plan.rotary_dims;
+    end = row_end;
+  }
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -273,7 +273,7 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
 /// prepared in memory.
 template <class Kernel, class D, class T, std::size_t... i>
 HWY_INLINE void join_rows(const RowPlan& plan, const Run& run, const Tile<T>& block,
-                          std::index_sequence<i...> in_registers) {
+                          std::index_sequence<i...>) {
   const D d;
   constexpr Index width = pairs_of_column<Kernel, D>;
   const Turn<Swap::nothing> turn{plan.direction};
@@ -290,9 +290,9 @@ HWY_INLINE void join_rows(const RowPlan& plan, const Run& run, const Tile<T>& bl
       typename Kernel::template Column<D> columns[] = {
           column_of<Kernel>(d, table, run, static_cast<Index>(i) * width, turn)...};
       if (turn.direction == Direction::inverse) {
-        const Columns<Kernel, D, sizeof...(i)> inverses =
-            inverse_columns<Kernel>(d, table, run, 0, in_registers);
-        ((columns[i] = inverses.column[i]), ...);
+        PreparedColumns<Kernel, D, static_cast<Index>(sizeof...(i)) * width> inverses;
+        inverses.prepare(d, table, run, 0, run.count, turn);
+        ((columns[i] = inverses.columns()[i]), ...);
       }
       join_inner<Kernel>(d, plan, block, first.at(place),
                          std::integral_constant<Index, static_cast<Index>(sizeof...(i))>(), columns,

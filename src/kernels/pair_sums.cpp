@@ -360,6 +360,28 @@ void add_runs(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
   }
 }
 
+template <class T, class Sums>
+void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  if (sums.products() == Products::all) {
+    add_runs<Products::all>(runs, rows, sums);
+  } else {
+    add_runs<Products::difference>(runs, rows, sums);
+  }
+}
+
+#else
+
+template <class T, class Sums>
+void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
+  add_pairs_plainly(runs, rows, sums);
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+// With SSE4 sums and dx are formed one after the other: almost every processor has AVX2, and these
+// loops would be half of the code here.
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_SSE4
+
 /// Columns of a pass: a row of 128 elements. Where registers do not hold all coefficients and sums,
 /// reading some of them from the stack costs less than passing the rows again.
 constexpr std::size_t columns_rotated_together =
@@ -525,28 +547,14 @@ bool add_and_rotate_all(const RowPlan& plan, const Runs& sum_runs, const Rotated
   return true;
 }
 
-template <class T, class Sums>
-void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
-  if (sums.products() == Products::all) {
-    add_runs<Products::all>(runs, rows, sums);
-  } else {
-    add_runs<Products::difference>(runs, rows, sums);
-  }
-}
-
 #else
-
-template <class T, class Sums>
-void add_all(const Runs& runs, const PairRows<T, T>& rows, Sums& sums) {
-  add_pairs_plainly(runs, rows, sums);
-}
 
 template <class T, class Sums>
 bool add_and_rotate_all(const RowPlan&, const Runs&, const RotatedPairRows<T>&, Sums&) {
   return false;
 }
 
-#endif  // HWY_TARGET != HWY_SCALAR
+#endif  // HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_SSE4
 
 void add_float(const Runs& runs, const PairRows<float, float>& rows, PairSums<float>& sums) {
   add_all(runs, rows, sums);

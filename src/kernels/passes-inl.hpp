@@ -40,20 +40,58 @@ constexpr int coefficient_registers =
     (HWY_TARGET == HWY_AVX3 ? 32 : 16) /
     (std::is_same_v<T, Eigen::bfloat16> || (is_16_bit<T> && HWY_TARGET == HWY_AVX3) ? 2 : 1);
 
-template <class Kernel, class D, std::size_t count>
-struct Columns {
-  typename Kernel::template Column<D> column[count];
-};
-
 /// Coefficients of the inverse. Apart from the loops, since divisions would be most of their code
 /// and most rotations need none.
-template <class Kernel, class D, std::size_t... i>
-HWY_NOINLINE Columns<Kernel, D, sizeof...(i)> inverse_columns(
-    D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k,
-    std::index_sequence<i...>) {
-  return {{column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs_of_column<Kernel, D>,
-                             Inverse{})...}};
+template <class Kernel, class D>
+HWY_NOINLINE typename Kernel::template Column<D> inverse_column(
+    D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k) {
+  return column_of<Kernel>(d, table, run, k, Inverse{});
 }
+
+/// Pairs whose coefficients one pass holds in memory at most.
+constexpr Index most_pairs_in_memory = 512;
+
+/// Writes the columns of `pairs` pairs from pair `k` on to memory, a column or more; the last one
+/// ends where the pairs do. A call for each row of a table, so that loops over rows have the code
+/// once.
+template <class Kernel, class D, class How>
+HWY_NOINLINE void prepare_columns(D d, const TableRow<typename Kernel::T>& table, const Run& run,
+                                  Index k, Index pairs, How turn, std::byte* memory) {
+  using Column = typename Kernel::template Column<D>;
+  constexpr Index width = pairs_of_column<Kernel, D>;
+  const Index last_pair = pairs - width;
+  const Index before_last = (pairs - 1) / width;
+  for (Index c = 0; c <= before_last; ++c, memory += sizeof(Column)) {
+    const Index pair = k + std::min(c * width, last_pair);
+    if (turn.direction == Direction::inverse) {
+      new (memory) Column(inverse_column<Kernel>(d, table, run, pair));
+    } else {
+      new (memory) Column(column_of<Kernel>(d, table, run, pair, turn));
+    }
+  }
+}
+
+/// The coefficients of up to `most` pairs in memory. Not an array of columns: GCC compiles the
+/// constructors that it writes itself for the plain processor, where those of NEON's vectors cannot
+/// be inlined.
+template <class Kernel, class D, Index most = most_pairs_in_memory>
+class PreparedColumns {
+ public:
+  using Column = typename Kernel::template Column<D>;
+
+  const Column* columns() const { return reinterpret_cast<const Column*>(memory_); }
+
+  template <class How>
+  HWY_INLINE void prepare(D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k,
+                          Index pairs, How turn) {
+    prepare_columns<Kernel>(d, table, run, k, pairs, turn, memory_);
+  }
+
+ private:
+  static_assert(alignof(Column) <= LineWriter::line);
+  // GCC 12 forgets an alignment that depends on a type here.
+  alignas(LineWriter::line) std::byte memory_[most / pairs_of_column<Kernel, D> * sizeof(Column)];
+};
 
 /// Whether sums are rounded by arithmetic, which needs the registers.
 template <class T>
@@ -91,9 +129,9 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
     typename Kernel::template Column<D> columns[] = {
         column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs, turn)...};
     if (turn.direction == Direction::inverse) {
-      const Columns<Kernel, D, sizeof...(i)> inverses =
-          inverse_columns<Kernel>(d, table, run, k, columns_of_pass);
-      ((columns[i] = inverses.column[i]), ...);
+      PreparedColumns<Kernel, D, row_pairs> inverses;
+      inverses.prepare(d, table, run, k, row_pairs, turn);
+      ((columns[i] = inverses.columns()[i]), ...);
     }
     RowPointers<Kernel> row = first.at(place);
     for (Index left = inner.count; left > 0; --left) {
@@ -111,43 +149,6 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
     place.table += outer.table;
   }
 }
-
-/// Pairs whose coefficients one pass holds in memory at most.
-constexpr Index most_pairs_in_memory = 512;
-
-/// The coefficients of some pairs in memory. Not an array of columns: GCC compiles the constructors
-/// that it writes itself for the plain processor, where those of NEON's vectors cannot be inlined.
-template <class Kernel, class D>
-class PreparedColumns {
- public:
-  using Column = typename Kernel::template Column<D>;
-
-  const Column* columns() const { return reinterpret_cast<const Column*>(memory_); }
-
-  /// Those of `pairs` pairs from pair `k` on, a column or more; the last column ends where the
-  /// pairs do.
-  template <class How>
-  HWY_INLINE void prepare(D d, const TableRow<typename Kernel::T>& table, const Run& run, Index k,
-                          Index pairs, How turn) {
-    const Index last_pair = pairs - width;
-    const Index before_last = (pairs - 1) / width;
-    for (Index c = 0; c <= before_last; ++c) {
-      const Index pair = k + std::min(c * width, last_pair);
-      if (turn.direction == Direction::inverse) {
-        new (memory_[c]) Column(
-            inverse_columns<Kernel>(d, table, run, pair, std::index_sequence<0>()).column[0]);
-      } else {
-        new (memory_[c]) Column(column_of<Kernel>(d, table, run, pair, turn));
-      }
-    }
-  }
-
- private:
-  static constexpr Index width = pairs_of_column<Kernel, D>;
-  static_assert(alignof(Column) <= LineWriter::line);
-  // GCC 12 forgets an alignment that depends on a type here.
-  alignas(LineWriter::line) std::byte memory_[most_pairs_in_memory / width][sizeof(Column)];
-};
 
 /// The first `count` columns of one row.
 template <class Kernel, Stores stores, class D, class Column>
@@ -218,13 +219,19 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   }
 }
 
+/// Whether loops with the coefficients of `count` columns in registers are made for these stores.
+/// SSE4 has few of them, because almost every processor has AVX2.
+template <Stores stores, int count>
+constexpr bool has_loop_of_columns = HWY_TARGET != HWY_SSE4 ||
+                                     (stores == Stores::cached && count >= 4);
+
 /// All columns of a run at once if they are exactly `count`, if the loop exists. Of kernels that
 /// are not common only heads of 128 floats on AVX-512 have it, and rows for a writer have none:
 /// every loop costs all users compile time and code.
 template <class Kernel, Stores stores, AfterRow after, int count, class D, class Block>
 HWY_INLINE bool pass_if_exactly(D d, const RowPlan& plan, const Run& run, const Block& block) {
-  if constexpr ((Kernel::is_common || count == 4) && count <= most_columns<Kernel, D> &&
-                after != AfterRow::writes_lines) {
+  if constexpr (has_loop_of_columns<stores, count> && (Kernel::is_common || count == 4) &&
+                count <= most_columns<Kernel, D> && after != AfterRow::writes_lines) {
     if (run.count != count * pairs_of_column<Kernel, D>) return false;
     pass_columns<Kernel, stores, after>(
         d, plan, run, 0, block, std::make_index_sequence<static_cast<std::size_t>(count)>());
@@ -233,12 +240,15 @@ HWY_INLINE bool pass_if_exactly(D d, const RowPlan& plan, const Run& run, const 
   return false;
 }
 
-/// Pairs that are less than a column of D.
+/// Pairs that are less than a column of D. Kernels that are not common have no vectors between
+/// those of D and the shortest.
 template <class Kernel, class D, class Block>
 void pass_short_run(D, const RowPlan& plan, const Run& run, const Block& block) {
   using C = hn::TFromD<D>;
   using T = typename Kernel::T;
-  constexpr std::size_t lanes = hn::MaxLanes(D()) / 2;
+  constexpr std::size_t lanes = Kernel::is_common
+                                    ? hn::MaxLanes(D()) / 2
+                                    : std::min<std::size_t>(hn::MaxLanes(D()) / 2, 16 / sizeof(C));
   if constexpr (lanes * sizeof(C) >= 16) {
     const hn::CappedTag<C, lanes> shorter;
     run.count < pairs_of_column<Kernel, hn::CappedTag<C, lanes>>

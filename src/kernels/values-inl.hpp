@@ -131,8 +131,9 @@ HWY_INLINE V64 sum_to_odd(D64 d, V64 p, V64 q) {
   return hn::BitCast(d, hn::IfThenElse(hn::And(is_even, inexact), odd, bits));
 }
 
+/// A function that loops call: inlined, it would be most of their code.
 template <class V>
-HWY_INLINE V fused_multiply_add(V p, V a, V q) {
+HWY_NOINLINE V fused_multiply_add(V p, V a, V q) {
   const hn::DFromV<V> d;
   const hn::Half<decltype(d)> half;
   const hn::Rebind<double, decltype(half)> wide;
