@@ -20,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +42,7 @@ class Runs:
         self.mpiexec, self.program, self.folder = mpiexec, program, folder
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        self.sessions = tempfile.TemporaryDirectory()
         self.text = folder / "text"
         self.text.write_bytes(b"".join(b"line %d of a text for ranks\n" % i for i in range(300)))
 
@@ -50,8 +52,14 @@ class Runs:
         named = {option.partition("=")[0]: option for option in [*usual, "--threads=1", *options]}
         return list(named.values())
 
+    def start(self) -> list[str]:
+        """mpirun with a folder of its own for its files: by default all of a user's share one, which
+        the first to end removes while another makes it."""
+        session = tempfile.mkdtemp(dir=self.sessions.name)
+        return [self.mpiexec, "--mca", "orte_tmpdir_base", session]
+
     def command(self, ranks: int, *options: str) -> list[str]:
-        start = [self.mpiexec, "-n", str(ranks)] if ranks > 1 else []
+        start = [*self.start(), "-n", str(ranks)] if ranks > 1 else []
         return [*start, self.program, *options]
 
     def run(self, ranks: int, out: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -134,7 +142,7 @@ def check_refusals(runs: Runs) -> None:
 
     def of_two(first: list[str], second: list[str]) -> subprocess.CompletedProcess[str]:
         """The arguments of mpirun and the program for each of two ranks."""
-        one = [runs.mpiexec, "-n", "1", *first]
+        one = [*runs.start(), "-n", "1", *first]
         return subprocess.run(
             [*one, ":", "-n", "1", *second], capture_output=True, text=True, timeout=60
         )
