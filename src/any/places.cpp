@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "any/places.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/detail/view_overlap.hpp"
 #include "eigen_rope/rows/detail/walk.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
@@ -228,7 +229,7 @@ any::Table any::table_of(const ConstTensor& cos, const ConstTensor& sin) {
   if (sin.order != cos.order) fail("sin must have cos's order, got the other one");
   if (sin.strides != cos.strides) {
     const auto text = [](const Strides& strides) {
-      return fmt::format("[{}]", fmt::join(strides.begin(), strides.end(), ", "));
+      return fmt::format("[{}]", detail::joined(strides, ", "));
     };
     fail("sin must have cos's strides " + text(cos.strides), text(sin.strides));
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/choices/frequencies.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +18,7 @@
 #include "choices/enum_values.hpp"
 #include "eigen_rope/c/eigen_rope.h"
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::c {
 namespace {
@@ -50,7 +50,7 @@ class Value {
       value = one;
       return;
     }
-    refuse(fmt::format("{}", fmt::join(names, " or ")));
+    refuse(detail::joined(names, " or "));
   }
 
  private:
@@ -121,7 +121,7 @@ Named scaling_named(std::string_view name, const std::variant<Scalings...>* /*an
   (try_one(Scalings()), ...);
   if (!found) {
     const std::vector<const char*> names{Scalings::name...};
-    detail::fail(fmt::format("a scaling must be one of {}", fmt::join(names, ", ")), name);
+    detail::fail(fmt::format("a scaling must be one of {}", detail::joined(names, ", ")), name);
   }
   return *found;
 }
@@ -146,8 +146,9 @@ Frequencies frequencies_of(std::string_view name, const eigen_rope_parameter* pa
     const bool known = std::visit(
         [&](auto& scaling) { return read_member(scaling, member, value, names); }, named.scaling);
     if (!known) {
-      detail::fail(fmt::format("{}: a parameter must be one of {}", name, fmt::join(names, ", ")),
-                   member);
+      detail::fail(
+          fmt::format("{}: a parameter must be one of {}", name, detail::joined(names, ", ")),
+          member);
     }
   }
   for (const char* member : named.required) {

@@ -4,8 +4,7 @@
 // along directions are numeric_slope.cpp.
 #include "eigen_rope/check/detail/gradient_problem.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 
 #include "check/numeric_slope.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
@@ -421,7 +421,7 @@ class GradientCheck {
 };
 
 std::string extents_text(const std::vector<Index>& extents) {
-  return fmt::format("[{}]", fmt::join(extents, ", "));
+  return fmt::format("[{}]", detail::joined(extents, ", "));
 }
 
 void require_tolerance(std::string_view name, double value) {

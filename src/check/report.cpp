@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/check/report.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
-#include <iterator>
 #include <ostream>
+
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
 
 std::string index_text(const std::vector<Index>& place) {
-  return place.empty() ? std::string() : fmt::format("[{}]", fmt::join(place, ", "));
+  return place.empty() ? std::string() : fmt::format("[{}]", detail::joined(place, ", "));
 }
 
 /// `1 entry`, `2 entries`
@@ -64,33 +64,31 @@ std::string GradientReport::text() const {
       fmt::format("{} check {}: ", method == NumericMethod::linear_map ? "adjoint" : "gradient",
                   name_of(verdict));
   if (verdict == Verdict::failed) {
-    fmt::format_to(std::back_inserter(result), "{} of {} {}", disagreeing,
-                   counted(checked, one, many), disagreeing == 1 ? "disagrees" : "disagree");
+    result += fmt::format("{} of {} {}", disagreeing, counted(checked, one, many),
+                          disagreeing == 1 ? "disagrees" : "disagree");
   } else if (checked == 0 && non_finite == 0) {
     result += "nothing to check";
   } else {
     result += counted(checked, one, many);
   }
-  fmt::format_to(std::back_inserter(result), " ({}, {})", name_of(method), name_of(coverage));
+  result += fmt::format(" ({}, {})", name_of(method), name_of(coverage));
   if (worst) {
-    fmt::format_to(
-        std::back_inserter(result),
+    result += fmt::format(
         "\n  worst: {}  claimed {:.10g}  numeric {:.10g}  difference {:.2g}  bound {:.2g}",
         worst->text(), worst->claimed, worst->numeric, worst->difference, worst->bound);
   }
   if (non_finite > 0)
-    fmt::format_to(std::back_inserter(result), "\n  not finite: {}",
-                   counted(non_finite, "value", "values"));
+    result += fmt::format("\n  not finite: {}", counted(non_finite, "value", "values"));
   if (undetermined > 0) {
-    fmt::format_to(std::back_inserter(result),
-                   "\n  not judged: {}, at a kink or a jump of f, at the edge of its domain, or "
-                   "lost in its rounding",
-                   counted(undetermined, one, many));
+    result += fmt::format(
+        "\n  not judged: {}, at a kink or a jump of f, at the edge of its domain, or "
+        "lost in its rounding",
+        counted(undetermined, one, many));
   }
   if (!note.empty()) result += "\n  " + note;
-  fmt::format_to(std::back_inserter(result), "\n  cost: f evaluated {}, the gradient {}",
-                 counted(evaluations, "time", "times"),
-                 counted(gradient_evaluations, "time", "times"));
+  result += fmt::format("\n  cost: f evaluated {}, the gradient {}",
+                        counted(evaluations, "time", "times"),
+                        counted(gradient_evaluations, "time", "times"));
   return result;
 }
 

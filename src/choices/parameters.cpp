@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/choices/detail/parameters.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <ostream>
+
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
@@ -22,12 +23,10 @@ void ParameterText::add(const char* name, const std::optional<double>& value) {
   if (value) add(name, *value);
 }
 void ParameterText::add(const char* name, const std::vector<double>& values) {
-  if (!values.empty())
-    add_text(name, fmt::format("{}", fmt::join(values.begin(), values.end(), "/")));
+  if (!values.empty()) add_text(name, detail::joined(values, "/"));
 }
 void ParameterText::add(const char* name, const std::vector<Index>& values) {
-  if (!values.empty())
-    add_text(name, fmt::format("{}", fmt::join(values.begin(), values.end(), "/")));
+  if (!values.empty()) add_text(name, detail::joined(values, "/"));
 }
 
 std::ostream& print(std::ostream& stream, const std::string& text) { return stream << text; }

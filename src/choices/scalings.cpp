@@ -2,7 +2,7 @@
 //
 // What the scalings' headers declare and need not compile anew in every file: the checks, and
 // results for numbers.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

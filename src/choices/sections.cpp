@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/choices/sections.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ostream>
 #include <utility>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI {
 
@@ -25,14 +25,14 @@ Sections::Sections(SectionPattern pattern, std::vector<Index> lengths)
       detail::fail("section lengths must not be negative", static_cast<std::int64_t>(length));
     if (length >= detail::max_section_total - total_) {
       detail::fail("section lengths must sum to less than 2^31",
-                   fmt::format("[{}]", fmt::join(lengths_, ", ")));
+                   fmt::format("[{}]", detail::joined(lengths_, ", ")));
     }
     total_ += length;
   }
   if (std::all_of(lengths_.begin(), lengths_.begin() + std::min<std::int64_t>(count, 3),
                   [](Index n) { return n == 0; })) {
     detail::fail("sections must not be 0 on all of the first three axes",
-                 fmt::format("[{}]", fmt::join(lengths_, ", ")));
+                 fmt::format("[{}]", detail::joined(lengths_, ", ")));
   }
 }
 
@@ -84,8 +84,7 @@ const char* name_of(SectionPattern pattern) {
 }
 
 std::string Sections::text() const {
-  return fmt::format("{} [{}]", name_of(pattern_),
-                     fmt::join(lengths_.begin(), lengths_.end(), ", "));
+  return fmt::format("{} [{}]", name_of(pattern_), detail::joined(lengths_, ", "));
 }
 
 std::ostream& operator<<(std::ostream& stream, const Sections& sections) {

@@ -93,10 +93,6 @@ class PreparedColumns {
   alignas(LineWriter::line) std::byte memory_[most / pairs_of_column<Kernel, D> * sizeof(Column)];
 };
 
-/// Whether sums are rounded by arithmetic, which needs the registers.
-template <class T>
-constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;
-
 /// How many columns of a kernel have their coefficients in registers at a time.
 template <class Kernel, class D>
 constexpr Index most_columns = rounds_by_arithmetic<typename Kernel::T>

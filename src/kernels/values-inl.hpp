@@ -70,6 +70,10 @@ HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
   return hn::Add(hn::Add(u, hn::Set(du, 0x7fff)), odd);
 }
 
+/// Whether sums are rounded by arithmetic, which needs the registers.
+template <class T>
+constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;
+
 #if HWY_TARGET != HWY_SCALAR
 
 inline const std::uint16_t* bits(const Eigen::half* p) {
@@ -321,6 +325,18 @@ HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D d, Eigen::half* p
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR
+
+/// 16-bit values as floats, exactly.
+template <class T>
+void widen_any(const T* from, float* to, Index count) {
+  Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<float> d;
+  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
+  for (; i + lanes <= count; i += lanes) hn::StoreU(load(d, from + i), d, to + i);
+#endif
+  for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
+}
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/machine/kernel_target.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 #include "machine/dispatch.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace {
@@ -34,8 +34,8 @@ int find(const std::string& name, const std::string& argument) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name && available(i)) return static_cast<int>(i);
   }
-  detail::fail(fmt::format("{} must be one of {}", argument, fmt::join(kernel_targets(), ", ")),
-               name);
+  detail::fail(
+      fmt::format("{} must be one of {}", argument, detail::joined(kernel_targets(), ", ")), name);
 }
 
 int find_default() {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/models/gguf.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +16,7 @@
 #include "models/gguf_scaling.hpp"
 #include "models/gguf_unread.hpp"
 #include "models/notes.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
@@ -296,7 +296,7 @@ void ModelReader::add_sections(LayerRope& layer) {
   }
   if (lengths->size() != 4)
     keys_.file.refuse_key(name, "have 4 elements", fmt::format("{}", lengths->size()));
-  const std::string got = fmt::format("{}", fmt::join(*lengths, ", "));
+  const std::string got = detail::joined(*lengths, ", ");
   for (const Index length : *lengths) {
     if (length > kMostHeadDims)
       keys_.file.refuse_key(name, fmt::format("have elements up to {}", kMostHeadDims), got);
@@ -433,11 +433,11 @@ void ModelReader::add_layers(LayerRope full, const std::vector<GgufLayer>& layer
   const std::vector<Index> resting = layers_of(layers, GgufLayer::resting);
   const std::vector<Index> further = layers_of(layers, GgufLayer::further);
   if (!resting.empty())
-    keys_.warn(fmt::format("layers {} do not rotate", fmt::join(resting, ", ")));
+    keys_.warn(fmt::format("layers {} do not rotate", detail::joined(resting, ", ")));
   if (!further.empty()) {
     keys_.warn(
         fmt::format("layers {} predict further tokens (metadata key \"{}\"), and are not described",
-                    fmt::join(further, ", "), keys_.key("nextn_predict_layers")));
+                    detail::joined(further, ", "), keys_.key("nextn_predict_layers")));
   }
   if (sliding_layers.empty()) {
     warn_of_unused_sliding_keys(full);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/gguf_file.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <system_error>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::models {
 namespace {
@@ -540,7 +540,7 @@ std::optional<std::vector<double>> GgufFile::tensor_values(std::string_view tens
   for (std::size_t i = 1; i < tensor.extents.size(); ++i) {
     if (tensor.extents[i] != 1) {
       refuse(fmt::format("tensor \"{}\" must have one extent", tensor_name),
-             fmt::format("{}", fmt::join(tensor.extents, " x ")));
+             detail::joined(tensor.extents, " x "));
     }
   }
   const std::uint64_t count = tensor.extents.front();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/gguf_scaling.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <utility>
@@ -17,9 +17,9 @@ double mscale(double factor, double scale) {
   return factor <= 1 ? 1.0 : 1.0 + 0.1 * scale * std::log(factor);
 }
 
-class ScalingReader {
+class GgufScalingReader {
  public:
-  ScalingReader(GgufKeys& keys, const GgufArchitecture& architecture, Index context)
+  GgufScalingReader(GgufKeys& keys, const GgufArchitecture& architecture, Index context)
       : keys_(keys), architecture_(architecture), context_(context) {}
 
   GgufRotation read(double base, Index pairs);
@@ -53,7 +53,7 @@ double squared_magnitude(const GgufRotation& rotation) {
   return once * once;
 }
 
-std::vector<double> ScalingReader::divisors_of(std::string_view tensor, Index pairs) {
+std::vector<double> GgufScalingReader::divisors_of(std::string_view tensor, Index pairs) {
   const std::optional<std::vector<double>> values = keys_.file.tensor_values(tensor);
   if (!values) return {};
   if (static_cast<Index>(values->size()) != pairs) {
@@ -76,7 +76,7 @@ std::vector<double> ScalingReader::divisors_of(std::string_view tensor, Index pa
   return *values;
 }
 
-void ScalingReader::refuse_divisors(std::string_view tensor) {
+void GgufScalingReader::refuse_divisors(std::string_view tensor) {
   if (!keys_.file.has_tensor(tensor)) return;
   keys_.mend(
       fmt::format(
@@ -85,7 +85,7 @@ void ScalingReader::refuse_divisors(std::string_view tensor) {
       "it is not applied");
 }
 
-void ScalingReader::read_divisors(GgufRotation& rotation, Index pairs) {
+void GgufScalingReader::read_divisors(GgufRotation& rotation, Index pairs) {
   const DivisorTensors known = architecture_.divisors;
   if (known == DivisorTensors::none || known == DivisorTensors::two) {
     refuse_divisors("rope_freqs.weight");
@@ -114,7 +114,7 @@ void ScalingReader::read_divisors(GgufRotation& rotation, Index pairs) {
   }
 }
 
-std::string ScalingReader::scaling_type() {
+std::string GgufScalingReader::scaling_type() {
   const std::string type_key = keys_.key("rope.scaling.type");
   std::string type = keys_.file.text(type_key).value_or("linear");
   if (type != "none" && type != "linear" && type != "yarn" && type != "longrope") {
@@ -124,7 +124,7 @@ std::string ScalingReader::scaling_type() {
   return type;
 }
 
-double ScalingReader::scaling_factor(const std::string& type, bool longrope) {
+double GgufScalingReader::scaling_factor(const std::string& type, bool longrope) {
   const bool older = !keys_.has("rope.scaling.factor");
   const bool type_given = keys_.has("rope.scaling.type");
   const std::string name = keys_.key(older ? "rope.scale_linear" : "rope.scaling.factor");
@@ -165,7 +165,7 @@ double ScalingReader::scaling_factor(const std::string& type, bool longrope) {
   return *factor;
 }
 
-Index ScalingReader::original_context(bool yarn) {
+Index GgufScalingReader::original_context(bool yarn) {
   const std::string name = keys_.key("rope.scaling.original_context_length");
   if (const auto given =
           keys_.integer_up_to(Index{1} << 53, "rope.scaling.original_context_length"))
@@ -179,7 +179,7 @@ Index ScalingReader::original_context(bool yarn) {
 
 /// A key that llama.cpp reads for few architectures: what it says must be what is done where it is
 /// not read.
-double ScalingReader::yarn_number(std::string_view name, bool read, double otherwise) {
+double GgufScalingReader::yarn_number(std::string_view name, bool read, double otherwise) {
   const std::string key = keys_.key(name);
   const std::optional<double> value = keys_.file.number(key);
   if (!value || read) return value.value_or(otherwise);
@@ -191,7 +191,7 @@ double ScalingReader::yarn_number(std::string_view name, bool read, double other
 }
 
 /// For a graph that does not scale its rotation: what the file says must not be anything else.
-void ScalingReader::read_unscaled(GgufRotation& rotation) {
+void GgufScalingReader::read_unscaled(GgufRotation& rotation) {
   const std::string why =
       fmt::format("llama.cpp scales nothing in architecture \"{}\"", keys_.architecture);
   const double factor = scaling_factor(type_, false);
@@ -223,7 +223,7 @@ void ScalingReader::read_unscaled(GgufRotation& rotation) {
   }
 }
 
-void ScalingReader::warn_of_yarn(const GgufRotation& rotation) {
+void GgufScalingReader::warn_of_yarn(const GgufRotation& rotation) {
   if (context_ > 0) {
     const double ratio =
         static_cast<double>(context_) / static_cast<double>(rotation.original_context);
@@ -239,7 +239,7 @@ void ScalingReader::warn_of_yarn(const GgufRotation& rotation) {
   }
 }
 
-void ScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
+void GgufScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
   rotation.beta_fast =
       yarn_number("rope.scaling.yarn_beta_fast", reads_betas(), architecture_.beta_fast);
   rotation.beta_slow = yarn_number("rope.scaling.yarn_beta_slow", reads_betas(), 1.0);
@@ -275,7 +275,7 @@ void ScalingReader::read_yarn(GgufRotation& rotation, double attention_factor) {
   warn_of_yarn(rotation);
 }
 
-GgufRotation ScalingReader::read(double base, Index pairs) {
+GgufRotation GgufScalingReader::read(double base, Index pairs) {
   GgufRotation rotation;
   rotation.base = base;
   type_ = scaling_type();
@@ -355,7 +355,7 @@ GgufRotation ScalingReader::read(double base, Index pairs) {
 
 GgufRotation read_gguf_rotation(GgufKeys& keys, const GgufArchitecture& architecture, double base,
                                 Index context, Index rotary_dims) {
-  return ScalingReader(keys, architecture, context).read(base, rotary_dims / 2);
+  return GgufScalingReader(keys, architecture, context).read(base, rotary_dims / 2);
 }
 
 void apply_gguf_rotation(const GgufRotation& rotation, Index context, LayerRope& layer) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/numbers/shape.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <ostream>
+#include <vector>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI {
 
@@ -23,7 +24,8 @@ void Shape::push_back_checked(Index extent) {
 }
 
 std::string Shape::text() const {
-  return fmt::format("[{}]", fmt::join(extents_.begin(), extents_.begin() + rank_, ", "));
+  return fmt::format(
+      "[{}]", detail::joined(std::vector<Index>(extents_.begin(), extents_.begin() + rank_), ", "));
 }
 
 std::ostream& operator<<(std::ostream& stream, const Shape& shape) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "any/places.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 #include "operators/aclnn_translate.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::aclnn::translate {
@@ -333,7 +333,7 @@ void require_apply_shapes(const ApplyInputs& inputs, Layout layout, PairKind kin
 
 }  // namespace
 
-std::string text(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
+std::string text(const Dims& dims) { return fmt::format("[{}]", detail::joined(dims, ", ")); }
 
 const char* name_of_mode(Mode mode) {
   switch (kind_of(mode)) {

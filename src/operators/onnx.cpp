@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/operators/onnx.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "eigen_rope/choices/sections.hpp"
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rows/detail/overlap.hpp"
+#include "numbers/joined.hpp"
 #include "operators/onnx_translate.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
@@ -320,7 +320,7 @@ void run_node(const Node& node, const Inputs& inputs, const Tensor& Y, const Dev
 
 }  // namespace
 
-std::string text(const Dims& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string text(const Dims& shape) { return fmt::format("[{}]", detail::joined(shape, ", ")); }
 
 void check_like(std::string_view name, ScalarType type, const Dims& shape, const Required& wanted) {
   if (type != wanted.type) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/operators/onnx_node.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::onnx {
 namespace {
@@ -64,7 +64,7 @@ void check_attribute_names(const Node& node, const Schema& schema) {
     if (std::find(schema.attributes.begin(), schema.attributes.end(), name) ==
         schema.attributes.end()) {
       fail(fmt::format("attributes of {} must be among {}", node.op_type,
-                       fmt::join(schema.attributes, ", ")),
+                       detail::joined(schema.attributes, ", ")),
            name);
     }
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/rows/detail/feature_axis.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "eigen_rope/choices/default_axis.hpp"
 #include "eigen_rope/rows/detail/plan.hpp"
+#include "numbers/joined.hpp"
 #include "rows/fitting_layout.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
@@ -60,7 +60,7 @@ std::string axes_text(const std::vector<int>& places, int rank, IndexOrder order
   std::vector<std::string> texts;
   texts.reserve(axes.size());
   for (const int axis : axes) texts.push_back(fmt::format(fmt::runtime(pattern), axis));
-  return fmt::format("{}", fmt::join(texts, " or "));
+  return detail::joined(texts, " or ");
 }
 
 Shape shape_of(const AxisContext& context) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/fitting_layout.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "eigen_rope/choices/layout.hpp"
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 namespace {
@@ -115,7 +115,7 @@ std::string names_of_fitting_layouts(FeaturesOn features, const Shape& x_outer,
       }
     });
   }
-  return fmt::format("{}", fmt::join(names, " or "));
+  return detail::joined(names, " or ");
 }
 
 std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
@@ -125,10 +125,10 @@ std::string fitting_layouts(const Shape& x_outer, const Shape& table_outer, Feat
     const std::vector<std::string> names = fitting(of_x, x_outer, counts);
     if (!names.empty())
       changes.push_back(
-          fmt::format("{} instead of Layout::{}()", fmt::join(names, " or "), source));
+          fmt::format("{} instead of Layout::{}()", detail::joined(names, " or "), source));
   });
   if (changes.empty()) return "";
-  return fmt::format(" (a cache made for {} fits this x)", fmt::join(changes, ", or for "));
+  return fmt::format(" (a cache made for {} fits this x)", detail::joined(changes, ", or for "));
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

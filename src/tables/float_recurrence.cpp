@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/tables/float_recurrence.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

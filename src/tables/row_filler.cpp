@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/tables/detail/row_filler.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Core>
 #include <algorithm>

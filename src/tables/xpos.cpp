@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eigen_rope/tables/xpos.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,11 +33,15 @@ constexpr int largest_exponent = std::is_same_v<Scalar, Eigen::half> ? 14
                                  : sizeof(Scalar) <= sizeof(float)   ? 62
                                                                      : 500;
 
+}  // namespace
+
+namespace detail {
+
 /// m zeta_k^power. Whole positions are 64 n + r, and so are their magnitudes products of two, most
 /// of which are known already: what a magnitude is must not depend on those before it.
-class Magnitudes {
+class XposMagnitudes {
  public:
-  Magnitudes(std::vector<DoubleDouble> logarithms, const Xpos& xpos, DoubleDouble m)
+  XposMagnitudes(std::vector<DoubleDouble> logarithms, const Xpos& xpos, DoubleDouble m)
       : logarithms_(std::move(logarithms)),
         scale_base_(xpos.scale_base),
         center_(xpos.center),
@@ -96,7 +100,7 @@ class Magnitudes {
   std::vector<DoubleDouble> steps_;
 };
 
-}  // namespace
+}  // namespace detail
 
 std::vector<DoubleDouble> detail::xpos_logarithms(Index pairs, const Xpos& xpos, XposSide side) {
   require_positive("scale base", xpos.scale_base);
@@ -119,8 +123,8 @@ Cache<Scalar> xpos_cache(const Frequencies& frequencies, const Positions& positi
   if (frequencies.attention_factor().high == 0)
     fail("the attention factor must not be 0 with xPos", 0.0);
   const Index pairs = frequencies.pairs();
-  Magnitudes magnitudes(detail::xpos_logarithms(pairs, xpos, side), xpos,
-                        frequencies.attention_factor());
+  detail::XposMagnitudes magnitudes(detail::xpos_logarithms(pairs, xpos, side), xpos,
+                                    frequencies.attention_factor());
   std::vector<DoubleDouble> turns;
   std::vector<int> axes;
   for (Index k = 0; k < pairs; ++k) {

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/completion.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
+
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::tool {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  return fmt::format("{}", fmt::join(words, separator));
-}
 
 std::string all_options(const CommandOutline& command) {
   std::vector<std::string> names;
   for (const OptionOutline& option : command.options)
     names.insert(names.end(), option.names.begin(), option.names.end());
-  return joined(names, " ");
+  return detail::joined(names, " ");
 }
 
 std::string all_commands(const CommandOutline& program) {
   std::vector<std::string> names;
   names.reserve(program.commands.size());
   for (const CommandOutline& command : program.commands) names.push_back(command.name);
-  return joined(names, " ");
+  return detail::joined(names, " ");
 }
 
 std::vector<std::string> positional_choices(const CommandOutline& command) {
@@ -40,8 +37,8 @@ std::string bash_values(const CommandOutline& command) {
     const bool file = option.value == "FILE" || option.value == "FOLDER";
     const std::string reply = file ? "COMPREPLY=($(compgen -f -- \"$word\"))"
                                    : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
-                                                 joined(option.choices, " "));
-    text += fmt::format("        {}) {}; return ;;\n", joined(option.names, "|"), reply);
+                                                 detail::joined(option.choices, " "));
+    text += fmt::format("        {}) {}; return ;;\n", detail::joined(option.names, "|"), reply);
   }
   return text;
 }
@@ -55,7 +52,7 @@ std::string bash(const CommandOutline& program) {
     const std::vector<std::string> choices = positional_choices(command);
     const std::string otherwise =
         choices.empty() ? "compgen -f -- \"$word\""
-                        : fmt::format("compgen -W '{}' -- \"$word\"", joined(choices, " "));
+                        : fmt::format("compgen -W '{}' -- \"$word\"", detail::joined(choices, " "));
     cases += fmt::format(
         "      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W '{}' -- \"$word\")); else "
         "COMPREPLY=($({})); fi\n      ;;\n",
@@ -92,7 +89,7 @@ std::string zsh_quoted(const std::string& text) {
 }
 
 std::string zsh_action(const OptionOutline& option) {
-  if (!option.choices.empty()) return fmt::format("({})", joined(option.choices, " "));
+  if (!option.choices.empty()) return fmt::format("({})", detail::joined(option.choices, " "));
   const bool words = !option.names.empty() && option.value != "FILE" && option.value != "FOLDER";
   return words ? " " : "_files";
 }
@@ -166,7 +163,7 @@ std::string fish(const CommandOutline& program) {
                                          : fmt::format(" -s {}", name.substr(1));
       }
       if (option.names.empty() || !option.choices.empty())
-        line += fmt::format(" -f -a {}", fish_quoted(joined(option.choices, " ")));
+        line += fmt::format(" -f -a {}", fish_quoted(detail::joined(option.choices, " ")));
       if (!option.names.empty() && !option.value.empty()) line += " -r";
       text += fmt::format("{} -d {}\n", line, fish_quoted(option.description));
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program `eigen-rope`: which commands there are (commands.hpp).
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/numbers/detail/sentence.hpp"
 #include "eigen_rope/version.hpp"
+#include "numbers/joined.hpp"
 #include "tool/cli/commands.hpp"
 #include "tool/io/byte_files.hpp"
 #include "tool/io/suggestion.hpp"
@@ -68,7 +68,8 @@ void print_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   const bool no_command = app.get_subcommands().empty();
   if (no_command && unknown.empty())
-    words = fmt::format("a command must be given: {}", fmt::join(names_of_commands(app), ", "));
+    words =
+        fmt::format("a command must be given: {}", detail::joined(names_of_commands(app), ", "));
   const bool left_over = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   // A misspelt option comes before what is missing because of it.
   const bool misspelt = std::any_of(unknown.begin(), unknown.end(), is_option);

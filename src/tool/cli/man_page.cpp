@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/man_page.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
+#include "numbers/joined.hpp"
 #include "tool/io/terminal.hpp"
 
 namespace eigen_rope::tool {
@@ -118,7 +118,7 @@ std::string option_head(const OptionOutline& option) {
   std::vector<std::string> names;
   names.reserve(option.names.size());
   for (const std::string& name : option.names) names.push_back(bold(name));
-  std::string head = fmt::format("{}", fmt::join(names, ", "));
+  std::string head = detail::joined(names, ", ");
   if (!option.value.empty())
     head += " " + (option.choices.empty() ? italic(option.value) : escaped(option.value));
   return head;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/compare/compare.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <map>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 #include "tool/inspect/layer_kinds.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 
@@ -28,7 +28,7 @@ std::string exact_text(const Value& value) {
     return value ? fmt::format("{}", *value) : "none";
   } else if constexpr (std::is_same_v<Value, std::vector<double>> ||
                        std::is_same_v<Value, std::vector<eigen_rope::Index>>) {
-    return value.empty() ? "none" : fmt::format("{}", fmt::join(value.begin(), value.end(), " "));
+    return value.empty() ? "none" : detail::joined(value, " ");
   } else {
     return text_of_field(value);
   }
@@ -101,7 +101,7 @@ std::string text_of(const Pairing& pairing) {
 std::string text_of(const std::optional<Sections>& sections) {
   if (!sections) return "none";
   return fmt::format("{} {}", name_of(sections->pattern()),
-                     fmt::join(sections->lengths().begin(), sections->lengths().end(), " "));
+                     detail::joined(sections->lengths(), " "));
 }
 
 Values scaling_values(const Scaling& scaling) {

@@ -2,7 +2,7 @@
 //
 // What config.json and the options say of a model's attention, as one description of which nothing
 // is contradicted.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/convert/convert.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 #include <system_error>
 
 #include "eigen_rope/numbers/detail/sentence.hpp"
+#include "numbers/joined.hpp"
 #include "tool/convert/write.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
@@ -153,8 +153,7 @@ std::string listed(const char* what, const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   shown.reserve(names.size());
   for (const std::string& name : names) shown.push_back(detail::one_line(name, 120));
-  return wrapped(fmt::format("{}", fmt::join(shown, ", ")), report_width,
-                 fmt::format("{}: ", what));
+  return wrapped(detail::joined(shown, ", "), report_width, fmt::format("{}: ", what));
 }
 
 }  // namespace

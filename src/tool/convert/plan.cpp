@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/convert/plan.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +9,7 @@
 #include <regex>
 
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 #include "tool/io/file_error.hpp"
 
 namespace eigen_rope::tool {
@@ -243,7 +243,7 @@ class Planner {
     if (!fits) {
       refuse_tensor(shard, entry,
                     fmt::format("must have shape [{}{}], got [{}]", rows, matrix ? ", any" : "",
-                                fmt::join(extents, ", ")));
+                                detail::joined(extents, ", ")));
     }
     if (matrix) converted.columns = extents[1];
     if (converted.columns > most_columns || converted.columns == 0) {
@@ -306,7 +306,7 @@ class Planner {
     if (!of_head && !of_all) {
       refuse_tensor(shard, entry,
                     fmt::format("must have shape [{}] or [{}], got [{}]", dims, rows,
-                                fmt::join(extents, ", ")));
+                                detail::joined(extents, ", ")));
     }
     if (of_head) {
       converted.heads = {{role, 0, 0, true}};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "numbers/joined.hpp"
 #include "tool/cli/commands.hpp"
 #include "tool/gradcheck/library.hpp"
 #include "tool/gradcheck/report.hpp"
@@ -24,7 +24,7 @@ struct GradcheckArguments {
 
 /// All names, in lines that fit beside the option.
 std::string names_of_scalings() {
-  std::string lines = wrapped(fmt::format("{}", fmt::join(all_scalings(), ", ")), 50, "");
+  std::string lines = wrapped(detail::joined(all_scalings(), ", "), 50, "");
   lines.pop_back();  // the last line's end
   return lines;
 }

@@ -4,7 +4,7 @@
 // and the picture go.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <string>

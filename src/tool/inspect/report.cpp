@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/inspect/report.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "numbers/joined.hpp"
 #include "tool/inspect/layer_kinds.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 
@@ -49,8 +49,7 @@ std::vector<eigen_rope::Index> resting_layers(const models::ModelRope& model) {
 }
 
 std::string text_of_sections(const Sections& sections) {
-  return fmt::format("{} {}", name_of(sections.pattern()),
-                     fmt::join(sections.lengths().begin(), sections.lengths().end(), " "));
+  return fmt::format("{} {}", name_of(sections.pattern()), detail::joined(sections.lengths(), " "));
 }
 
 std::string text_of_pairing(const models::LayerRope& layer) {

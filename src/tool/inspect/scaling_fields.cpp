@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/inspect/scaling_fields.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::tool {
 namespace {
@@ -13,8 +14,7 @@ template <class Number>
 std::string text_of_list(const std::vector<Number>& values) {
   constexpr std::size_t few = 6;
   if (values.empty()) return "none";
-  if (values.size() <= few)
-    return fmt::format("{:.6g}", fmt::join(values.begin(), values.end(), " "));
+  if (values.size() <= few) return detail::joined(values, " ", "{:.6g}");
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return fmt::format("{} numbers, {:.6g} to {:.6g}", values.size(), *least, *most);
 }

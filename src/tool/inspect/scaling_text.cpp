@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/inspect/scaling_text.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -17,6 +16,7 @@
 #include "eigen_rope/models/gguf.hpp"
 #include "eigen_rope/models/hugging_face.hpp"
 #include "eigen_rope/numbers/error.hpp"
+#include "numbers/joined.hpp"
 #include "tool/inspect/scaling_fields.hpp"
 #include "tool/io/count_text.hpp"
 #include "tool/io/file_error.hpp"
@@ -109,7 +109,7 @@ class Word {
       value = one;
       return;
     }
-    detail::fail(rule(setting.key, fmt::format("must be {}", fmt::join(names, " or "))),
+    detail::fail(rule(setting.key, fmt::format("must be {}", detail::joined(names, " or "))),
                  setting.value + did_you_mean(setting.value, names));
   }
 
@@ -221,7 +221,7 @@ models::ModelRope parse_scaling(std::string_view text) {
   const std::string name(text.substr(0, colon));
   const Type* type = type_named(name);
   if (type == nullptr)
-    detail::fail(fmt::format("a scaling must be one of {}", fmt::join(names_of_types(), ", ")),
+    detail::fail(fmt::format("a scaling must be one of {}", detail::joined(names_of_types(), ", ")),
                  name + did_you_mean(name, names_of_types()));
   const Word word(name);
   models::ModelRope model;
@@ -252,7 +252,7 @@ models::ModelRope parse_scaling(std::string_view text) {
       if (std::find(keys.begin(), keys.end(), synonym.name) != keys.end())
         words.emplace_back(synonym.word);
     }
-    detail::fail(fmt::format("{}: a key must be one of {}", name, fmt::join(keys, ", ")),
+    detail::fail(fmt::format("{}: a key must be one of {}", name, detail::joined(keys, ", ")),
                  setting.key + did_you_mean(setting.key, words));
   }
   std::vector<const char*> required = type->required;
@@ -294,15 +294,14 @@ std::string scaling_text_help() {
     std::visit([&](const auto& scaling) { scaling.for_each_parameter(add, scaling); },
                type.scaling);
     if (keys.empty()) keys.emplace_back("nothing");
-    text +=
-        wrapped(fmt::format("{}", fmt::join(keys, ", ")), 80, fmt::format("  {:<13}", type.name));
+    text += wrapped(detail::joined(keys, ", "), 80, fmt::format("  {:<13}", type.name));
   }
   std::vector<std::string> shorter;
   for (const Synonym& synonym : synonyms) {
     if (synonym.word.size() < synonym.name.size())
       shorter.push_back(fmt::format("{} = {}", synonym.word, synonym.name));
   }
-  return text + wrapped(fmt::format("Shorter: {}", fmt::join(shorter, ", ")), 80, "");
+  return text + wrapped(fmt::format("Shorter: {}", detail::joined(shorter, ", ")), 80, "");
 }
 
 models::ModelRope read_model(const fs::path& path, models::Strictness strictness) {
@@ -333,7 +332,7 @@ models::ModelRope read_model_or_scaling(const std::string& name, models::Strictn
   const bool meant_as_scaling = name.find('=') != std::string::npos || !suggestion.empty();
   if (meant_as_scaling && name.find(':') != std::string::npos) {
     refuse(name, fmt::format("there is no such file, and no scaling {}: it must be one of {}{}",
-                             type, fmt::join(names_of_types(), ", "), suggestion));
+                             type, detail::joined(names_of_types(), ", "), suggestion));
   }
   refuse(name,
          "must be a config.json, a folder with one, a GGUF file, or a scaling such as "

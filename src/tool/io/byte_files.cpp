@@ -2,7 +2,7 @@
 #include "tool/io/byte_files.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -3,8 +3,7 @@
 // An option whose value is one of a few words, each of which means a value of an enum.
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include "tool/io/suggestion.hpp"
+
+#include "numbers/joined.hpp"
 
 namespace eigen_rope::tool {
 
@@ -32,10 +33,11 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& variable,
       }
     }
     throw CLI::ValidationError(fmt::format("{} must be one of {}, got {}{}", name,
-                                           fmt::join(words, ", "), got, did_you_mean(got, words)));
+                                           detail::joined(words, ", "), got,
+                                           did_you_mean(got, words)));
   };
   return command.add_option_function<std::string>(name, choose, description)
-      ->option_text(fmt::format("{}", fmt::join(words, "|")));
+      ->option_text(detail::joined(words, "|"));
 }
 
 }  // namespace eigen_rope::tool

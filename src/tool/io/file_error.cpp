@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/io/file_error.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "eigen_rope/numbers/detail/sentence.hpp"
 

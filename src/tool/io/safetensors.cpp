@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/io/safetensors.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "numbers/joined.hpp"
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 
@@ -169,7 +169,7 @@ void check_tensor(const std::string& file, const SafetensorsEntry& tensor,
   for (const std::uint64_t extent : tensor.shape) {
     if (__builtin_mul_overflow(needed, extent, &needed)) {
       refuse_tensor(fmt::format("must have a shape whose bits can be counted, got [{}]",
-                                fmt::join(tensor.shape, ", ")));
+                                detail::joined(tensor.shape, ", ")));
     }
   }
   if (needed % 8 != 0) refuse_tensor(fmt::format("must fill whole bytes, got {} bits", needed));
@@ -300,8 +300,8 @@ std::string encode(const SafetensorsHeader& header) {
   }
   for (const SafetensorsEntry& tensor : header.tensors) {
     text += fmt::format("{}:{{\"dtype\":{},\"shape\":[{}],\"data_offsets\":[{},{}]}},",
-                        name_of(tensor.name), name_of(tensor.dtype), fmt::join(tensor.shape, ","),
-                        tensor.begin, tensor.end);
+                        name_of(tensor.name), name_of(tensor.dtype),
+                        detail::joined(tensor.shape, ","), tensor.begin, tensor.end);
   }
   if (text.size() > 1) text.pop_back();
   text += '}';

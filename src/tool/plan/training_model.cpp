@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/plan/training_model.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

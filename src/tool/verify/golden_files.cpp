@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/verify/golden_files.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Core>
 #include <cmath>

@@ -2,7 +2,7 @@
 //
 // cases.tsv: the cases of a cases.json of ONNX or Ascend, one line per tensor, made into the same
 // objects.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <fstream>

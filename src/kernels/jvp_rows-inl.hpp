@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two rotations and their sum (eigen_rope/kernels/detail/jvp_rows.hpp), and the sum of two rows
-// (add_rows.hpp), with the vectors of one target.
+// Two rotations and their sum (eigen_rope/kernels/detail/jvp_rows.hpp).
+//
+//   dy = R dx + dR x      R of the table, dR of its tangent
 //
 // As many columns as have both tables' coefficients in registers go together. Rows pass a few at a
-// time, and the first columns ask for all of each row, as in pair_sums.cpp. Sums of rows go past
-// the cache in whole lines of y alone, since one that is written partly costs hundreds of
-// nanoseconds: what lies before the first line and behind the last goes through the cache.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/jvp_rows.cpp"
-#include <hwy/foreach_target.h>
-//
-#include "eigen_rope/kernels/detail/add_rows.hpp"
+// time, and the first columns ask for all of each row, as in pair_sums-inl.hpp. Compiled once per
+// target.
+#if defined(EIGEN_ROPE_KERNEL_JVP_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef EIGEN_ROPE_KERNEL_JVP_ROWS_INL_HPP
+#undef EIGEN_ROPE_KERNEL_JVP_ROWS_INL_HPP
+#else
+#define EIGEN_ROPE_KERNEL_JVP_ROWS_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include "eigen_rope/kernels/detail/jvp_rows.hpp"
 #include "kernels/passes-inl.hpp"
-#include "machine/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE {
-#if HWY_TARGET != HWY_SCALAR
 namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+namespace jvp {
 
 using D = hn::ScalableTag<float>;
 constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
@@ -114,89 +121,24 @@ bool add_with(const RowPlan& plan, const Runs& runs, const JvpRows& rows) {
   return true;
 }
 
-bool add_rotations_float(const RowPlan& plan, const JvpRows& rows) {
+}  // namespace jvp
+
+inline bool add_rotations_float(const RowPlan& plan, const JvpRows& rows) {
   if (plan.full_width || plan.permutes()) return false;
   const Runs runs = runs_of(plan);
   if (plan.kind == PairKind::interleaved)
-    return add_with<NeighbourKernel<TableWidth::half, float>>(plan, runs, rows);
+    return jvp::add_with<NeighbourKernel<TableWidth::half, float>>(plan, runs, rows);
   using Kernel = ApartKernel<Members::separate, Members::separate, TableWidth::half, float>;
-  return add_with<Kernel>(plan, runs, rows);
+  return jvp::add_with<Kernel>(plan, runs, rows);
 }
 
 #else
 
-bool add_rotations_float(const RowPlan&, const JvpRows&) { return false; }
+inline bool add_rotations_float(const RowPlan&, const JvpRows&) { return false; }
 
 #endif  // HWY_TARGET != HWY_SCALAR
-
-template <class T>
-void add_through_cache(const T* a, const T* b, T* y, Index count) {
-  Index i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<T> d;
-  constexpr auto width = static_cast<Index>(hn::MaxLanes(d));
-  for (; i + width <= count; i += width)
-    hn::StoreU(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
-#endif
-  for (; i < count; ++i) y[i] = a[i] + b[i];
-}
-
-template <class T>
-void add_past_cache(const T* a, const T* b, T* y, Index count) {
-#if HWY_TARGET == HWY_SCALAR
-  add_through_cache(a, b, y, count);
-#else
-  constexpr auto of_line = static_cast<Index>(64 / sizeof(T));
-  const hn::ScalableTag<T> d;
-  constexpr auto width = static_cast<Index>(hn::MaxLanes(d));
-  static_assert(of_line % width == 0);
-  const auto into_line =
-      static_cast<Index>(reinterpret_cast<std::uintptr_t>(y) / sizeof(T)) % of_line;
-  const Index begin = std::min(count, (of_line - into_line) % of_line);
-  const Index end = begin + (count - begin) / of_line * of_line;
-  add_through_cache(a, b, y, begin);
-  for (Index i = begin; i < end; i += width)
-    hn::Stream(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
-  add_through_cache(a + end, b + end, y + end, count - end);
-#endif
-}
-
-template <class T>
-void add_any(const T* a, const T* b, T* y, Index count, Stores stores) {
-  if (stores == Stores::streaming) {
-    add_past_cache(a, b, y, count);
-  } else {
-    add_through_cache(a, b, y, count);
-  }
-}
-
-void add_rows_float(const float* a, const float* b, float* y, Index count, Stores stores) {
-  add_any(a, b, y, count, stores);
-}
-void add_rows_double(const double* a, const double* b, double* y, Index count, Stores stores) {
-  add_any(a, b, y, count, stores);
-}
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace eigen_rope::EIGEN_ROPE_ABI::detail {
-
-bool add_rotations(const RowPlan& plan, const JvpRows& rows) {
-  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_rotations_float);
-  return for_targets[chosen_version()](plan, rows);
-}
-
-void add_rows(const float* a, const float* b, float* y, Index count, Stores stores) {
-  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_rows_float);
-  for_targets[chosen_version()](a, b, y, count, stores);
-}
-
-void add_rows(const double* a, const double* b, double* y, Index count, Stores stores) {
-  static constexpr auto for_targets = EIGEN_ROPE_VERSIONS(add_rows_double);
-  for_targets[chosen_version()](a, b, y, count, stores);
-}
-
-}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
-#endif  // HWY_ONCE
+#endif
