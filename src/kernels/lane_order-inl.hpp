@@ -144,6 +144,11 @@ inline RowSteps take_group(Levels& levels, const RowSteps& pairs) {
   return closest < 0 ? one_group : levels.take(closest);
 }
 
+/// What loops do where lanes are to go past the caches. Where values are rounded by arithmetic that
+/// takes longer than memory does, streaming would win some 5 %.
+template <class T>
+constexpr Stores streaming_lanes = rounds_by_arithmetic<T> ? Stores::cached : Stores::streaming;
+
 template <class T>
 void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run& run,
                                 const Plane& plane, const RowSteps& pairs,
@@ -158,10 +163,8 @@ void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run
                                group,
                                block.cos + at.table + run.table_a,
                                block.sin + at.table + run.table_a};
-    if constexpr (!rounds_by_arithmetic<T>) {
-      if (block.rows.stores == Stores::streaming) return pass_one_entry<T, Stores::streaming>(pass);
-    }
-    pass_one_entry<T, Stores::cached>(pass);
+    block.rows.stores == Stores::streaming ? pass_one_entry<T, streaming_lanes<T>>(pass)
+                                           : pass_one_entry<T, Stores::cached>(pass);
   });
 }
 
@@ -196,10 +199,8 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
     return rotate_planes_of_one_entry(block, run, plane, pairs, to);
   }
   const Stores stores = block.rows.stores;
-  auto pass_of = choose_pass<T, width, Stores::cached>;
-  if constexpr (!rounds_by_arithmetic<T>) {
-    if (stores == Stores::streaming) pass_of = choose_pass<T, width, Stores::streaming>;
-  }
+  const auto pass_of = stores == Stores::streaming ? choose_pass<T, width, streaming_lanes<T>>
+                                                   : choose_pass<T, width, Stores::cached>;
   const bool direct = table_has_coefficients<T, width>(plane, direction, to, stores);
   if (!direct && plane.repeats > 1 &&
       Coefficients::repeated(plane.period) > Coefficients::most_lanes) {
@@ -333,14 +334,6 @@ void rotate_lane_block(const RowPlan& plan, const LaneBlock<T, Widened<T>>& bloc
       return rotate_lane_block<Short>(
           plan, {reinterpret_cast<const Short*>(block.x), reinterpret_cast<Short*>(block.y),
                  block.cos, block.sin, block.features, block.rows});
-    }
-  }
-  if constexpr (rounds_by_arithmetic<T>) {
-    // Rounding takes longer than memory does: past the caches at most 5 % would be won.
-    if (block.rows.stores == Stores::streaming) {
-      LaneBlock<T, Widened<T>> cached = block;
-      cached.rows.stores = Stores::cached;
-      return rotate_lane_block(plan, cached);
     }
   }
   plan.full_width ? rotate_lanes_of<T, TableWidth::full>(plan, block)

@@ -2,7 +2,7 @@
 //
 // Values one behind another in a sentence.
 //
-//   joined({1, 2, 3}, ", ") -> "1, 2, 3"
+//   joined(std::vector{1, 2, 3}, ", ") -> "1, 2, 3"
 //
 // As fmt::join, which compiles fmt's formatting anew in every file that uses it: this one calls
 // fmt's library for each value. Private to the library and its program.
@@ -17,6 +17,7 @@
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
+/// Each value is written as `form` says.
 template <class Range>
 std::string joined(const Range& values, std::string_view separator, std::string_view form = "{}") {
   std::string text;

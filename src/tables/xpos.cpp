@@ -38,7 +38,8 @@ constexpr int largest_exponent = std::is_same_v<Scalar, Eigen::half> ? 14
 namespace detail {
 
 /// m zeta_k^power. Whole positions are 64 n + r, and so are their magnitudes products of two, most
-/// of which are known already: what a magnitude is must not depend on those before it.
+/// of which are known already: what a magnitude is must not depend on those before it. Not in an
+/// anonymous namespace, as a lambda of a function with linkage captures it.
 class XposMagnitudes {
  public:
   XposMagnitudes(std::vector<DoubleDouble> logarithms, const Xpos& xpos, DoubleDouble m)
