@@ -368,8 +368,8 @@ check_archive() {
     run "configuring the source archive" cmake --preset library "${quick[@]}" \
       -DEIGEN_ROPE_BUILD_TESTS=ON -DEIGEN_ROPE_TEST_OPTIONS=-O0
     run "building the source archive" cmake --build --preset library --target eigen_rope_models \
-      golden_tests
-    run "a test of the source archive" build/library/bin/golden_tests --gtest_brief=1
+      operator_tests
+    run "a test of the source archive" build/library/bin/operator_tests --gtest_brief=1
     run "configuring everything in the source archive" cmake --preset dev
     scripts/check_style.sh >"$log" 2>&1 && die \
       "scripts/check_style.sh asks git what to look at, and passes without git"
@@ -435,7 +435,7 @@ printf '  %s\n' "$(cat "$log")"
 
 # What the library computes, as users get it: tests of what is compiled in their programs and of its
 # kernels; and by the tool, compared with what other people recorded and with slopes.
-tests=(table_tests table_kernel_tests rotate_tests gradient_tests)
+tests=(library_tests table_kernel_tests rotate_tests gradient_tests)
 configure_project "$short-static" "$source_folder" "$compiler" -DEIGEN_ROPE_BUILD_TESTS=ON \
   -DEIGEN_ROPE_BUILD_TOOL=ON -DEIGEN_ROPE_TEST_OPTIONS=-O0
 run "building with the static library" cmake --build "$work/$short-static" --target headers_alone \

@@ -44,9 +44,8 @@ unpack_packages() {
 }
 [ "$(cat "$folder/complete" 2>/dev/null)" = "${packages[*]}" ] || unpack_packages
 
-programs=(table_kernel_tests golden_tests flags_tests)
-[ $quick -eq 1 ] || programs+=(core_tests table_tests rotate_tests gradient_tests ggml_tests \
-  onnx_tests aclnn_tests property_tests)
+programs=(table_kernel_tests operator_tests flags_tests)
+[ $quick -eq 1 ] || programs+=(library_tests rotate_tests gradient_tests property_tests)
 targets=("${programs[@]}" print_results)
 [ $quick -eq 1 ] || targets+=(eigen_rope_tool)
 say "building build/aarch64"

@@ -89,7 +89,7 @@ threads() {
 
 # Optimised for this processor, which may fuse products and sums: the bits are to be those of other
 # flags.
-native() { programs_of native rotate_tests gradient_tests onnx_tests same_region_tests; }
+native() { programs_of native rotate_tests gradient_tests operator_tests same_region_tests; }
 
 # with_checks CHECKS: a line for clang-tidy for each source it is told
 with_checks() { sed "s|^|--checks=$1 |"; }

@@ -8,7 +8,7 @@
 #include "bad_input/bad_input.hpp"
 #include "eigen_rope/any/any.hpp"
 
-namespace eigen_rope::test::any_tests {
+namespace eigen_rope::test::bad_any_tests {
 namespace {
 
 /// Tensors of three rows of eight, and a table of one row of four pairs.
@@ -597,4 +597,4 @@ const Area area("calls typed at run time", cells);
 TEST(BadInput, AnyCalls) { expect_refusals(cells); }
 
 }  // namespace
-}  // namespace eigen_rope::test::any_tests
+}  // namespace eigen_rope::test::bad_any_tests

@@ -7,7 +7,7 @@
 #include "eigen_rope/rotation/piece_view.hpp"
 #include "support/read_only_ref.hpp"
 
-namespace eigen_rope::test::view_parts_tests {
+namespace eigen_rope::test::bad_view_parts_tests {
 namespace {
 
 /// A view of 8 features, 3 heads and 5 tokens.
@@ -195,4 +195,4 @@ const Area parts_area("parts of views", parts);
 TEST(BadInput, ViewParts) { expect_refusals(parts); }
 
 }  // namespace
-}  // namespace eigen_rope::test::view_parts_tests
+}  // namespace eigen_rope::test::bad_view_parts_tests

@@ -18,7 +18,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "support/bits.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::context_shard_tests {
 namespace {
 
 using Tokens = std::vector<Index>;
@@ -260,4 +260,4 @@ TYPED_TEST(ContextShardBits, RotatingRankByRankIsTheWholeRotation) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::context_shard_tests

@@ -14,7 +14,7 @@
 #include "support/real_formula.hpp"
 #include "support/real_number.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::frequencies_tests {
 namespace {
 
 using test::exactly;
@@ -194,4 +194,4 @@ TEST(NtkBase, GivesHuggingFaceDynamicRates) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::frequencies_tests

@@ -13,7 +13,7 @@
 
 #include "eigen_rope/tables/cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::layout_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST(Shape, MayBeEmptyOrHaveNoAxes) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::layout_tests

@@ -9,7 +9,7 @@
 
 #include "eigen_rope/choices/positions.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::position_lists_tests {
 namespace {
 
 TEST(PositionLists, EigenVectorsGiveWhatTheVectorGives) {
@@ -68,4 +68,4 @@ TEST(PositionLists, AllListsOfPackedSequencesMayBeEigens) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::position_lists_tests

@@ -13,7 +13,7 @@
 #include "support/extremes.hpp"
 #include "support/real_number.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::positions_tests {
 namespace {
 
 using test::exactly;
@@ -214,4 +214,4 @@ TEST(Positions, OneAxisOfSectionsIsLikeIds) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::positions_tests

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace eigen_rope {
+namespace eigen_rope::sections_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST(Sections, NoPairsHaveNoExponents) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::sections_tests

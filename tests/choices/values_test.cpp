@@ -18,7 +18,7 @@
 #include "eigen_rope/numbers/shape.hpp"
 #include "eigen_rope/tables/xpos.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::values_tests {
 namespace {
 
 template <class Value>
@@ -170,4 +170,4 @@ TEST(Values, FrequenciesOfPairs) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::values_tests

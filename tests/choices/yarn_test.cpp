@@ -13,7 +13,7 @@
 #include "support/real_formula.hpp"
 #include "support/real_number.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::yarn_tests {
 namespace {
 
 using test::exactly;
@@ -298,4 +298,4 @@ TEST(GgmlYarn, FactorsBeyondThePairsAreIgnored) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::yarn_tests

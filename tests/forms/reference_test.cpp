@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace eigen_rope {
+namespace eigen_rope::reference_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -174,4 +174,4 @@ TEST(Reference, EmptyRowsAndNoRowsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::reference_tests

@@ -12,7 +12,7 @@
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::kernel_target_tests {
 namespace {
 
 using testing::AllOf;
@@ -70,4 +70,4 @@ TEST(KernelTarget, AWrongEnvironmentIsNamed) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::kernel_target_tests

@@ -14,7 +14,7 @@
 
 #include "support/real_number.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::double_double_tests {
 namespace {
 
 using test::exactly;
@@ -169,4 +169,4 @@ TEST(DoubleDouble, ExpAndLogAtTheirEnds) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::double_double_tests

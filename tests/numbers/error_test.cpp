@@ -18,7 +18,7 @@
 #include "support/error_of.hpp"
 #include "support/extremes.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::error_tests {
 namespace {
 
 using test::error_of;
@@ -71,4 +71,4 @@ TEST(Error, CheckedProductsThatFitAreReturned) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::error_tests

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::scratch_tests {
 namespace {
 
 using detail::most_kept_scratch;
@@ -109,4 +109,4 @@ TEST(Scratch, IsThereWhileTheThreadEnds) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::scratch_tests

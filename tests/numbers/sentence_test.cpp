@@ -8,7 +8,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::EIGEN_ROPE_ABI::detail {
+namespace eigen_rope::EIGEN_ROPE_ABI::detail::sentence_tests {
 namespace {
 
 TEST(Sentence, OrdinaryTextIsLeftAlone) {
@@ -68,4 +68,4 @@ TEST(Sentence, RefusalsAreOneShortLine) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::detail::sentence_tests

@@ -10,7 +10,7 @@
 
 #include "support/error_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::strides_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(Strides, AreAtMostMaxRank) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::strides_tests

@@ -13,7 +13,7 @@
 
 #include "support/aclnn_cases.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::aclnn_calls_tests {
 namespace {
 
 using namespace aclnn;  // NOLINT(google-build-using-namespace): all of it is called here
@@ -340,4 +340,4 @@ TEST_F(AclnnCalls, LongMessagesAreCut) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::aclnn_calls_tests

@@ -6,7 +6,7 @@
 #include "support/aclnn_cases.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::aclnn_device_check_tests {
 namespace {
 
 using aclnn::Chip;
@@ -280,4 +280,4 @@ TEST(AclnnDeviceCheck, AbsurdExtentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::aclnn_device_check_tests

@@ -12,7 +12,7 @@
 #include "support/aclnn_answers.hpp"
 #include "support/reordered.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::aclnn_golden_tests {
 namespace {
 
 using aclnn::tensor;
@@ -301,4 +301,4 @@ TEST(AclnnGolden, ApplyToHeadsOfOneBuffer) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::aclnn_golden_tests

@@ -7,7 +7,7 @@
 #include "support/aclnn_cases.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::aclnn_overlap_tests {
 namespace {
 
 using aclnn::tensor;
@@ -76,4 +76,4 @@ TEST_F(AclnnOverlap, ApplyToHeadsSideBySide) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::aclnn_overlap_tests

@@ -17,7 +17,7 @@
 #include "eigen_rope/operators/ggml.hpp"
 #include "support/golden_ggml_formula.hpp"
 
-namespace eigen_rope::EIGEN_ROPE_ABI::ggml {
+namespace eigen_rope::EIGEN_ROPE_ABI::ggml::ggml_backend_table_tests {
 namespace {
 
 /// The backend test's own bound.
@@ -196,4 +196,4 @@ TEST(GgmlBackendTable, TheOtherLines) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml::ggml_backend_table_tests

@@ -10,7 +10,7 @@
 #include "eigen_rope/operators/ggml.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::EIGEN_ROPE_ABI::ggml {
+namespace eigen_rope::EIGEN_ROPE_ABI::ggml::ggml_op_params_tests {
 namespace {
 
 // A dump of a Llama graph's ROPE node: n_dims 128, normal, context 4096, base 10000, scale 1, no
@@ -107,4 +107,4 @@ TEST(GgmlPairing, AWindowEndsAtTheLatestWithItsRow) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml::ggml_op_params_tests

@@ -16,7 +16,7 @@
 #include "eigen_rope/rotation/detail/tensor.hpp"
 #include "support/golden_ggml_formula.hpp"
 
-namespace eigen_rope::EIGEN_ROPE_ABI::ggml {
+namespace eigen_rope::EIGEN_ROPE_ABI::ggml::ggml_views_tests {
 namespace {
 
 /// Two products of float table entries and one sum, relative to the pair's magnitude (below 2
@@ -270,4 +270,4 @@ TEST(GgmlViews, TranslationGivesTheCoresOwnPieces) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml
+}  // namespace eigen_rope::EIGEN_ROPE_ABI::ggml::ggml_views_tests

@@ -21,7 +21,7 @@
 #include "support/golden_ggml.hpp"
 #include "support/golden_ggml_formula.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::golden_ggml_tests {
 namespace {
 
 using test::GoldenCase;
@@ -277,4 +277,4 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenGgmlGroup, testing::ValuesIn(groups),
                          });
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::golden_ggml_tests

@@ -11,7 +11,7 @@
 #include "eigen_rope/operators/onnx.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::onnx_attributes_tests {
 namespace {
 
 /// A change of a node, and the sentence without its prefix.
@@ -96,4 +96,4 @@ TEST(OnnxAttributes, OfSeveralAxes) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::onnx_attributes_tests

@@ -15,7 +15,7 @@
 #include "support/error_of.hpp"
 #include "support/onnx_cases.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::onnx_edge_calls_tests {
 namespace {
 
 using test::OnnxCase;
@@ -293,4 +293,4 @@ TEST(OnnxEdgeCalls, ValidCallsWriteEveryElementRight) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::onnx_edge_calls_tests

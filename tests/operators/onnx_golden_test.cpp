@@ -11,7 +11,7 @@
 #include "support/error_of.hpp"
 #include "support/onnx_closeness.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::onnx_golden_tests {
 namespace {
 
 using test::Bytes;
@@ -95,4 +95,4 @@ TEST(OnnxGolden, InPlaceAndOnTwoThreadsTheSameBits) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::onnx_golden_tests

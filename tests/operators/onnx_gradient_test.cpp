@@ -13,7 +13,7 @@
 
 #include "eigen_rope/operators/onnx.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::onnx_gradient_tests {
 namespace {
 
 using AnyNode =
@@ -335,4 +335,4 @@ TEST(OnnxGradient, EmptyXGivesZeros) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::onnx_gradient_tests

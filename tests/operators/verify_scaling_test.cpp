@@ -9,7 +9,7 @@
 
 #include "support/verify_recordings.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::verify_scaling_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,4 +132,4 @@ TEST(VerifyScaling, UnusableFilesAreTwoAndOneSentence) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::verify_scaling_tests

@@ -20,7 +20,7 @@
 #include "support/verify_recordings.hpp"
 #include "tool/verify/verify.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::verify_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -521,4 +521,4 @@ TEST(VerifyDamagedFile, TableWithAWrongNumber) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::verify_tests

@@ -13,7 +13,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::rotate_strided_tests {
 namespace {
 
 constexpr Index D = 10;
@@ -206,4 +206,4 @@ TEST(RotateStrided, RefusesAliasingAndShapesAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::rotate_strided_tests

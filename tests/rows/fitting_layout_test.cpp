@@ -13,7 +13,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::fitting_layout_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST(FittingLayout, WhatIsSuggestedFits) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::fitting_layout_tests

@@ -13,7 +13,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::strided_view_tests {
 namespace {
 
 using detail::check_strides;
@@ -112,4 +112,4 @@ TEST(StridedView, SpansUpTo60BitsAreAccepted) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::strided_view_tests

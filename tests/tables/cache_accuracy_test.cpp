@@ -17,7 +17,7 @@
 #include "support/real_formula.hpp"
 #include "support/real_number.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::cache_accuracy_tests {
 namespace {
 
 using test::exactly;
@@ -221,4 +221,4 @@ TEST(CacheAccuracy, PositionsBeyond2To31LoseNoMoreThanTheTermThatGrowsWithThem) 
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::cache_accuracy_tests

@@ -14,7 +14,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::cache_from_halves_tests {
 namespace {
 
 constexpr Index D = 8;
@@ -131,4 +131,4 @@ TEST(CacheFromHalves, RefusesWidthsWithoutHalves) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::cache_from_halves_tests

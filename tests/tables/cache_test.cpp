@@ -20,7 +20,7 @@
 #include "support/error_of.hpp"
 #include "support/real_number.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::cache_tests {
 namespace {
 
 using test::exactly;
@@ -332,4 +332,4 @@ TEST(Cache, EntriesAreRoundedOnce) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::cache_tests

@@ -13,7 +13,7 @@
 
 #include "support/error_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::float_recurrence_tests {
 namespace {
 
 Powers<> powers_of(Index dims) {
@@ -96,4 +96,4 @@ TEST(FloatRecurrence, RefusesWhatTheExactTableRefuses) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::float_recurrence_tests

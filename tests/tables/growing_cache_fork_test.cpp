@@ -15,7 +15,7 @@
 #include "eigen_rope/tables/cache.hpp"
 #include "eigen_rope/tables/growing_cache.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::growing_cache_fork_tests {
 namespace {
 
 // Of doubles, which are formed slowly: the lock is held for milliseconds.
@@ -100,4 +100,4 @@ TEST(GrowingCacheFork, GrandchildrenToo) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::growing_cache_fork_tests

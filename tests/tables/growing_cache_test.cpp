@@ -19,7 +19,7 @@
 #include "support/bits.hpp"
 #include "support/error_of.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::growing_cache_tests {
 namespace {
 
 using test::bits_of;
@@ -296,4 +296,4 @@ TEST(GrowingCache, ThreadsReadWhileItGrows) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::growing_cache_tests

@@ -21,7 +21,7 @@
 #include "tables/table_kernels.hpp"
 #include "tables/turns.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::table_targets_tests {
 namespace {
 
 using test::OnlyTarget;
@@ -330,4 +330,4 @@ TEST(TableKernels, SinesAndCosinesInDoubleKeepTheErrorAssumedOfThem) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::table_targets_tests

@@ -12,7 +12,7 @@
 #include "plot_data.hpp"
 #include "ratios.hpp"
 
-namespace bench {
+namespace bench::bench_check_tests {
 namespace {
 
 using nlohmann::json;
@@ -321,4 +321,4 @@ TEST(BenchCheck, OrTheTimeOfAnother) {
 }
 
 }  // namespace
-}  // namespace bench
+}  // namespace bench::bench_check_tests

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace bench {
+namespace bench::bench_growth_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(Growth, TheFilesHaveEveryPoint) {
 }
 
 }  // namespace
-}  // namespace bench
+}  // namespace bench::bench_growth_tests

@@ -11,7 +11,7 @@
 #include "support/run_tool.hpp"
 #include "tool/io/file_error.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::bench_programs_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,4 +110,4 @@ TEST_F(BenchPrograms, SayHowTheyEnded) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::bench_programs_tests

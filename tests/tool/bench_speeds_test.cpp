@@ -11,7 +11,7 @@
 #include "tool/io/json_file.hpp"
 #include "tool/plan/speeds.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::bench_speeds_tests {
 namespace {
 
 class BenchSpeeds : public testing::Test {
@@ -98,4 +98,4 @@ TEST_F(BenchSpeeds, OfOtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::bench_speeds_tests

@@ -11,7 +11,7 @@
 
 #include "support/error_of.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::causal_work_tests {
 namespace {
 
 using eigen_rope::test::error_of;
@@ -113,4 +113,4 @@ TEST(CausalWork, RefusesWhatIsOutsideItsRanges) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::causal_work_tests

@@ -16,7 +16,7 @@
 #include "tool/cli/completion.hpp"
 #include "tool/cli/man_page.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::command_outline_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST_F(Outline, MakesAManualPageWithEverything) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::command_outline_tests

@@ -6,7 +6,7 @@
 
 #include "support/run_tool.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::command_words_tests {
 namespace {
 
 using test::Outcome;
@@ -111,4 +111,4 @@ TEST(CommandWords, HelpSaysWhatDecidesAndWhereJsonGoes) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::command_words_tests

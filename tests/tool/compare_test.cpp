@@ -19,7 +19,7 @@
 #include "tool/inspect/scaling_text.hpp"
 #include "tool/io/panels.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::compare_tests {
 namespace {
 
 using eigen_rope::test::error_of;
@@ -627,4 +627,4 @@ TEST(ComparePlot, DrawsWholePicturesWithoutComplaint) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::compare_tests

@@ -11,7 +11,7 @@
 #include "tool/convert/convert.hpp"
 #include "tool/io/file_error.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::convert_damaged_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -140,4 +140,4 @@ TEST_F(ConvertDamaged, AnyBitOfTheIndex) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::convert_damaged_tests

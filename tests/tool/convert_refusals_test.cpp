@@ -12,7 +12,7 @@
 #include "tool/io/file_error.hpp"
 #include "tool/io/json_file.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::convert_refusals_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -402,4 +402,4 @@ TEST_F(ConvertRefusals, ConfigJsonBesideTheModelSaysHeads) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::convert_refusals_tests

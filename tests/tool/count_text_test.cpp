@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::count_text_tests {
 namespace {
 
 TEST(CountText, IsAWholeNumberHoweverItIsWritten) {
@@ -26,4 +26,4 @@ TEST(CountText, NothingElseIsOne) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::count_text_tests

@@ -9,7 +9,7 @@
 
 #include "support/run_tool.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::file_kind_tests {
 namespace {
 
 using test::Outcome;
@@ -82,4 +82,4 @@ TEST(FileKind, WhatIsCalledGgufAndIsNoneIsToldWhatAGgufFileIs) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::file_kind_tests

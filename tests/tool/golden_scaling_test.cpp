@@ -16,14 +16,14 @@
 #include "support/yarn.hpp"
 #include "tool/verify/scaling.hpp"
 
-namespace eigen_rope {
+namespace eigen_rope::golden_scaling_tests {
 namespace {
 
 using test::exactly;
 using test::Real;
 
-const tool::Index& sets() {
-  static const tool::Index index =
+const tool::GoldenIndex& sets() {
+  static const tool::GoldenIndex index =
       tool::read_scaling_index(EIGEN_ROPE_TEST_DATA "/golden/scaling/inv_freq.json");
   return index;
 }
@@ -165,4 +165,4 @@ TEST(PublishedScaling, AttentionFactors) {
 }
 
 }  // namespace
-}  // namespace eigen_rope
+}  // namespace eigen_rope::golden_scaling_tests

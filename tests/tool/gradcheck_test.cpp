@@ -24,7 +24,7 @@
 #include "tool/gradcheck/library.hpp"
 #include "tool/gradcheck/report.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::gradcheck_tests {
 namespace {
 
 using test::file_bytes;
@@ -511,4 +511,4 @@ TEST(GradcheckProgram, DrawsWholePictures) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::gradcheck_tests

@@ -10,7 +10,7 @@
 #include "tool/inspect/report.hpp"
 #include "tool/io/file_error.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::layer_kinds_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(LayerKinds, InspectSaysWhichLayersDoNotRotate) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::layer_kinds_tests

@@ -10,7 +10,7 @@
 
 #include "support/run_tool.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::malformed_tests {
 namespace {
 
 using test::Outcome;
@@ -250,4 +250,4 @@ INSTANTIATE_TEST_SUITE_P(All, MalformedInput, testing::ValuesIn(malformed_files(
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::malformed_tests

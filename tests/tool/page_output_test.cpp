@@ -16,7 +16,7 @@
 #include "support/model_files.hpp"
 #include "support/run_tool.hpp"
 
-namespace eigen_rope::tool::test {
+namespace eigen_rope::tool::test::page_output_tests {
 namespace {
 
 struct Shown {
@@ -126,4 +126,4 @@ TEST(PageOutput, IsWhatTheProgramPrints) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool::test
+}  // namespace eigen_rope::tool::test::page_output_tests

@@ -12,7 +12,7 @@
 #include "tool/io/json_file.hpp"
 #include "tool/plan/report.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::plan_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ TEST(PlanProgram, UnusableIsTwoAndOneSentence) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::plan_tests

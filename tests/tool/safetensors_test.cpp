@@ -10,7 +10,7 @@
 #include "support/model_files.hpp"
 #include "tool/io/file_error.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::safetensors_tests {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace): the helpers of these tests
@@ -254,4 +254,4 @@ TEST(Safetensors, WhatIsNoFileIsRefused) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::safetensors_tests

@@ -11,7 +11,7 @@
 #include "tool/inspect/scaling_fields.hpp"
 #include "tool/io/file_error.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::scaling_text_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -193,4 +193,4 @@ TEST(ScalingText, HelpNamesEveryTypeAndItsFields) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::scaling_text_tests

@@ -14,7 +14,7 @@
 #include "tool/io/file_error.hpp"
 #include "tool/io/files.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::stream_tests {
 namespace {
 
 using test::file_bytes;
@@ -203,4 +203,4 @@ TEST(Plots, AreWrittenIntoAFolderNamedRelatively) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::stream_tests

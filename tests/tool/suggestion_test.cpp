@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::suggestion_tests {
 namespace {
 
 const std::vector<std::string> commands{"inspect", "compare", "convert", "verify", "man"};
@@ -35,4 +35,4 @@ TEST(Suggestion, IsNoneForWhatIsFarFromAll) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::suggestion_tests

@@ -12,7 +12,7 @@
 
 #include "support/run_tool.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::terminal_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(Terminal, HasColoursUnlessItIsDumbOrNoneAreWanted) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::terminal_tests

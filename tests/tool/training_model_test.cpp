@@ -14,7 +14,7 @@
 #include "tool/io/json_file.hpp"
 #include "tool/plan/training_plan.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::training_model_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -157,4 +157,4 @@ TEST_F(TrainingModels, OfOtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::training_model_tests

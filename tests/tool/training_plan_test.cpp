@@ -11,7 +11,7 @@
 #include "support/training_models.hpp"
 #include "tool/plan/causal_work.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::training_plan_tests {
 namespace {
 
 using eigen_rope::test::error_of;
@@ -218,4 +218,4 @@ TEST(TrainingPlan, RefusesWhatCannotBePlanned) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::training_plan_tests

@@ -10,7 +10,7 @@
 #include "support/run_tool.hpp"
 #include "tool/io/terminal.hpp"
 
-namespace eigen_rope::tool {
+namespace eigen_rope::tool::width_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ TEST_F(Width, IsThatOfColumnsWhereItIsSet) {
 }
 
 }  // namespace
-}  // namespace eigen_rope::tool
+}  // namespace eigen_rope::tool::width_tests

@@ -14,8 +14,7 @@ namespace eigen_rope::tool {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-// Where the panels of rates and angles stand in the picture's width.
-constexpr double rates_left = 0.075, rates_right = 0.325;
+// Where the panel of angles stands in the picture's width.
 constexpr double angles_left = 0.745, angles_right = 0.985;
 
 std::string title_of(const Comparison& comparison, const LayerComparison& layer) {
@@ -27,9 +26,9 @@ std::string title_of(const Comparison& comparison, const LayerComparison& layer)
          type;
 }
 
-class Row {
+class ComparisonRow {
  public:
-  Row(const Comparison& comparison, std::size_t number)
+  ComparisonRow(const Comparison& comparison, std::size_t number)
       : all_(comparison), layer_(comparison.layers[number]), number_(number) {}
 
   std::string data() const {
@@ -172,11 +171,11 @@ class Row {
 
 void draw(const Comparison& comparison, const std::filesystem::path& path) {
   std::string data;
-  std::vector<Row> rows;
+  std::vector<ComparisonRow> rows;
   rows.reserve(comparison.layers.size());
   for (std::size_t number = 0; number < comparison.layers.size(); ++number)
     rows.emplace_back(comparison, number);
-  for (const Row& row : rows) data += row.data();
+  for (const ComparisonRow& row : rows) data += row.data();
   draw_panels(path, rows.size(), data,
               [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
 }

@@ -84,7 +84,7 @@ std::set<std::size_t> telling_pairs(const LayerComparison& layer) {
   return shown;
 }
 
-std::string rates_of(const LayerComparison& layer, const Painter& painter) {
+std::string rates_text(const LayerComparison& layer, const Painter& painter) {
   std::string text = painter.bold(fmt::format("{:>8}  {:<13}{:<13}{}", "pair", "rad/token a",
                                               "rad/token b", "b / a")) +
                      "\n";
@@ -95,7 +95,7 @@ std::string rates_of(const LayerComparison& layer, const Painter& painter) {
   return text;
 }
 
-std::string angles_of(const LayerComparison& layer, const Painter& painter) {
+std::string angles_text(const LayerComparison& layer, const Painter& painter) {
   std::string text =
       painter.bold(fmt::format("{:>10}  {:>5}  {:<11}{}", "position", "pair", "radians", "turns")) +
       "\n";
@@ -131,7 +131,7 @@ std::string text_of_layer(const LayerComparison& layer, eigen_rope::Index length
                "the angles of {} pairs are at most {:.2g} rad apart (pair {} at position {})\n",
                compared, layer.angles.back().radians, layer.widest, layer.angles.back().position);
   }
-  text += rates_of(layer, painter) + "\n" + angles_of(layer, painter);
+  text += rates_text(layer, painter) + "\n" + angles_text(layer, painter);
   if (layer.first_apart) {
     return text + fmt::format("angles are more than {} rad apart from position {} on (pair {})\n",
                               apart_radians, *layer.first_apart, layer.widest);

@@ -13,8 +13,6 @@
 namespace eigen_rope::tool {
 namespace {
 
-// Where the panel of rates stands in the picture's width.
-constexpr double rates_left = 0.075, rates_right = 0.325;
 constexpr int cells = 320;  // positions in a row of the heat map
 
 /// Both ends of cell c of a logarithmic axis from 1 to `length`.
@@ -51,9 +49,9 @@ std::string title_of(const Inspection& inspection, const LayerInspection& layer)
          rest;
 }
 
-class Row {
+class InspectionRow {
  public:
-  Row(const Inspection& inspection, std::size_t number)
+  InspectionRow(const Inspection& inspection, std::size_t number)
       : all_(inspection),
         layer_(inspection.layers[number]),
         number_(number),
@@ -234,11 +232,11 @@ double mean_cosine(double rate, double first, double last) {
 
 void draw(const Inspection& inspection, const std::filesystem::path& path) {
   std::string data;
-  std::vector<Row> rows;
+  std::vector<InspectionRow> rows;
   rows.reserve(inspection.layers.size());
   for (std::size_t number = 0; number < inspection.layers.size(); ++number)
     rows.emplace_back(inspection, number);
-  for (const Row& row : rows) data += row.data();
+  for (const InspectionRow& row : rows) data += row.data();
   draw_panels(path, rows.size(), data,
               [&](std::size_t number, const PanelRow& row) { return rows[number].script(row); });
 }

@@ -18,6 +18,9 @@ inline constexpr const char* panel_blue = "#0072B2";
 inline constexpr const char* panel_orange = "#D55E00";
 inline constexpr const char* panel_grey = "#777777";
 
+// Where the panel of rates stands in the picture's width.
+inline constexpr double rates_left = 0.075, rates_right = 0.325;
+
 /// A strip of the picture, from 0 at the bottom to 1.
 class PanelRow {
  public:

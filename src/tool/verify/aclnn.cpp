@@ -38,7 +38,7 @@ void require(const Entry& entry, const Case& c, const char* name, const char* ne
     entry.refuse(fmt::format("tensor \"{}\" is missing, {} needs it", name, needed_for));
 }
 
-Case read_case(const Index& index, const Entry& entry) {
+Case read_case(const GoldenIndex& index, const Entry& entry) {
   Case c;
   const std::string op = entry.text("op");
   if (op != "RotaryPositionEmbedding")
@@ -193,13 +193,13 @@ std::string group_of(const Entry& entry) {
 
 }  // namespace
 
-bool is_aclnn(const Index& index) {
+bool is_aclnn(const GoldenIndex& index) {
   const Json& first = index.cases()[0];
   return first.is_object() && !first.contains("domain") && first.contains("op") &&
          first["op"].is_string() && first.contains("mode");
 }
 
-void verify_aclnn(Report& report, const Index& index) {
+void verify_aclnn(Report& report, const GoldenIndex& index) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry entry = index.entry(i);
     const Case c = read_case(index, entry);

@@ -18,8 +18,8 @@
 
 namespace eigen_rope::tool {
 
-bool is_aclnn(const Index& index);
+bool is_aclnn(const GoldenIndex& index);
 /// Adds every case; throws FileError for an index or data that cannot be used.
-void verify_aclnn(Report& report, const Index& index);
+void verify_aclnn(Report& report, const GoldenIndex& index);
 
 }  // namespace eigen_rope::tool

@@ -55,7 +55,7 @@ std::int32_t mode_of(const Entry& entry) {
   return mode;
 }
 
-Array read_array(const Index& index, const Entry& owner, const char* name) {
+Array read_array(const GoldenIndex& index, const Entry& owner, const char* name) {
   const Entry place = owner.object(name, name);
   const std::int64_t count = place.integer("count");
   return read_span(
@@ -64,7 +64,7 @@ Array read_array(const Index& index, const Entry& owner, const char* name) {
 }
 
 // An array of `count` floats.
-std::vector<double> read_floats(const Index& index, const Entry& owner, const char* name,
+std::vector<double> read_floats(const GoldenIndex& index, const Entry& owner, const char* name,
                                 std::int64_t count) {
   const Array array = read_array(index, owner, name);
   if (!scalar_type_of(array.type)) owner.refuse(fmt::format("array \"{}\" must hold floats", name));
@@ -74,7 +74,7 @@ std::vector<double> read_floats(const Index& index, const Entry& owner, const ch
   return array.as_doubles();
 }
 
-std::vector<std::int64_t> read_positions(const Index& index, const Entry& owner,
+std::vector<std::int64_t> read_positions(const GoldenIndex& index, const Entry& owner,
                                          std::int64_t count) {
   const Array array = read_array(index, owner, "positions");
   if (scalar_type_of(array.type)) owner.refuse("array \"positions\" must hold integers");
@@ -84,7 +84,7 @@ std::vector<std::int64_t> read_positions(const Index& index, const Entry& owner,
   return array.as_integers();
 }
 
-ggml::RopeParams read_params(const Index& index, const Entry& entry) {
+ggml::RopeParams read_params(const GoldenIndex& index, const Entry& entry) {
   ggml::RopeParams params;
   params.n_dims = entry.integer32("n_dims");
   params.mode = mode_of(entry);
@@ -116,7 +116,7 @@ ggml::RopeParams read_params(const Index& index, const Entry& entry) {
   return params;
 }
 
-Case read_case(const Index& index, const Entry& entry) {
+Case read_case(const GoldenIndex& index, const Entry& entry) {
   Case c;
   c.type = type_of(entry);
   const Dims ne = entry.integers("ne");
@@ -260,7 +260,7 @@ Check check_case(const Case& c, Precision precision) {
 
 }  // namespace
 
-bool is_ggml(const Index& index) {
+bool is_ggml(const GoldenIndex& index) {
   const Json& content = index.content;
   if (content.is_object() && content.contains("source") && content["source"].is_string() &&
       content["source"].get<std::string>().find("ggml") != std::string::npos) {
@@ -270,7 +270,7 @@ bool is_ggml(const Index& index) {
   return first.is_object() && first.contains("n_dims") && first.contains("ne");
 }
 
-void verify_ggml(Report& report, const Index& index, PrecisionChoice precision) {
+void verify_ggml(Report& report, const GoldenIndex& index, PrecisionChoice precision) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry entry = index.entry(i);
     const Case c = read_case(index, entry);

@@ -25,8 +25,8 @@ namespace eigen_rope::tool {
 /// Which of ggml::Precision's policies run.
 enum class PrecisionChoice { exact, float_recurrence, both };
 
-bool is_ggml(const Index& index);
+bool is_ggml(const GoldenIndex& index);
 /// Adds every case; throws FileError for an index or data that cannot be used.
-void verify_ggml(Report& report, const Index& index, PrecisionChoice precision);
+void verify_ggml(Report& report, const GoldenIndex& index, PrecisionChoice precision);
 
 }  // namespace eigen_rope::tool

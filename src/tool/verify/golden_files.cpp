@@ -277,14 +277,14 @@ std::string parameters_of(const Entry& entry) {
   return parameters.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-const Json& Index::cases() const {
+const Json& GoldenIndex::cases() const {
   const Json& list = content.is_object() && content.contains("cases") ? content["cases"] : content;
   if (!list.is_array()) refuse(path.string(), "must hold a list of cases");
   if (list.empty()) refuse(path.string(), "must hold at least one case");
   return list;
 }
 
-Entry Index::entry(std::size_t i) const {
+Entry GoldenIndex::entry(std::size_t i) const {
   const Json& value = cases()[i];
   std::string name = fmt::format("{}", i);
   if (value.is_object() && value.contains("name")) {
@@ -295,11 +295,11 @@ Entry Index::entry(std::size_t i) const {
   return Entry(value, fmt::format("{}: case {}", path.string(), name));
 }
 
-std::string Index::data_file() const {
+std::string GoldenIndex::data_file() const {
   if (!content.is_object() || !content.contains("data")) return "data.bin";
   return Entry(content, path.string()).text("data");
 }
 
-Index read_json_index(const fs::path& path) { return {path, read_json(path)}; }
+GoldenIndex read_json_index(const fs::path& path) { return {path, read_json(path)}; }
 
 }  // namespace eigen_rope::tool

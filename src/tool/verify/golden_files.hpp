@@ -109,7 +109,7 @@ std::string parameters_of(const Entry& entry);
 
 /// A parsed index with the path it came from. A table (cases.tsv) becomes the same objects as the
 /// JSON beside it would.
-struct Index {
+struct GoldenIndex {
   std::filesystem::path path{};
   Json content{};
 
@@ -122,7 +122,7 @@ struct Index {
   std::string data_file() const;
 };
 
-Index read_json_index(const std::filesystem::path& path);
-Index read_tsv_index(const std::filesystem::path& path);
+GoldenIndex read_json_index(const std::filesystem::path& path);
+GoldenIndex read_tsv_index(const std::filesystem::path& path);
 
 }  // namespace eigen_rope::tool

@@ -113,7 +113,7 @@ bool next_line(std::istream& file, std::string& line) {
 
 }  // namespace
 
-Index read_tsv_index(const std::filesystem::path& path) {
+GoldenIndex read_tsv_index(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
   std::error_code error;

@@ -65,7 +65,7 @@ onnx::Node read_node(const Entry& entry) {
   return node;
 }
 
-Case read_case(const Index& index, const Entry& entry) {
+Case read_case(const GoldenIndex& index, const Entry& entry) {
   Case c;
   c.node = read_node(entry);
   c.distance_known = entry.has("max_abs_err_vs_f64");
@@ -169,12 +169,12 @@ Check check_case(const Case& c) {
 
 }  // namespace
 
-bool is_onnx(const Index& index) {
+bool is_onnx(const GoldenIndex& index) {
   const Json& first = index.cases()[0];
   return first.is_object() && first.contains("domain") && first.contains("op");
 }
 
-void verify_onnx(Report& report, const Index& index) {
+void verify_onnx(Report& report, const GoldenIndex& index) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry entry = index.entry(i);
     const Case c = read_case(index, entry);

@@ -22,8 +22,8 @@
 
 namespace eigen_rope::tool {
 
-bool is_onnx(const Index& index);
+bool is_onnx(const GoldenIndex& index);
 /// Adds every case; throws FileError for an index or data that cannot be used.
-void verify_onnx(Report& report, const Index& index);
+void verify_onnx(Report& report, const GoldenIndex& index);
 
 }  // namespace eigen_rope::tool

@@ -108,7 +108,7 @@ bool CaseResult::passed() const {
                                         [](const Check& check) { return check.passed(); });
 }
 
-CaseResult run_case(const Index& index, const Entry& entry,
+CaseResult run_case(const GoldenIndex& index, const Entry& entry,
                     const std::function<std::vector<Check>()>& check) {
   CaseResult result;
   result.folder = index.folder().string();

@@ -32,7 +32,7 @@ struct CaseResult {
 
 /// A case with folder and parameters filled in, and what `check` returns or the operator says if it
 /// refuses.
-CaseResult run_case(const Index& index, const Entry& entry,
+CaseResult run_case(const GoldenIndex& index, const Entry& entry,
                     const std::function<std::vector<Check>()>& check);
 
 struct Report {

@@ -226,10 +226,10 @@ double decimal(const Entry& owner, const char* name, const Json& value) {
   owner.refuse(fmt::format("\"{}\" must be in decimal digits, got {}", name, got));
 }
 
-Index read_scaling_index(const std::filesystem::path& path) {
-  const Index file = read_json_index(path);
+GoldenIndex read_scaling_index(const std::filesystem::path& path) {
+  const GoldenIndex file = read_json_index(path);
   if (!file.content.is_object()) refuse(path.string(), "must hold an object of sets");
-  Index index{path, Json::array()};
+  GoldenIndex index{path, Json::array()};
   for (const auto& [name, set] : file.content.items()) {
     if (!name.empty() && name[0] == '_') continue;
     if (!set.is_object()) refuse(path.string(), fmt::format("set \"{}\" must be an object", name));
@@ -264,7 +264,7 @@ Frequencies frequencies_of(const Entry& set) {
                   got));
 }
 
-void verify_scaling(Report& report, const Index& index) {
+void verify_scaling(Report& report, const GoldenIndex& index) {
   for (std::size_t i = 0; i < index.cases().size(); ++i) {
     const Entry set = index.entry(i);
     Stored stored{decimal(set, "attention_factor", set.json().value("attention_factor", Json())),

@@ -23,7 +23,7 @@
 namespace eigen_rope::tool {
 
 /// The sets as a list of cases with a name each; throws FileError if there are none.
-Index read_scaling_index(const std::filesystem::path& path);
+GoldenIndex read_scaling_index(const std::filesystem::path& path);
 
 /// What a set's type and params stand for. Throws FileError for an unknown type or a parameter that
 /// is missing or no number, eigen_rope::Error for a scaling the library refuses.
@@ -33,6 +33,6 @@ Frequencies frequencies_of(const Entry& set);
 double decimal(const Entry& owner, const char* name, const Json& value);
 
 /// Adds every set; throws FileError for a file that cannot be used.
-void verify_scaling(Report& report, const Index& index);
+void verify_scaling(Report& report, const GoldenIndex& index);
 
 }  // namespace eigen_rope::tool

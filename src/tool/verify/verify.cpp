@@ -34,7 +34,7 @@ std::vector<fs::path> folders_below(const fs::path& root) {
   return folders;
 }
 
-void verify_index(Report& report, const Index& index, PrecisionChoice precision) {
+void verify_index(Report& report, const GoldenIndex& index, PrecisionChoice precision) {
   if (is_ggml(index)) return verify_ggml(report, index, precision);
   if (is_onnx(index)) return verify_onnx(report, index);
   if (is_aclnn(index)) return verify_aclnn(report, index);
