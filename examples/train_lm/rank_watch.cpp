@@ -51,15 +51,18 @@ RankWatch::RankWatch(RankBoard& board, RankSlot* slots, int count, int here, dou
       seen_(static_cast<std::size_t>(count)) {
   own().waits_for = 0;
   own().process = ::getpid();
+}
+
+void RankWatch::start() {
+  look_for_the_gone();
   thread_ = std::thread([this] { run(); });
 }
 
 RankWatch::~RankWatch() { leave(); }
 
 void RankWatch::leave() {
-  if (!thread_.joinable()) return;
-  leaving_ = true;
-  thread_.join();
+  if (leaving_.exchange(true)) return;
+  if (thread_.joinable()) thread_.join();
   own().process = 0;
   for (const Seen& seen : seen_) {
     if (seen.descriptor >= 0) ::close(seen.descriptor);

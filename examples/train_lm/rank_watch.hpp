@@ -45,11 +45,16 @@ class RankWatch {
  public:
   static constexpr int everybody = -1;
 
-  /// The slots of the machine's ranks, of which this is the one at `here`. They outlive this.
+  /// The slots of the machine's ranks, of which this is the one at `here`. They outlive this. The
+  /// others may look at this rank from now on.
   RankWatch(RankBoard& board, RankSlot* slots, int count, int here, double seconds);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
+
+  /// Looks at the others from now on, each of which must have its watch: of a process that is not
+  /// there at the first look nobody knows whether it has ended or runs in another container.
+  void start();
 
   /// While it lives, this rank waits for another, or for everybody.
   class Waiting {

@@ -181,7 +181,8 @@ class Mpi final : public StartedRanks {
                       ranks_->count(), grid.data, grid.context, grid.ranks()));
     }
     watch_.emplace(board_->board(), board_->slots(), board_->count(), board_->here(), seconds);
-    ranks_->arrange(grid, &*watch_);
+    ranks_->arrange(grid, &*watch_);  // which every rank must have entered
+    watch_->start();
     return *ranks_;
   }
 
