@@ -181,7 +181,7 @@ class Mpi final : public StartedRanks {
                       ranks_->count(), grid.data, grid.context, grid.ranks()));
     }
     watch_.emplace(board_->board(), board_->slots(), board_->count(), board_->here(), seconds);
-    ranks_->arrange(grid, &*watch_);  // which every rank must have entered
+    ranks_->arrange(grid, &*watch_);  // waits until every rank is here, with its watch
     watch_->start();
     return *ranks_;
   }

@@ -13,7 +13,7 @@
 #include "support/guarded_table.hpp"
 #include "support/rotation_cases.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::rotate_guard_tests {
 namespace {
 
 /// Two tokens and five heads: more than go together where heads lie outside tokens.
@@ -58,4 +58,4 @@ TEST(RotateGuard, Bfloat16) { rotate_guarded<Eigen::bfloat16, float>(); }
 TEST(RotateGuard, HalfWithHalfTable) { rotate_guarded<Eigen::half, Eigen::half>(); }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::rotate_guard_tests

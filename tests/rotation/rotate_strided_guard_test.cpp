@@ -15,7 +15,7 @@
 #include "support/kernel_paths.hpp"
 #include "support/rotation_cases.hpp"
 
-namespace eigen_rope::test {
+namespace eigen_rope::test::rotate_strided_guard_tests {
 namespace {
 
 constexpr std::array<Row, 8> rows{{{2, 0, 2},
@@ -230,4 +230,4 @@ TEST(RotateStridedGuard, FloatWithThreads) { rotate_with_threads<float>(); }
 TEST(RotateStridedGuard, HalfWithThreads) { rotate_with_threads<Eigen::half>(); }
 
 }  // namespace
-}  // namespace eigen_rope::test
+}  // namespace eigen_rope::test::rotate_strided_guard_tests
