@@ -17,7 +17,7 @@ using Bytes = std::vector<std::byte>;
 
 void copy_bytes(const InputFile& in, std::uint64_t begin, std::uint64_t end, OutputFile& out,
                 Bytes& buffer, Progress& progress) {
-  buffer.resize(buffer_bytes);
+  buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer_bytes)));
   while (begin < end) {
     const std::size_t count =
         static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer.size()));
