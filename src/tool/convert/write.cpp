@@ -17,7 +17,8 @@ using Bytes = std::vector<std::byte>;
 
 void copy_bytes(const InputFile& in, std::uint64_t begin, std::uint64_t end, OutputFile& out,
                 Bytes& buffer, Progress& progress) {
-  buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer_bytes)));
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer_bytes));
+  buffer.resize(std::max(buffer.size(), wanted));
   while (begin < end) {
     const std::size_t count =
         static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer.size()));
