@@ -41,7 +41,7 @@ for target in "${chosen[@]}"; do
 done
 
 require_packages "${build_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}" clang \
-  libclang-rt-14-dev lld
+  libclang-rt-14-dev
 out=$PWD/out/fuzz
 mkdir -p "$out"
 say "configuring and building fuzz targets in build/asan-ubsan"

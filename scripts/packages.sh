@@ -44,13 +44,13 @@ demo_packages=(libcli11-dev gnuplot-nox)
 # What the tests need beyond both.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libadolc-dev libceres-dev \
   libtrilinos-sacado-dev
-  librapidcheck-dev libtbb-dev python3-venv)
+  librapidcheck-dev libtbb-dev lld python3-venv)
 
 # What the example trainer needs to run on several ranks.
 ranks_packages=(libopenmpi-dev openmpi-bin)
 
 # What coverage, the sanitizers and the static analyses need beyond those.
-check_packages=(clang libclang-rt-14-dev cppcheck lld llvm valgrind)
+check_packages=(clang libclang-rt-14-dev cppcheck llvm valgrind)
 
 # What the documentation needs, and what looks at it.
 docs_packages=(doxygen python3)

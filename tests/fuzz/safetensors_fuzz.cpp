@@ -42,7 +42,7 @@ tool::ConvertOptions options_of(Take& take) {
   return options;
 }
 
-void require_consistent(const tool::Model& model, const tool::ConvertPlan& plan) {
+void require_consistent_plan(const tool::Model& model, const tool::ConvertPlan& plan) {
   require(!plan.layers.empty(), "a plan has a layer");
   for (const tool::ConvertedLayer& layer : plan.layers) {
     require(!layer.tensors.empty(), "a layer has tensors");
@@ -65,7 +65,7 @@ void require_consistent(const tool::Model& model, const tool::ConvertPlan& plan)
 
 void plan(const tool::ConvertOptions& options, const tool::Model& model) {
   attempt<Error, tool::FileError>([&] {
-    require_consistent(model, tool::make_plan(options, tool::describe(options, model), model));
+    require_consistent_plan(model, tool::make_plan(options, tool::describe(options, model), model));
   });
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rotation inside every kind of Eigen's operations gives the bits of the same operation on a
-// tensor that holds the rotation, on every device, for tensors of a few rows and for those that are
-// split into parts and blocks.
+// A rotation inside every kind of Eigen's operations gives, on every device, the bits of the same
+// operation on a tensor that holds the rotation, evaluated on the calling thread, for tensors of a
+// few rows and for those that are split into parts and blocks. What a device may sum in an order of
+// its own is tested with integers: their sums are exact.
 #define EIGEN_USE_THREADS
 
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "support/cache_sides.hpp"
 #include "support/rotation_cases.hpp"
@@ -15,6 +18,9 @@ namespace {
 
 using Tensor = Eigen::Tensor<float, 3>;
 
+/// A few rows, and several parts and blocks.
+const std::array<Shape, 3> shapes{{{12, 3, 5}, {64, 7, 33}, {128, 8, 140}}};
+
 template <class Scalar, int rank>
 void expect_bits(const char* parent, const Eigen::Tensor<Scalar, rank>& expected,
                  const Eigen::Tensor<Scalar, rank>& actual) {
@@ -23,27 +29,28 @@ void expect_bits(const char* parent, const Eigen::Tensor<Scalar, rank>& expected
     ASSERT_EQ(expected.data()[i], actual.data()[i]) << parent << ", element " << i;
 }
 
-/// f(rotation) and f(tensor that holds it), both evaluated on the device.
+/// The tensor that the expression gives on the device.
+template <class Scalar, int rank, class Device, class Expression>
+Eigen::Tensor<Scalar, rank> evaluated(const Device& device, const Expression& expression) {
+  const Eigen::TensorEvaluator<const Expression, Eigen::DefaultDevice> evaluator(
+      expression, Eigen::DefaultDevice());
+  Eigen::Tensor<Scalar, rank> y;
+  if constexpr (rank > 0) {
+    Eigen::DSizes<Eigen::Index, rank> sizes;
+    for (detail::AxisNumber axis{0}; axis.value < rank; ++axis.value)
+      sizes[axis] = evaluator.dimensions()[axis];
+    y.resize(sizes);
+  }
+  y.device(device) = expression;
+  return y;
+}
+
+/// f(rotation) on the device, and f(tensor that holds it) on the calling thread.
 template <class Scalar, int rank, class Device, class Node, class Function>
 void compare(const char* parent, const Device& device, const Node& node, const Tensor& alone,
              const Function& f) {
-  const auto evaluated = [&](const auto& expression) {
-    using Expression = std::decay_t<decltype(expression)>;
-    const Eigen::TensorEvaluator<const Expression, Eigen::DefaultDevice> evaluator(
-        expression, Eigen::DefaultDevice());
-    Eigen::Tensor<Scalar, rank> y;
-    if constexpr (rank > 0) {
-      Eigen::DSizes<Eigen::Index, rank> sizes;
-      for (detail::AxisNumber axis{0}; axis.value < rank; ++axis.value)
-        sizes[axis] = evaluator.dimensions()[axis];
-      y.resize(sizes);
-    }
-    y.device(device) = expression;
-    return y;
-  };
-  const Eigen::Tensor<Scalar, rank> expected = evaluated(f(alone));
-  const Eigen::Tensor<Scalar, rank> actual = evaluated(f(node));
-  expect_bits(parent, expected, actual);
+  expect_bits(parent, evaluated<Scalar, rank>(Eigen::DefaultDevice(), f(alone)),
+              evaluated<Scalar, rank>(device, f(node)));
 }
 
 template <class Device, class Node>
@@ -55,7 +62,6 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
   const Tensor c = random_tensor<float, 3>(Shape{D, H, S}, 32);
   const Table<float> second = random_table<float>(D / 2, Shape{1, S}, 37);
   using Array3 = Eigen::array<Eigen::Index, 3>;
-  using Pair = Eigen::IndexPair<int>;
   const auto check = [&](const char* parent, const auto& f) {
     compare<float, 3>(parent, device, node, alone, f);
   };
@@ -110,28 +116,59 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
   compare<float, 1>("maximum, two axes", device, node, alone, [&](const auto& r) {
     return r.maximum(Eigen::array<int, 2>{0, 1});
   });
-  compare<float, 0>("sum, full", device, node, alone, [&](const auto& r) { return r.abs().sum(); });
   compare<Eigen::DenseIndex, 2>("argmax", device, node, alone,
                                 [&](const auto& r) { return r.argmax(0); });
-  const Eigen::Tensor<float, 2> w = random_tensor<float, 2>(Shape{D, 5}, 33);
-  const Eigen::array<Pair, 1> features{Pair(0, 0)};
-  compare<float, 3>("contraction, left", device, node, alone,
-                    [&](const auto& r) { return r.contract(w, features); });
-  compare<float, 3>("contraction, right", device, node, alone,
-                    [&](const auto& r) { return w.contract(r, features); });
-  compare<float, 2>("contraction, both", device, node, alone, [&](const auto& r) {
-    return r.contract(r, Eigen::array<Pair, 2>{Pair(0, 0), Pair(1, 1)});
-  });
   const Eigen::Tensor<float, 1> kernel = random_tensor<float, 1>(Shape{3}, 34);
   check("convolution",
         [&](const auto& r) { return r.convolve(kernel, Eigen::array<Eigen::Index, 1>{2}); });
 }
 
-/// Calls check(node, tensor that holds the rotation) for tensors of a few rows and of several
-/// parts.
+template <int rank>
+Eigen::Tensor<float, rank> integers(const Shape& shape, std::uint64_t seed) {
+  return (random_tensor<float, rank>(shape, seed) * 8.F).round();
+}
+
+/// Turns by 0 to 3 right angles.
+Table<float> right_angles(Index width, const Shape& outer, std::uint64_t seed) {
+  constexpr std::array<float, 4> cos_of{1, 0, -1, 0};
+  constexpr std::array<float, 4> sin_of{0, 1, 0, -1};
+  Table<float> table{{}, {}, width, outer};
+  for (const float turns : random_values<float>(width * outer.size(), seed, 0, 4)) {
+    table.cos.push_back(cos_of[static_cast<std::size_t>(turns)]);
+    table.sin.push_back(sin_of[static_cast<std::size_t>(turns)]);
+  }
+  return table;
+}
+
+/// A rotation that keeps integers.
+template <class Device>
+void every_sum(const Device& device) {
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(shape.text());
+    const Index D = shape[0];
+    using Pair = Eigen::IndexPair<int>;
+    const Tensor x = integers<3>(shape, 40);
+    const auto table = right_angles(D / 2, Shape{1, shape[2]}, 41);
+    const auto node = eigen_rope::rotate(x, table, split_half);
+    const Tensor alone = node;
+    compare<float, 0>("sum, full", device, node, alone,
+                      [&](const auto& r) { return r.abs().sum(); });
+    const Eigen::Tensor<float, 2> w = integers<2>(Shape{D, 5}, 33);
+    const Eigen::array<Pair, 1> features{Pair(0, 0)};
+    compare<float, 3>("contraction, left", device, node, alone,
+                      [&](const auto& r) { return r.contract(w, features); });
+    compare<float, 3>("contraction, right", device, node, alone,
+                      [&](const auto& r) { return w.contract(r, features); });
+    compare<float, 2>("contraction, both", device, node, alone, [&](const auto& r) {
+      return r.contract(r, Eigen::array<Pair, 2>{Pair(0, 0), Pair(1, 1)});
+    });
+  }
+}
+
+/// Calls check(node, tensor that holds the rotation) for each shape.
 template <class Argument, class Check>
 void for_each_size(const Argument& argument, const Check& check) {
-  for (const Shape& shape : {Shape{12, 3, 5}, Shape{64, 7, 33}, Shape{128, 8, 140}}) {
+  for (const Shape& shape : shapes) {
     SCOPED_TRACE(shape.text());
     const Tensor x = random_tensor<float, 3>(shape, 35);
     const auto table = random_table<float>(shape[0] / 2, Shape{1, shape[2]}, 36);
@@ -148,6 +185,7 @@ TEST_P(RotateParents, OnTheCallingThread) {
   for_each_size(itself, [](const auto& node, const Tensor& alone) {
     every_parent(Eigen::DefaultDevice(), node, alone);
   });
+  every_sum(Eigen::DefaultDevice());
 }
 
 TEST_P(RotateParents, OnOneAndThreeThreads) {
@@ -157,6 +195,7 @@ TEST_P(RotateParents, OnOneAndThreeThreads) {
     const Eigen::ThreadPoolDevice device(&pool, threads);
     for_each_size(
         itself, [&](const auto& node, const Tensor& alone) { every_parent(device, node, alone); });
+    every_sum(device);
   }
 }
 
@@ -174,7 +213,7 @@ TEST_P(RotateParents, OfArgumentsWithoutData) {
     compare<float, 3>("reverse", Eigen::DefaultDevice(), node, alone, reverse);
     compare<float, 3>("reverse", device, node, alone, reverse);
     compare<float, 3>("shuffle", device, node, alone, shuffle);
-    compare<float, 0>("sum", device, node, alone, [](const auto& r) { return r.sum(); });
+    compare<float, 0>("maximum", device, node, alone, [](const auto& r) { return r.maximum(); });
   };
   for_each_size([](const Tensor& x) { return x * 0.5F + x * 0.5F; }, check);
   for_each_size([](const Tensor& x) { return x + x.constant(0.F); }, check);

@@ -11,9 +11,10 @@
 // read and to compare with: Eigen evaluates slices and concatenations coefficient by coefficient,
 // so it is 40 to 1000 times slower than memory allows. Split-half pairs take 3 casts, 2 slices, 4
 // broadcasts, 4 products, 2 sums and 1 concatenation; the temporaries are 4 tensors of one member's
-// coefficients, [R/2, ...] with the table's extents. Interleaved pairs of float and double have a
-// stock form at the speed of a loop, the product of complex numbers in composed_complex.hpp. The
-// table is built in the same style in composed_table.hpp.
+// coefficients, [R/2, ...] with the table's extents, 8 for the gradient and 9 for the inverse.
+// Interleaved pairs of float and double have a stock form at the speed of a loop, the product of
+// complex numbers in composed_complex.hpp. The table is built in the same style in
+// composed_table.hpp.
 #pragma once
 
 #include <type_traits>
@@ -137,11 +138,17 @@ struct Members<PairKind::quarter, layout, rank> {
   }
 };
 
-/// One member's coefficients, [pairs, ...]: half of a full-width table, all of a half-width one.
-/// Cast before they are sliced: evaluated together, Eigen 3.4 puts the slice's 16-bit values where
-/// the cast's floats belong.
+/// What y_A = c_A a - s_A b and y_B = c_B b + s_B a take, each [pairs, ...].
+template <class Tensor>
+struct Coefficients {
+  Tensor cos_A, cos_B, sin_A, sin_B;
+};
+
+/// One member's entries, [pairs, ...]: half of a full-width table, all of a half-width one. Cast
+/// before they are sliced: evaluated together, Eigen 3.4 puts the slice's 16-bit values where the
+/// cast's floats belong.
 template <class Compute, class Split, class Table>
-auto coefficients(const Split& split, const Table& table, bool full_width, bool second) {
+auto member(const Split& split, const Table& table, bool full_width, bool second) {
   constexpr int rank = Table::NumDimensions;
   constexpr int layout = static_cast<int>(Table::Layout);
   using Result = Eigen::Tensor<Compute, rank, layout>;
@@ -150,32 +157,27 @@ auto coefficients(const Split& split, const Table& table, bool full_width, bool 
   return second ? Result(split.second(entries)) : Result(split.first(entries));
 }
 
+/// Those of the transpose, and of the inverse: its products are divided by the determinant.
+template <class Tensor>
+Coefficients<Tensor> in_direction(const Coefficients<Tensor>& c, Direction direction) {
+  if (direction == Direction::forward) return c;
+  if (direction == Direction::backward) return {c.cos_A, c.cos_B, -c.sin_B, -c.sin_A};
+  const Tensor determinant = c.cos_A * c.cos_B + c.sin_A * c.sin_B;
+  return {c.cos_B / determinant, c.cos_A / determinant, -c.sin_A / determinant,
+          -c.sin_B / determinant};
+}
+
 /// y's window = the rotation of x's: pairs taken apart by `in`, joined by `out`; the coefficients
 /// still broadcast by `repeats`.
-template <class Y, class X, class Coefficients, class In, class Out, int rank, class Device>
-void assign_rotated(Y&& y, const X& x, const Coefficients& c_A, const Coefficients& c_B,
-                    const Coefficients& s_A, const Coefficients& s_B, const Sizes<rank>& repeats,
-                    const In& in, const Out& out, Direction direction, const Device& device) {
-  using Compute = typename Coefficients::Scalar;
+template <class Y, class X, class Tensor, class In, class Out, int rank, class Device>
+void assign_rotated(Y&& y, const X& x, const Coefficients<Tensor>& c, const Sizes<rank>& repeats,
+                    const In& in, const Out& out, const Device& device) {
   using YScalar = typename std::decay_t<Y>::Scalar;
-  const auto a = in.first(x).template cast<Compute>();
-  const auto b = in.second(x).template cast<Compute>();
-  const auto cos_A = c_A.broadcast(repeats);
-  const auto cos_B = c_B.broadcast(repeats);
-  const auto sin_A = s_A.broadcast(repeats);
-  const auto sin_B = s_B.broadcast(repeats);
-  if (direction == Direction::forward) {
-    y.device(device) =
-        out.join(cos_A * a - sin_A * b, cos_B * b + sin_B * a).template cast<YScalar>();
-  } else if (direction == Direction::backward) {
-    y.device(device) =
-        out.join(cos_A * a + sin_B * b, cos_B * b - sin_A * a).template cast<YScalar>();
-  } else {
-    const auto determinant = cos_A * cos_B + sin_A * sin_B;
-    y.device(device) = out.join(cos_B / determinant * a + sin_A / determinant * b,
-                                cos_A / determinant * b - sin_B / determinant * a)
-                           .template cast<YScalar>();
-  }
+  const auto a = in.first(x).template cast<typename Tensor::Scalar>();
+  const auto b = in.second(x).template cast<typename Tensor::Scalar>();
+  y.device(device) = out.join(c.cos_A.broadcast(repeats) * a - c.sin_A.broadcast(repeats) * b,
+                              c.cos_B.broadcast(repeats) * b + c.sin_B.broadcast(repeats) * a)
+                         .template cast<YScalar>();
 }
 
 }  // namespace detail
@@ -249,12 +251,13 @@ auto rotate(const X& x, const Table& table, Pairing pairing,
     const detail::Members<in_kind(), layout, rank> in{window_sizes, pairs};
     const detail::Members<out_kind(), layout, rank> out{window_sizes, pairs};
     const detail::Members<table_kind(), layout, rank> split{table_sizes, pairs};
-    const auto cos_A = detail::coefficients<Compute>(split, cos, plan.full_width, false);
-    const auto cos_B = detail::coefficients<Compute>(split, cos, plan.full_width, true);
-    const auto sin_A = detail::coefficients<Compute>(split, sin, plan.full_width, false);
-    const auto sin_B = detail::coefficients<Compute>(split, sin, plan.full_width, true);
-    detail::assign_rotated(y_window, x_window, cos_A, cos_B, sin_A, sin_B, repeats, in, out,
-                           direction, device);
+    const auto member = [&](const TableMap& entries_of, bool second) {
+      return detail::member<Compute>(split, entries_of, plan.full_width, second);
+    };
+    const detail::Coefficients<Eigen::Tensor<Compute, rank, layout>> c{
+        member(cos, false), member(cos, true), member(sin, false), member(sin, true)};
+    detail::assign_rotated(y_window, x_window, detail::in_direction(c, direction), repeats, in, out,
+                           device);
   };
   constexpr std::integral_constant<PairKind, PairKind::split_half> by_halves{};
   constexpr std::integral_constant<PairKind, PairKind::interleaved> by_neighbours{};

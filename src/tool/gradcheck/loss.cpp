@@ -56,7 +56,6 @@ Loss::Loss(const Problem& problem)
   const eigen_rope::Index features = problem.shape[0];
   const eigen_rope::Index P = problem.pairs();
   const auto size = static_cast<eigen_rope::Index>(x_.size());
-  copied_.assign(x_.size(), 1);
   const auto places = static_cast<std::size_t>(problem.tokens * problem.batches);
   pairs_of_entry_.resize(places * static_cast<std::size_t>(P));
   entries_.resize(pairs_of_entry_.size());
@@ -94,16 +93,25 @@ Loss::Loss(const Problem& problem)
                          rates_.attention_factor * std::exp(growth.real()),
                          slope(growth)};
       pairs_of_entry_[entry].push_back(pairs_.size());
-      pairs_.push_back({element(slot.a), element(slot.b), element(slot.A), element(slot.B), entry});
-      for (const eigen_rope::Index i : {slot.A, slot.B}) copied_[element(i)] = 0;
+      const std::size_t a = element(slot.a);
+      const std::size_t b = element(slot.b);
+      const std::size_t A = element(slot.A);
+      const std::size_t B = element(slot.B);
+      pairs_.push_back(
+          {a,
+           b,
+           A,
+           B,
+           entry,
+           {std::hypot(x_[a], x_[b]), std::hypot(g_[A], g_[B]), std::hypot(v_[a], v_[b])}});
     }
   }
-  table_ = table_of(rates_, positions_, problem.beside.cast<Real>());
-}
-
-PairSizes Loss::sizes(const PairPlace& pair) const {
-  return {std::hypot(x_[pair.a], x_[pair.b]), std::hypot(g_[pair.A], g_[pair.B]),
-          std::hypot(v_[pair.a], v_[pair.b])};
+  const auto beside = problem.beside.cast<Real>();
+  for (const TableEntry& entry : entries_) {
+    const auto [magnitude, angle] = polar(entry, rates_, entry.position, beside);
+    table_.cos.push_back(magnitude * std::cos(angle));
+    table_.sin.push_back(magnitude * std::sin(angle));
+  }
 }
 
 template <class S>
@@ -119,32 +127,28 @@ S Loss::log_growth(eigen_rope::Index pair, const S& position,
 }
 
 template <class S>
-Loss::Table<S> Loss::table_of(const Rates<S>& rates, const std::vector<S>& positions,
-                              const BesideScaling<S>& beside) const {
-  using std::cos;
+Loss::Polar<S> Loss::polar(const TableEntry& entry, const Rates<S>& rates, const S& position,
+                           const BesideScaling<S>& beside) const {
   using std::exp;
-  using std::sin;
-  Table<S> table;
-  for (const TableEntry& entry : entries_) {
-    const S angle = positions[entry.id] * rates.rates[static_cast<std::size_t>(entry.pair)];
-    const S magnitude =
-        rates.attention_factor * exp(log_growth(entry.pair, positions[entry.id], beside));
-    table.cos.push_back(magnitude * cos(angle));
-    table.sin.push_back(magnitude * sin(angle));
-  }
-  return table;
+  return {rates.attention_factor * exp(log_growth(entry.pair, position, beside)),
+          position * rates.rates[static_cast<std::size_t>(entry.pair)]};
 }
 
-template <class S>
-S Loss::value(const Table<S>& table) const {
-  S sum(0);
-  for (const PairPlace& pair : pairs_) {
-    const S& c = table.cos[pair.entry];
-    const S& s = table.sin[pair.entry];
-    sum += g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]);
-    sum += g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]);
+Real Loss::slope_at(const Rates<Complex>& rates, const std::vector<Complex>& positions,
+                    const BesideScaling<Complex>& beside) const {
+  Complex sum(0);
+  for (std::size_t e = 0; e < entries(); ++e) {
+    const auto [magnitude, angle] = polar(entries_[e], rates, positions[entries_[e].id], beside);
+    if (magnitude.imag() == 0 && angle.imag() == 0) continue;
+    const Complex c = magnitude * std::cos(angle);
+    const Complex s = magnitude * std::sin(angle);
+    for (const std::size_t i : pairs_of_entry_[e]) {
+      const PairPlace& pair = pairs_[i];
+      sum += g_[pair.A] * first_output(c, s, x_[pair.a], x_[pair.b]);
+      sum += g_[pair.B] * second_output(c, s, x_[pair.a], x_[pair.b]);
+    }
   }
-  return sum;
+  return slope(sum);
 }
 
 Loss::Numbers Loss::rotated() const {
@@ -263,17 +267,13 @@ Rates<Complex> Loss::stepped_rates() const {
           Complex(rates_.attention_factor)};
 }
 
-Real Loss::slope_at(const Rates<Complex>& rates, const BesideScaling<Complex>& beside) const {
-  return slope(value(table_of(rates, complex_positions(), beside)));
-}
-
 Loss::Numbers Loss::position_gradient() const {
   const Rates<Complex> rates = stepped_rates();
   Numbers d;
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     std::vector<Complex> positions = complex_positions();
     positions[i] = stepped(positions_[i]);
-    d.push_back(slope(value(table_of(rates, positions, complex_beside()))));
+    d.push_back(slope_at(rates, positions, complex_beside()));
   }
   return d;
 }
@@ -283,7 +283,7 @@ Loss::Numbers Loss::rate_gradient() const {
   for (std::size_t k = 0; k < rates_.rates.size(); ++k) {
     Rates<Complex> rates = stepped_rates();
     rates.rates[k] = stepped(rates_.rates[k]);
-    d.push_back(slope_at(rates, complex_beside()));
+    d.push_back(slope_at(rates, complex_positions(), complex_beside()));
   }
   return d;
 }
@@ -291,7 +291,7 @@ Loss::Numbers Loss::rate_gradient() const {
 Real Loss::magnitude_gradient() const {
   Rates<Complex> rates = stepped_rates();
   rates.attention_factor = stepped(rates_.attention_factor);
-  return slope_at(rates, complex_beside());
+  return slope_at(rates, complex_positions(), complex_beside());
 }
 
 std::vector<ParameterSlope> Loss::parameter_slopes() const {
@@ -306,7 +306,7 @@ std::vector<ParameterSlope> Loss::parameter_slopes() const {
       const Complex before = *number;
       *number += Complex(0, imaginary_step);
       const Rates<Complex> rates = rates_of_moved();
-      result.values.push_back(slope_at(rates, beside));
+      result.values.push_back(slope_at(rates, complex_positions(), beside));
       result.magnitude_slopes.push_back(slope(rates.attention_factor));
       Numbers rate_slopes;
       for (const Complex& rate : rates.rates) rate_slopes.push_back(slope(rate));

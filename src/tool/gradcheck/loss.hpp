@@ -23,9 +23,15 @@ using Complex = std::complex<long double>;
 
 enum class Side { input, output };
 
+/// Euclidean sizes of a pair.
+struct PairSizes {
+  Real x, g, v;
+};
+
 struct PairPlace {
   std::size_t a, b, A, B;  ///< elements of x and of y
   std::size_t entry;       ///< of a half-width table
+  PairSizes sizes;
 };
 
 struct TableEntry {
@@ -35,11 +41,6 @@ struct TableEntry {
   Real position = 0, rate = 0;
   Real magnitude = 0;        ///< m, times xPos's
   Real magnitude_slope = 0;  ///< of its logarithm, with respect to the position
-};
-
-/// Euclidean sizes of a pair.
-struct PairSizes {
-  Real x, g, v;
 };
 
 /// The slope of the loss, of rates and of m, with respect to a parameter; several values where it
@@ -65,7 +66,6 @@ class Loss {
   const TableEntry& entry(std::size_t e) const { return entries_[e]; }
   /// m
   Real attention_factor() const { return rates_.attention_factor; }
-  PairSizes sizes(const PairPlace& pair) const;
   const Numbers& x() const { return x_; }
   const Numbers& angle_tangent() const { return angle_tangent_; }
   const Numbers& log_magnitude_tangent() const { return log_magnitude_tangent_; }
@@ -104,18 +104,18 @@ class Loss {
 
  private:
   template <class S>
-  struct Table {
-    std::vector<S> cos, sin;
+  struct Polar {
+    S magnitude, angle;
   };
   template <class S>
-  Table<S> table_of(const Rates<S>& rates, const std::vector<S>& positions,
-                    const BesideScaling<S>& beside) const;
+  Polar<S> polar(const TableEntry& entry, const Rates<S>& rates, const S& position,
+                 const BesideScaling<S>& beside) const;
   /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
   template <class S>
   S log_growth(eigen_rope::Index pair, const S& position, const BesideScaling<S>& beside) const;
-  template <class S>
-  S value(const Table<S>& table) const;
-  Real slope_at(const Rates<Complex>& rates, const BesideScaling<Complex>& beside) const;
+  /// The slope of L where some of these have an imaginary step: a sum over the entries that move.
+  Real slope_at(const Rates<Complex>& rates, const std::vector<Complex>& positions,
+                const BesideScaling<Complex>& beside) const;
   BesideScaling<Complex> complex_beside() const { return problem_.beside.cast<Complex>(); }
   Real angle_slope_along_tangents(std::size_t e, Real angle) const;
   Rates<Complex> stepped_rates() const;
@@ -124,12 +124,11 @@ class Loss {
   const Problem& problem_;
   std::vector<PairPlace> pairs_;
   std::vector<std::vector<std::size_t>> pairs_of_entry_;
-  std::vector<char> copied_;
   std::vector<TableEntry> entries_;
   Numbers x_, g_, v_, positions_, angle_tangent_, log_magnitude_tangent_;
   std::vector<std::size_t> full_places_;  ///< slots A and B of each pair, by k
   Rates<Real> rates_;
-  Table<Real> table_;
+  TableNumbers table_;
 };
 
 }  // namespace eigen_rope::tool

@@ -122,7 +122,7 @@ class Reference {
           std::abs(entry.position) * 0x1p-63L * std::max(1.0L, m(e)) / m(e);
     }
     for (const PairPlace& pair : loss_.pairs()) {
-      const PairSizes size = loss_.sizes(pair);
+      const PairSizes& size = pair.sizes;
       EntryBounds& entry = bounds_[pair.entry];
       entry.product += size.x * size.g;
       entry.tangent += size.v * size.g;
@@ -179,7 +179,7 @@ class Reference {
   template <class Size>
   Numbers same_for_pair(Side side, const Size& size) const {
     return inside(side, [&](const PairPlace& pair, Real& first, Real& second) {
-      first = second = size(pair, loss_.sizes(pair));
+      first = second = size(pair, pair.sizes);
     });
   }
 
@@ -213,7 +213,7 @@ class Reference {
 
     Numbers adjoint_bounds;
     for (const PairPlace& pair : loss_.pairs()) {
-      const PairSizes size = loss_.sizes(pair);
+      const PairSizes& size = pair.sizes;
       adjoint_bounds.push_back(
           root_two * 1.5L * (size.g * ulp(m(pair) * size.x) + size.x * ulp(m(pair) * size.g)) +
           16 * unit_reference * m(pair) * size.x * size.g);
@@ -267,7 +267,7 @@ class Reference {
     const auto full = loss_.full_width_table_gradient();
     Numbers bounds(full.cos.size(), 0);
     for (const PairPlace& pair : loss_.pairs()) {
-      const PairSizes size = loss_.sizes(pair);
+      const PairSizes& size = pair.sizes;
       for (const std::size_t slot : {loss_.full_slot(pair).A, loss_.full_slot(pair).B}) {
         bounds[slot] += sum_bound(static_cast<Real>(problem_.heads)) * size.x * size.g;
       }
