@@ -133,14 +133,14 @@ Table<float> right_angles(Index width, const Shape& outer, std::uint64_t seed) {
   constexpr std::array<float, 4> cos_of{1, 0, -1, 0};
   constexpr std::array<float, 4> sin_of{0, 1, 0, -1};
   Table<float> table{{}, {}, width, outer};
-  for (const float turns : random_values<float>(width * outer.size(), seed, 0, 4)) {
+  for (const double turns : random_values<double>(width * outer.size(), seed, 0, 4)) {
     table.cos.push_back(cos_of[static_cast<std::size_t>(turns)]);
     table.sin.push_back(sin_of[static_cast<std::size_t>(turns)]);
   }
   return table;
 }
 
-/// A rotation that keeps integers.
+/// Sums of integers, which the rotation keeps: exact in any order.
 template <class Device>
 void every_sum(const Device& device) {
   for (const Shape& shape : shapes) {
