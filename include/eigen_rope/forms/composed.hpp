@@ -157,7 +157,8 @@ auto member(const Split& split, const Table& table, bool full_width, bool second
   return second ? Result(split.second(entries)) : Result(split.first(entries));
 }
 
-/// Those of the transpose, and of the inverse: its products are divided by the determinant.
+/// The coefficients with which the forward formula is the rotation of this direction. The inverse
+/// is the transpose divided by the determinant.
 template <class Tensor>
 Coefficients<Tensor> in_direction(const Coefficients<Tensor>& c, Direction direction) {
   if (direction == Direction::forward) return c;
