@@ -213,7 +213,8 @@ TEST_P(RotateParents, OfArgumentsWithoutData) {
     compare<float, 3>("reverse", Eigen::DefaultDevice(), node, alone, reverse);
     compare<float, 3>("reverse", device, node, alone, reverse);
     compare<float, 3>("shuffle", device, node, alone, shuffle);
-    compare<float, 0>("maximum", device, node, alone, [](const auto& r) { return r.maximum(); });
+    expect_bits("sum", evaluated<float, 0>(device, alone.sum()),
+                evaluated<float, 0>(device, node.sum()));
   };
   for_each_size([](const Tensor& x) { return x * 0.5F + x * 0.5F; }, check);
   for_each_size([](const Tensor& x) { return x + x.constant(0.F); }, check);

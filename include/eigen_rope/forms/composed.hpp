@@ -18,6 +18,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "eigen_rope/choices/direction.hpp"
 #include "eigen_rope/choices/pairing.hpp"
@@ -160,8 +161,8 @@ auto member(const Split& split, const Table& table, bool full_width, bool second
 /// The coefficients with which the forward formula is the rotation of this direction. The inverse
 /// is the transpose divided by the determinant.
 template <class Tensor>
-Coefficients<Tensor> in_direction(const Coefficients<Tensor>& c, Direction direction) {
-  if (direction == Direction::forward) return c;
+Coefficients<Tensor> in_direction(Coefficients<Tensor>&& c, Direction direction) {
+  if (direction == Direction::forward) return std::move(c);
   if (direction == Direction::backward) return {c.cos_A, c.cos_B, -c.sin_B, -c.sin_A};
   const Tensor determinant = c.cos_A * c.cos_B + c.sin_A * c.sin_B;
   return {c.cos_B / determinant, c.cos_A / determinant, -c.sin_A / determinant,
@@ -255,10 +256,10 @@ auto rotate(const X& x, const Table& table, Pairing pairing,
     const auto member = [&](const TableMap& entries_of, bool second) {
       return detail::member<Compute>(split, entries_of, plan.full_width, second);
     };
-    const detail::Coefficients<Eigen::Tensor<Compute, rank, layout>> c{
+    detail::Coefficients<Eigen::Tensor<Compute, rank, layout>> forward{
         member(cos, false), member(cos, true), member(sin, false), member(sin, true)};
-    detail::assign_rotated(y_window, x_window, detail::in_direction(c, direction), repeats, in, out,
-                           device);
+    detail::assign_rotated(y_window, x_window, detail::in_direction(std::move(forward), direction),
+                           repeats, in, out, device);
   };
   constexpr std::integral_constant<PairKind, PairKind::split_half> by_halves{};
   constexpr std::integral_constant<PairKind, PairKind::interleaved> by_neighbours{};

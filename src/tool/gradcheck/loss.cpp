@@ -106,31 +106,26 @@ Loss::Loss(const Problem& problem)
            {std::hypot(x_[a], x_[b]), std::hypot(g_[A], g_[B]), std::hypot(v_[a], v_[b])}});
     }
   }
-  const auto beside = problem.beside.cast<Real>();
   for (const TableEntry& entry : entries_) {
-    const auto [magnitude, angle] = polar(entry, rates_, entry.position, beside);
-    table_.cos.push_back(magnitude * std::cos(angle));
-    table_.sin.push_back(magnitude * std::sin(angle));
+    table_.cos.push_back(entry.magnitude * std::cos(entry.position * entry.rate));
+    table_.sin.push_back(entry.magnitude * std::sin(entry.position * entry.rate));
   }
 }
 
-template <class S>
-S Loss::log_growth(eigen_rope::Index pair, const S& position,
-                   const BesideScaling<S>& beside) const {
-  using std::log;
-  if (!problem_.has_xpos()) return S(0);
-  const S zeta = (S(static_cast<Real>(2 * pair)) / S(static_cast<Real>(2 * problem_.pairs())) +
-                  *beside.xpos_gamma) /
-                 (*beside.xpos_gamma + S(1));
-  const S power = (position - *beside.xpos_center) / *beside.xpos_scale_base;
-  return problem_.xpos_side == XposSide::query ? S(power * log(zeta)) : S(-power * log(zeta));
+Complex Loss::log_growth(eigen_rope::Index pair, const Complex& position,
+                         const BesideScaling<Complex>& beside) const {
+  if (!problem_.has_xpos()) return 0;
+  const Complex zeta =
+      (Complex(static_cast<Real>(2 * pair)) / Complex(static_cast<Real>(2 * problem_.pairs())) +
+       *beside.xpos_gamma) /
+      (*beside.xpos_gamma + Complex(1));
+  const Complex power = (position - *beside.xpos_center) / *beside.xpos_scale_base;
+  return (problem_.xpos_side == XposSide::query ? power : -power) * std::log(zeta);
 }
 
-template <class S>
-Loss::Polar<S> Loss::polar(const TableEntry& entry, const Rates<S>& rates, const S& position,
-                           const BesideScaling<S>& beside) const {
-  using std::exp;
-  return {rates.attention_factor * exp(log_growth(entry.pair, position, beside)),
+Loss::Polar Loss::polar(const TableEntry& entry, const Rates<Complex>& rates,
+                        const Complex& position, const BesideScaling<Complex>& beside) const {
+  return {rates.attention_factor * std::exp(log_growth(entry.pair, position, beside)),
           position * rates.rates[static_cast<std::size_t>(entry.pair)]};
 }
 

@@ -103,16 +103,14 @@ class Loss {
   Numbers second_angle_gradient() const;
 
  private:
-  template <class S>
   struct Polar {
-    S magnitude, angle;
+    Complex magnitude, angle;
   };
-  template <class S>
-  Polar<S> polar(const TableEntry& entry, const Rates<S>& rates, const S& position,
-                 const BesideScaling<S>& beside) const;
+  Polar polar(const TableEntry& entry, const Rates<Complex>& rates, const Complex& position,
+              const BesideScaling<Complex>& beside) const;
   /// The logarithm of xPos's magnitude of a pair; 0 elsewhere.
-  template <class S>
-  S log_growth(eigen_rope::Index pair, const S& position, const BesideScaling<S>& beside) const;
+  Complex log_growth(eigen_rope::Index pair, const Complex& position,
+                     const BesideScaling<Complex>& beside) const;
   /// The slope of L where some of these have an imaginary step: a sum over the entries that move.
   Real slope_at(const Rates<Complex>& rates, const std::vector<Complex>& positions,
                 const BesideScaling<Complex>& beside) const;
