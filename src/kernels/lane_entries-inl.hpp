@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "kernels/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -79,7 +80,13 @@ void take_entries(const C* from, const RowSteps* levels, int level_count, Index 
   }
 }
 
-/// Room for the coefficients of some pairs.
+/// Bytes of coefficients that are read again for other rows and should stay in the second-level
+/// cache: of one pair, whose rows are best passed in one stretch, and of several pairs, which
+/// should stay in the first-level cache.
+constexpr Index bytes_of_one_pair = 128 * 1024;
+constexpr Index bytes_of_some_pairs = 32 * 1024;
+
+/// The coefficients of some pairs.
 template <class T, TableWidth width>
 class LaneCoefficients {
  public:
@@ -87,14 +94,22 @@ class LaneCoefficients {
   static constexpr bool apart = is_bfloat16<T>;
   static constexpr Index step = lanes_of_step<T>;
   static constexpr int arrays = coefficient_arrays<width>;
-  /// Coefficients of each array.
-  static constexpr Index room = static_cast<Index>(32 * 1024 / sizeof(C)) / arrays;
-  /// The most lanes that fit for one pair.
-  static constexpr Index most_lanes = room - 2 * step;
+  /// The most lanes of one pair.
+  static constexpr Index most_lanes =
+      bytes_of_one_pair / static_cast<Index>(arrays * sizeof(C)) - 2 * step;
 
   /// How many of an array a pair takes: steps that begin in the last lane are read, too.
   static constexpr Index size_of_pair(Index lanes) { return lanes + 2 * step; }
-  static constexpr Index most_pairs(Index lanes) { return room / size_of_pair(lanes); }
+  static constexpr Index most_pairs(Index lanes) {
+    constexpr auto size = static_cast<Index>(arrays * sizeof(C));
+    return std::max<Index>(1, bytes_of_some_pairs / (size * size_of_pair(lanes)));
+  }
+
+  /// Room for those of `pairs` pairs of `lanes` lanes.
+  LaneCoefficients(Index lanes, Index pairs)
+      : room_(size_of_pair(lanes) * pairs),
+        memory_(pairs == 0 ? 0 : arrays * room_ + 2 * step),
+        raw_(apart && pairs > 0 ? arrays * size_of_pair(lanes) + 2 * step : 0) {}
 
   /// As many rows as `lanes` become when they are repeated: one step where they divide it,
   /// otherwise several, and an even number of lanes that lie apart.
@@ -114,7 +129,8 @@ class LaneCoefficients {
       const Index entry_b = run.table_b + (k + j) * run.table_step;
       C* to[4];
       for (int i = 0; i < 4; ++i)
-        to[i] = (apart ? raw_ : memory_ + j * size_of_pair(period)) + i % arrays * room;
+        to[i] = apart ? raw_.data() + i % arrays * size_of_pair(period)
+                      : memory_.data() + i % arrays * room_ + j * size_of_pair(period);
       take_entries(block.cos + entry_a, levels, level_count, first, count, to[0]);
       take_entries(block.sin + entry_a, levels, level_count, first, count, to[1]);
       if constexpr (width == TableWidth::full) {
@@ -124,7 +140,7 @@ class LaneCoefficients {
       for (int i = 0; i < arrays; ++i) repeat(to[i], count, period + step);
       const bool ready = width == TableWidth::half && !apart && direction != Direction::inverse;
       if (ready) continue;
-      C* results = memory_ + j * size_of_pair(period);
+      C* results = memory_.data() + j * size_of_pair(period);
       if (direction == Direction::inverse) {
         make(Inverse{}, to, results, period);
       } else {
@@ -136,7 +152,7 @@ class LaneCoefficients {
   LaneEntries<T> entries(Index period) const {
     LaneEntries<T> result{{}, {}, period};
     for (int i = 0; i < 4; ++i) {
-      result.arrays[i] = memory_ + i % arrays * room;
+      result.arrays[i] = memory_.data() + i % arrays * room_;
       result.odd[i] = result.arrays[i] + (apart ? size_of_pair(period) / 2 : 0);
     }
     return result;
@@ -164,22 +180,22 @@ class LaneCoefficients {
     }
   }
 
-  static HWY_INLINE void put(const SharedCoefficients<V>& c, C* to) {
+  HWY_INLINE void put(const SharedCoefficients<V>& c, C* to) const {
     const D d;
     hn::StoreU(c.cos, d, to);
-    hn::StoreU(c.sin, d, to + room);
+    hn::StoreU(c.sin, d, to + room_);
   }
-  static HWY_INLINE void put(const FullCoefficients<V>& c, C* to) {
+  HWY_INLINE void put(const FullCoefficients<V>& c, C* to) const {
     const D d;
     hn::StoreU(c.p, d, to);
-    hn::StoreU(c.q, d, to + room);
-    hn::StoreU(c.r, d, to + 2 * room);
-    hn::StoreU(c.s, d, to + 3 * room);
+    hn::StoreU(c.q, d, to + room_);
+    hn::StoreU(c.r, d, to + 2 * room_);
+    hn::StoreU(c.s, d, to + 3 * room_);
   }
 
   /// Coefficients of `period` lanes and those behind them from entries.
   template <class How>
-  static void make(How how, C* const* from, C* to, Index period) {
+  void make(How how, C* const* from, C* to, Index period) const {
     const D d;
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
     if constexpr (apart) {
@@ -202,8 +218,9 @@ class LaneCoefficients {
     }
   }
 
-  alignas(64) C memory_[static_cast<std::size_t>(arrays * room + 2 * step)];
-  alignas(64) C raw_[apart ? static_cast<std::size_t>(arrays * room + 2 * step) : 1];
+  Index room_;  ///< Of an array.
+  Scratch<C> memory_;
+  Scratch<C> raw_;  ///< One pair's entries, where coefficients are not laid out as they are.
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -180,9 +180,6 @@ bool table_has_coefficients(const Plane& plane, Direction direction, const LaneP
   return plane.period % lanes_of_step<T> == 0 && (stores == Stores::cached || begins_on_line);
 }
 
-/// Bytes of entries that are read again for other rows should stay in the second-level cache.
-constexpr Index bytes_of_entries = 128 * 1024;
-
 template <class T, TableWidth width>
 void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Direction direction,
                      LanePointers<T> to) {
@@ -207,7 +204,7 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
     plane.sharing.add({plane.repeats, plane.period, plane.period, 0});
     plane.repeats = 1;
   }
-  constexpr Index close_entries = bytes_of_entries / static_cast<Index>(2 * sizeof(Widened<T>));
+  constexpr Index close_entries = bytes_of_one_pair / static_cast<Index>(2 * sizeof(Widened<T>));
   const bool reads_again = plane.sharing.count > 0;
   const Index most_lanes = !direct                             ? Coefficients::most_lanes / 2 * 2
                            : reads_again && plane.repeats == 1 ? close_entries
@@ -218,7 +215,7 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
   const Index pairs_at_once = !direct       ? Coefficients::most_pairs(period)
                               : reads_again ? std::max<Index>(1, close_entries / period)
                                             : pairs.count;
-  Coefficients coefficients;
+  Coefficients coefficients(period, direct ? 0 : std::min(pairs_at_once, pairs.count));
   for_each_place(plane.own.begin(), plane.own.end(), RowPlace{}, [&](const RowPlace& own) {
     LaneBlock<T, Widened<T>> part = block;
     part.cos += own.table;
