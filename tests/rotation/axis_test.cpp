@@ -123,6 +123,35 @@ TEST(Axis, InsideExpressions) {
   for_each_case<3>(inside_expressions<double, Eigen::RowMajor>);
 }
 
+// More rows than coefficients are laid out for at once, and no multiple of them.
+template <class Scalar>
+void long_planes() {
+  using Tensor = Eigen::Tensor<Scalar, 4>;
+  const AxisCase of_tokens{{2, 8200, 2, 4}, 0b010};
+  const Tensor x = of_tokens.tensor<Scalar, 4, Eigen::ColMajor>(7);
+  const AlongAxis<4, Eigen::ColMajor> along(x.dimensions(), 3);
+  const Tensor first = along.to_front(x);
+  for (const bool full_width : {false, true}) {
+    const auto table = of_tokens.table<Widened<Scalar>>(along, full_width);
+    for (const Direction direction : every_direction) {
+      Tensor expected = rotation(first, table, split_half, direction);
+      expected = along.from_front(expected);
+      for (const int place : along.table_places()) {
+        const auto moved = table.with_features_behind(place);
+        on_every_path([&](Path) {
+          Tensor y(x.dimensions());
+          y = rotation(x, moved, split_half.along(3), direction);
+          ASSERT_TRUE(same_bits(expected, y));
+        });
+      }
+    }
+  }
+}
+
+TEST(Axis, LongPlanesOfFloat) { long_planes<float>(); }
+TEST(Axis, LongPlanesOfDouble) { long_planes<double>(); }
+TEST(Axis, LongPlanesOfBfloat16) { long_planes<Eigen::bfloat16>(); }
+
 TEST(Axis, ThreadsShareRowsOfLargeTensors) {
   Eigen::ThreadPool pool(4);
   const Eigen::ThreadPoolDevice device(&pool, 4);
