@@ -80,11 +80,11 @@ void take_entries(const C* from, const RowSteps* levels, int level_count, Index 
   }
 }
 
-/// Bytes of coefficients that are read again for other rows and should stay in the second-level
-/// cache: of one pair, whose rows are best passed in one stretch, and of several pairs, which
-/// should stay in the first-level cache.
-constexpr Index bytes_of_one_pair = 128 * 1024;
-constexpr Index bytes_of_some_pairs = 32 * 1024;
+/// Coefficients that other rows read again stay in one of the caches near the processor. Those of
+/// one pair may fill the larger part, because rows are best passed in one stretch, and so may
+/// entries of the table that are read as they are. Several pairs are laid out in the smaller one.
+constexpr Index second_level_bytes = 128 * 1024;
+constexpr Index first_level_bytes = 32 * 1024;
 
 /// The coefficients of some pairs.
 template <class T, TableWidth width>
@@ -94,22 +94,21 @@ class LaneCoefficients {
   static constexpr bool apart = is_bfloat16<T>;
   static constexpr Index step = lanes_of_step<T>;
   static constexpr int arrays = coefficient_arrays<width>;
+  static constexpr auto bytes_of_lane = static_cast<Index>(arrays * sizeof(C));
   /// The most lanes of one pair.
-  static constexpr Index most_lanes =
-      bytes_of_one_pair / static_cast<Index>(arrays * sizeof(C)) - 2 * step;
+  static constexpr Index most_lanes = second_level_bytes / bytes_of_lane - 2 * step;
 
   /// How many of an array a pair takes: steps that begin in the last lane are read, too.
   static constexpr Index size_of_pair(Index lanes) { return lanes + 2 * step; }
   static constexpr Index most_pairs(Index lanes) {
-    constexpr auto size = static_cast<Index>(arrays * sizeof(C));
-    return std::max<Index>(1, bytes_of_some_pairs / (size * size_of_pair(lanes)));
+    return std::max<Index>(1, first_level_bytes / (bytes_of_lane * size_of_pair(lanes)));
   }
 
   /// Room for those of `pairs` pairs of `lanes` lanes.
   LaneCoefficients(Index lanes, Index pairs)
       : room_(size_of_pair(lanes) * pairs),
         memory_(pairs == 0 ? 0 : arrays * room_ + 2 * step),
-        raw_(apart && pairs > 0 ? arrays * size_of_pair(lanes) + 2 * step : 0) {}
+        raw_(apart ? arrays * size_of_pair(lanes) + 2 * step : 0) {}
 
   /// As many rows as `lanes` become when they are repeated: one step where they divide it,
   /// otherwise several, and an even number of lanes that lie apart.

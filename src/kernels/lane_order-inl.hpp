@@ -204,7 +204,7 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
     plane.sharing.add({plane.repeats, plane.period, plane.period, 0});
     plane.repeats = 1;
   }
-  constexpr Index close_entries = bytes_of_one_pair / static_cast<Index>(2 * sizeof(Widened<T>));
+  constexpr Index close_entries = second_level_bytes / static_cast<Index>(2 * sizeof(Widened<T>));
   const bool reads_again = plane.sharing.count > 0;
   const Index most_lanes = !direct                             ? Coefficients::most_lanes / 2 * 2
                            : reads_again && plane.repeats == 1 ? close_entries

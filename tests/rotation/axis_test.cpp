@@ -20,6 +20,29 @@
 namespace eigen_rope::test::axis_tests {
 namespace {
 
+/// Calls check(x, table, pairing, direction, expected), tables in every order.
+template <int rank, int layout, class Tensor, class Check>
+void for_each_table(const AxisCase& c, const Tensor& x, int axis, Pairing pairing,
+                    const Check& check) {
+  using Scalar = typename Tensor::Scalar;
+  const AlongAxis<rank, layout> along(x.dimensions(), axis);
+  const Tensor first = along.to_front(x);
+  for (const bool full_width : {false, true}) {
+    const auto table = c.table<Widened<Scalar>>(along, full_width);
+    for (const int place : along.table_places()) {
+      const auto moved = table.with_features_behind(place);
+      for (const Direction direction : every_direction) {
+        SCOPED_TRACE(pairing.text() + (full_width ? ", full width" : "") + ", table " +
+                     std::to_string(place));
+        Tensor expected = rotation(first, table, pairing, direction);
+        expected = along.from_front(expected);
+        check(x, moved, pairing.along(axis), direction, expected);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// What is compared for one tensor: a rotation along an axis, and the same of the transposed one.
 template <class Scalar, int rank, int layout, class Check>
 void for_each_axis_and_table(const AxisCase& c, const Check& check) {
@@ -27,44 +50,31 @@ void for_each_axis_and_table(const AxisCase& c, const Check& check) {
   const Tensor x = c.tensor<Scalar, rank, layout>(7);
   for (int axis = 0; axis < rank; ++axis) {
     SCOPED_TRACE("axis " + std::to_string(axis));
-    const AlongAxis<rank, layout> along(x.dimensions(), axis);
-    const Tensor first = along.to_front(x);
+    const Index length = x.dimension(axis);
     for (const PairKind kind : every_kind) {
-      if (kind == PairKind::quarter && c.dims_of(along.length()) % 4 != 0) continue;
-      const Pairing pairing = c.pairing(kind, along.length());
-      for (const bool full_width : {false, true}) {
-        const auto table = c.table<Widened<Scalar>>(along, full_width);
-        for (const int place : along.table_places()) {
-          const auto moved = table.with_features_behind(place);
-          for (const Direction direction : every_direction) {
-            SCOPED_TRACE(pairing.text() + (full_width ? ", full width" : "") + ", table " +
-                         std::to_string(place));
-            Tensor expected = rotation(first, table, pairing, direction);
-            expected = along.from_front(expected);
-            check(x, moved, pairing.along(axis), direction, expected);
-            if (testing::Test::HasFailure()) return;
-          }
-        }
-      }
+      if (kind == PairKind::quarter && c.dims_of(length) % 4 != 0) continue;
+      for_each_table<rank, layout>(c, x, axis, c.pairing(kind, length), check);
+      if (testing::Test::HasFailure()) return;
     }
   }
 }
 
+constexpr auto rotates_on_every_path = [](const auto& x, const auto& table, Pairing pairing,
+                                          Direction direction, const auto& expected) {
+  using Tensor = std::decay_t<decltype(x)>;
+  on_every_path([&](Path) {
+    Tensor y(x.dimensions());
+    y = rotation(x, table, pairing, direction);
+    ASSERT_TRUE(same_bits(expected, y));
+    Tensor in_place = x;
+    rotate_inplace(in_place, table, pairing, direction);
+    ASSERT_TRUE(same_bits(expected, in_place));
+  });
+};
+
 template <class Scalar, int rank, int layout>
 void directly(const AxisCase& c) {
-  for_each_axis_and_table<Scalar, rank, layout>(
-      c, [](const auto& x, const auto& table, Pairing pairing, Direction direction,
-            const auto& expected) {
-        using Tensor = std::decay_t<decltype(x)>;
-        on_every_path([&](Path) {
-          Tensor y(x.dimensions());
-          y = rotation(x, table, pairing, direction);
-          ASSERT_TRUE(same_bits(expected, y));
-          Tensor in_place = x;
-          rotate_inplace(in_place, table, pairing, direction);
-          ASSERT_TRUE(same_bits(expected, in_place));
-        });
-      });
+  for_each_axis_and_table<Scalar, rank, layout>(c, rotates_on_every_path);
 }
 
 TEST(Axis, FloatOfRank2) { for_each_case<2>(directly<float, 2, Eigen::ColMajor>); }
@@ -126,26 +136,9 @@ TEST(Axis, InsideExpressions) {
 // More rows than coefficients are laid out for at once, and no multiple of them.
 template <class Scalar>
 void long_planes() {
-  using Tensor = Eigen::Tensor<Scalar, 4>;
   const AxisCase of_tokens{{2, 8200, 2, 4}, 0b010};
-  const Tensor x = of_tokens.tensor<Scalar, 4, Eigen::ColMajor>(7);
-  const AlongAxis<4, Eigen::ColMajor> along(x.dimensions(), 3);
-  const Tensor first = along.to_front(x);
-  for (const bool full_width : {false, true}) {
-    const auto table = of_tokens.table<Widened<Scalar>>(along, full_width);
-    for (const Direction direction : every_direction) {
-      Tensor expected = rotation(first, table, split_half, direction);
-      expected = along.from_front(expected);
-      for (const int place : along.table_places()) {
-        const auto moved = table.with_features_behind(place);
-        on_every_path([&](Path) {
-          Tensor y(x.dimensions());
-          y = rotation(x, moved, split_half.along(3), direction);
-          ASSERT_TRUE(same_bits(expected, y));
-        });
-      }
-    }
-  }
+  const auto x = of_tokens.tensor<Scalar, 4, Eigen::ColMajor>(7);
+  for_each_table<4, Eigen::ColMajor>(of_tokens, x, 3, split_half, rotates_on_every_path);
 }
 
 TEST(Axis, LongPlanesOfFloat) { long_planes<float>(); }
