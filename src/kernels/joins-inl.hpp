@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole rows past the cache into memory that begins anywhere: what is stored are whole aligned
-// vectors, each the end of one result and the beginning of the next one in memory.
+// Whole rows into memory that begins anywhere, past the cache or through it: what is stored are
+// whole aligned vectors, each the end of one result and the beginning of the next one in memory.
 //
 //   Joint      how the lanes of two neighbouring results make an aligned vector
 //   Stretch    rows of y that lie one behind the other: what the row before left, and both ends
@@ -166,9 +166,14 @@ class Stretch {
   std::uintptr_t to_first_;
 };
 
+/// Whose stores they are is asked each time, which costs nothing measurable beside joining.
 template <class D>
-HWY_INLINE void stream_lanes(D d, hn::Vec<D> v, void* to) {
-  hn::Stream(v, d, static_cast<Lane<D>*>(to));
+HWY_INLINE void put_lanes(D d, hn::Vec<D> v, void* to, Stores stores) {
+  if (stores == Stores::streaming) {
+    hn::Stream(v, d, static_cast<Lane<D>*>(to));
+  } else {
+    hn::Store(v, d, static_cast<Lane<D>*>(to));
+  }
 }
 
 /// The results of one column, turned.
@@ -199,13 +204,15 @@ struct JoinedRow {
   static constexpr bool has_second = !Kernel::two_stores && Kernel::vectors_of_column == 2;
   T* y_a;
   T* y_b;
+  Stores stores;
 
   /// The first column, after the last result of the row before.
   template <class J>
   HWY_INLINE void begin(const J& joint, V before, const Two<V>& now, unsigned char* first) const {
     const Lanes<Kernel, D> dl;
-    stream_lanes(dl, joint.join(before, now.first), first);
-    if constexpr (has_second) stream_lanes(dl, joint.join(now.first, now.second), y_a + width / 2);
+    put_lanes(dl, joint.join(before, now.first), first, stores);
+    if constexpr (has_second)
+      put_lanes(dl, joint.join(now.first, now.second), y_a + width / 2, stores);
   }
 
   /// Column `c`, after the one before it.
@@ -213,12 +220,12 @@ struct JoinedRow {
   HWY_INLINE Two<V> next(const J& joint, const Two<V>& last, const Two<V>& now, Index c) const {
     const Lanes<Kernel, D> dl;
     if constexpr (Kernel::two_stores) {
-      stream_lanes(dl, joint.join(last.first, now.first), y_a + c * width);
-      stream_lanes(dl, joint.join(last.second, now.second), y_b + c * width);
+      put_lanes(dl, joint.join(last.first, now.first), y_a + c * width, stores);
+      put_lanes(dl, joint.join(last.second, now.second), y_b + c * width, stores);
     } else {
-      stream_lanes(dl, joint.join(last.second, now.first), y_a + c * width);
+      put_lanes(dl, joint.join(last.second, now.first), y_a + c * width, stores);
       if constexpr (has_second)
-        stream_lanes(dl, joint.join(now.first, now.second), y_a + c * width + width / 2);
+        put_lanes(dl, joint.join(now.first, now.second), y_a + c * width + width / 2, stores);
     }
     return now;
   }
@@ -226,17 +233,18 @@ struct JoinedRow {
   template <class J>
   HWY_INLINE void end(const J& joint, const Two<V>& begin, const Two<V>& last) const {
     if constexpr (Kernel::two_stores)
-      stream_lanes(Lanes<Kernel, D>(), joint.join(last.first, begin.second), y_b);
+      put_lanes(Lanes<Kernel, D>(), joint.join(last.first, begin.second), y_b, stores);
   }
 };
 
 /// One row: columns 0, 1 + i..., and those behind them up to `count`.
 template <class Kernel, class D, class Count, class Column, class J, std::size_t... i>
 HWY_INLINE void join_row(D d, const RowPointers<Kernel>& row, Count count, const Column* columns,
-                         const J& joint, Stretch& stretch, std::index_sequence<i...>) {
+                         const J& joint, Stores stores, Stretch& stretch,
+                         std::index_sequence<i...>) {
   using V = hn::Vec<Lanes<Kernel, D>>;
   const Lanes<Kernel, D> dl;
-  const JoinedRow<Kernel, D> joined{row.y_a, row.y_b};
+  const JoinedRow<Kernel, D> joined{row.y_a, row.y_b, stores};
   auto* const before = reinterpret_cast<Lane<Lanes<Kernel, D>>*>(stretch.before());
   const Two<V> begin = turned_column(d, row, 0, columns[0], joint);
   joined.begin(joint, hn::Load(dl, before), begin, stretch.first_of_row(row.y_a));
@@ -259,11 +267,12 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
   const RowSteps inner = block.inner;
   const bool asks =
       Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > longest_unasked;
+  const Stores stores = block.stores;
   Stretch* stretch = block.stretches;
   for (Index left = inner.count; left > 0; --left) {
     row.hide();
     if (asks) ask_for_row(row, count * pairs_of_column<Kernel, D>);
-    join_row<Kernel>(d, row, count, columns, joint, *stretch, more_columns);
+    join_row<Kernel>(d, row, count, columns, joint, stores, *stretch, more_columns);
     stretch += block.stretches_step;
     row.advance(inner);
   }

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 
 #include "eigen_rope/numbers/detail/scratch.hpp"
@@ -149,6 +150,16 @@ inline RowSteps take_group(Levels& levels, const RowSteps& pairs) {
 template <class T>
 constexpr Stores streaming_lanes = rounds_by_arithmetic<T> ? Stores::cached : Stores::streaming;
 
+/// Whether stores of whole steps from the first lane on would cross lines, where this costs more
+/// than rotating some lanes twice.
+template <class T>
+bool stores_cross_lines(const LaneBlock<T, Widened<T>>& block, const Run& run,
+                        const LanePointers<T>& to) {
+  const Index bytes = 4 * run.count * block.rows.rows * static_cast<Index>(sizeof(T));
+  return reinterpret_cast<std::uintptr_t>(to.y_a) % bytes_of_step<T> != 0 && !block.in_place() &&
+         bytes >= least_bytes_of_whole_stores<T>;
+}
+
 template <class T>
 void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run& run,
                                 const Plane& plane, const RowSteps& pairs,
@@ -156,13 +167,15 @@ void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run
   Levels outside = plane.own;
   for (const RowSteps& level : plane.sharing) outside.add(level);
   const RowSteps group = take_group(outside, pairs);
+  const bool crosses_lines = stores_cross_lines(block, run, to);
   for_each_place(outside.begin(), outside.end(), RowPlace{}, [&](const RowPlace& at) {
-    const OneEntryPass<T> pass{to.at(at.x, at.y),
-                               plane.period,
-                               pairs,
-                               group,
-                               block.cos + at.table + run.table_a,
-                               block.sin + at.table + run.table_a};
+    OneEntryPass<T> pass{to.at(at.x, at.y),
+                         plane.period,
+                         pairs,
+                         group,
+                         block.cos + at.table + run.table_a,
+                         block.sin + at.table + run.table_a};
+    if (crosses_lines) pass.before = lanes_before_vectors<T>(pass);
     block.rows.stores == Stores::streaming ? pass_one_entry<T, streaming_lanes<T>>(pass)
                                            : pass_one_entry<T, Stores::cached>(pass);
   });
@@ -199,11 +212,17 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
   const auto pass_of = stores == Stores::streaming ? choose_pass<T, width, streaming_lanes<T>>
                                                    : choose_pass<T, width, Stores::cached>;
   const bool direct = table_has_coefficients<T, width>(plane, direction, to, stores);
-  if (!direct && plane.repeats > 1 &&
-      Coefficients::repeated(plane.period) > Coefficients::most_lanes) {
+  constexpr Index step = lanes_of_step<T>;
+  const bool crosses_lines = stores_cross_lines(block, run, to);
+  // Behind the last entry of a table that is read as it is, the first one does not follow again.
+  const bool one_by_one = direct && crosses_lines && plane.period >= 4 * step;
+  if (plane.repeats > 1 && (one_by_one || (!direct && Coefficients::repeated(plane.period) >
+                                                          Coefficients::most_lanes))) {
     plane.sharing.add({plane.repeats, plane.period, plane.period, 0});
     plane.repeats = 1;
   }
+  const bool may_overlap =
+      crosses_lines && (!direct || plane.repeats == 1 || plane.period <= 2 * step);
   constexpr Index close_entries = second_level_bytes / static_cast<Index>(2 * sizeof(Widened<T>));
   const bool reads_again = plane.sharing.count > 0;
   const Index most_lanes = !direct                             ? Coefficients::most_lanes / 2 * 2
@@ -244,7 +263,9 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
         const RowSteps group = take_group(sharing, some);
         const LanePointers<T> here = to.at(own.x + k * pairs.x + lane, own.y + k * pairs.y + lane);
         for_each_place(sharing.begin(), sharing.end(), RowPlace{}, [&](const RowPlace& at) {
-          pass_of({here.at(at.x, at.y), lanes * plane.repeats, some, group, entries});
+          LanePass<T> pass{here.at(at.x, at.y), lanes * plane.repeats, some, group, entries};
+          if (may_overlap) pass.before = lanes_before_vectors<T>(pass);
+          pass_of(pass);
         });
       }
     }

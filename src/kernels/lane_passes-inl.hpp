@@ -38,7 +38,24 @@ struct LanePass {
   RowSteps pairs;   ///< `table` counts coefficients of `entries`, or entries of the table.
   RowSteps groups;  ///< Likewise.
   LaneEntries<T> entries;
+  Index before = 0;  ///< Of lanes_before_vectors, where stores would cross lines.
 };
+
+template <class T>
+constexpr auto bytes_of_step = static_cast<std::uintptr_t>(lanes_of_step<T>) * sizeof(T);
+
+/// How many lanes of every stretch lie before the first whose stores begin on a vector; 0 if these
+/// are not as many for all, or too few steps follow.
+template <class T, class Pass>
+Index lanes_before_vectors(const Pass& pass) {
+  constexpr Index step = lanes_of_step<T>;
+  const auto y = reinterpret_cast<std::uintptr_t>(pass.to.y_a);
+  const std::uintptr_t behind = y % bytes_of_step<T>;
+  const bool alike = (reinterpret_cast<std::uintptr_t>(pass.to.y_b) - y) % bytes_of_step<T> == 0 &&
+                     pass.pairs.y % step == 0 && pass.groups.y % step == 0;
+  if (behind % sizeof(T) != 0 || !alike || pass.lanes < 4 * step) return 0;
+  return static_cast<Index>((bytes_of_step<T> - behind) / sizeof(T)) % step;
+}
 
 template <class T, TableWidth width, Stores stores>
 void pass_lanes(const LanePass<T>& pass) {
@@ -48,23 +65,59 @@ void pass_lanes(const LanePass<T>& pass) {
     const LaneEntries<T> entries = pass.entries.at(k * pass.pairs.table);
     LanePointers<T> to = pass.to.at(k * pass.pairs.x, k * pass.pairs.y);
     for (Index left = pass.groups.count; left > 0; --left) {
-      rotate_stretch<Kernel, stores>(d, entries, to, pass.lanes);
+      if (stores == Stores::cached && pass.before > 0) {
+        rotate_overlapping<Kernel>(d, entries, to, pass.before, pass.lanes);
+      } else {
+        rotate_stretch<Kernel, stores>(d, entries, to, pass.lanes);
+      }
       to = to.at(pass.groups.x, pass.groups.y);
     }
   }
+}
+
+/// Coefficients of `count` steps over and over, from lane `first` of the first step on.
+template <class D, std::size_t count>
+HWY_INLINE void turn_steps(D d, hn::Vec<D> (&steps)[count], Index first) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  alignas(64) hn::TFromD<D> memory[(count + 1) * lanes];
+  for (std::size_t i = 0; i <= count; ++i) hn::Store(steps[i % count], d, memory + i * lanes);
+  for (std::size_t i = 0; i < count; ++i) steps[i] = hn::LoadU(d, memory + i * lanes + first);
 }
 
 /// `count` steps of coefficients over and over, which stay in registers.
 template <class T, TableWidth width, Stores stores, std::size_t... i>
 void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...>) {
   using Kernel = LaneKernel<T, width>;
+  using Entry = OneEntry<T, Kernel, LaneTag<T>>;
   constexpr Index step = lanes_of_step<T>;
-  constexpr Index period = static_cast<Index>(sizeof...(i)) * step;
+  constexpr std::size_t count = sizeof...(i);
+  constexpr Index period = static_cast<Index>(count) * step;
   const LaneTag<T> d;
   for (Index k = 0; k < pass.pairs.count; ++k) {
-    const OneEntry<T, Kernel, LaneTag<T>> values[] = {{pass.entries.template column<Kernel>(
-        d, static_cast<Index>(i) * step, k * pass.pairs.table)}...};
+    const Entry values[] = {{pass.entries.template column<Kernel>(d, static_cast<Index>(i) * step,
+                                                                  k * pass.pairs.table)}...};
     LanePointers<T> to = pass.to.at(k * pass.pairs.x, k * pass.pairs.y);
+    if constexpr (stores == Stores::cached && !is_bfloat16<T>) {
+      if (pass.before > 0) {
+        hn::Vec<LaneTag<T>> cos[] = {values[i].value.cos...};
+        hn::Vec<LaneTag<T>> sin[] = {values[i].value.sin...};
+        turn_steps(d, cos, pass.before);
+        turn_steps(d, sin, pass.before);
+        const Entry turned[] = {{{cos[i], sin[i]}}...};
+        for (Index left = pass.groups.count; left > 0; --left) {
+          rotate_step<Kernel, stores>(d, values[0], 0, to, 0);
+          Index lane = pass.before;
+          for (; lane + period <= pass.lanes; lane += period)
+            (rotate_step<Kernel, stores>(d, turned[i], 0, to, lane + static_cast<Index>(i) * step),
+             ...);
+          for (std::size_t j = 0; j + 1 < count && lane + step <= pass.lanes; ++j, lane += step)
+            rotate_step<Kernel, stores>(d, turned[j], 0, to, lane);
+          rotate_step<Kernel, stores>(d, values[count - 1], 0, to, pass.lanes - step);
+          to = to.at(pass.groups.x, pass.groups.y);
+        }
+        continue;
+      }
+    }
     for (Index left = pass.groups.count; left > 0; --left) {
       for (Index lane = 0; lane < pass.lanes; lane += period)
         (rotate_step<Kernel, stores>(d, values[i], 0, to, lane + static_cast<Index>(i) * step),
@@ -107,6 +160,7 @@ struct OneEntryPass {
   RowSteps groups;
   const Widened<T>* cos;
   const Widened<T>* sin;
+  Index before = 0;
 };
 
 template <class T>
@@ -128,13 +182,18 @@ void pass_level_of_one_entry(const OneEntryPass<T>& pass, LanePointers<T> to, In
   using Kernel = LaneKernel<T, TableWidth::half>;
   const LaneTag<T> d;
   const Index lanes = pass.lanes;
+  const Index before = stores == Stores::cached ? pass.before : 0;
   const Widened<T>* cos = pass.cos + at;
   const Widened<T>* sin = pass.sin + at;
   const RowSteps steps = level;
   for (Index left = steps.count; left > 0; --left) {
     const auto entry = one_entry<T>(d, cos, sin);
-    for (Index i = 0; i < lanes; i += lanes_of_step<T>)
-      rotate_step<Kernel, stores>(d, entry, 0, to, i);
+    if (before > 0) {
+      rotate_overlapping<Kernel>(d, entry, to, before, lanes);
+    } else {
+      for (Index i = 0; i < lanes; i += lanes_of_step<T>)
+        rotate_step<Kernel, stores>(d, entry, 0, to, i);
+    }
     to = to.at(steps.x, steps.y);
     cos += steps.table;
     sin += steps.table;

@@ -258,6 +258,27 @@ HWY_INLINE void rotate_cached(D d, const Entries& entries, Index& lane, const La
   if constexpr (!Entries::is_one) lane = (lane + end - i) % entries.period;
 }
 
+/// Whole steps from lane `first` of a stretch on, through the cache. Returns where it stopped.
+template <class Kernel, class D, class Entries, class T>
+HWY_INLINE Index rotate_steps_from(D d, const Entries& entries, const LanePointers<T>& to,
+                                   Index first, Index end) {
+  Index lane = 0;
+  if constexpr (!Entries::is_one) lane = first % entries.period;
+  return rotate_steps<Kernel, Stores::cached>(d, entries, lane, to, first, end);
+}
+
+/// `count` lanes next to each other, four steps or more, through the cache, from x to other memory.
+/// Stores begin on vectors from lane `before` on. A first and a last step share lanes with those
+/// beside them, and store the same results again.
+template <class Kernel, class D, class Entries, class T>
+HWY_INLINE void rotate_overlapping(D d, const Entries& entries, const LanePointers<T>& to,
+                                   Index before, Index count) {
+  constexpr Index step = lanes_of_step<T>;
+  rotate_steps_from<Kernel>(d, entries, to, 0, step);
+  if (rotate_steps_from<Kernel>(d, entries, to, before, count) < count)
+    rotate_steps_from<Kernel>(d, entries, to, count - step, count);
+}
+
 /// `count` lanes next to each other.
 template <class Kernel, Stores stores, class D, class Entries, class T>
 HWY_INLINE void rotate_stretch(D d, const Entries& entries, const LanePointers<T>& to,

@@ -38,7 +38,7 @@ struct KernelOf {
                            ///< apart.
   Pass streaming_copying;  ///< Likewise.
   Pass writing_lines;      ///< Through the caches, for a writer; null where the tile waits for it.
-  Pass joining;            ///< Past the cache, into memory that begins anywhere, or null.
+  Pass joining;            ///< Into memory that begins anywhere, or null.
   const KernelOf* narrower;  ///< With half as long vectors, whose stores go past the cache only, or
                              ///< null.
   Index column_pairs;        ///< Pairs of a column of whole vectors.

@@ -60,7 +60,9 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   const Runs runs = runs_of(plan);
   if (tile.x == tile.y && plan.permutes()) return pass_copies(kernel, plan, runs, tile);
   const KernelOf<T>* chosen = &kernel;
-  if (tile.stores == Stores::streaming) {
+  if (tile.stores == Stores::cached) {
+    if (join_across_lines(kernel, plan, runs, tile)) return;
+  } else {
     chosen = streaming_kernel(kernel, plan, runs, tile);
     if (chosen == nullptr) {
       if (write_lines(kernel, plan, runs, tile)) return;

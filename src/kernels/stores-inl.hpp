@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows past the caches.
+// Rows past the caches, and rows that stores through the caches would take across lines.
 //
-//   fills_vectors   whether a pass can store whole aligned vectors that fill y's lines
-//   write_lines     otherwise: rows of whole columns are joined to whole vectors (joins-inl.hpp).
-//                   All others are written to memory in the first-level cache, a few at a time, and
-//                   a LineWriter takes them to y in whole lines, wherever y lies
+//   fills_vectors      whether a pass can store whole aligned vectors that fill y's lines
+//   write_lines        otherwise: rows of whole columns are joined to whole vectors
+//   (joins-inl.hpp).
+//                      All others are written to memory in the first-level cache, a few at a time,
+//                      and a LineWriter takes them to y in whole lines, wherever y lies
+//   join_across_lines  rows of whole columns joined to whole vectors, through the caches
 //
 // Rows that follow each other in y share a writer. Heads outside tokens have a writer each, a few
 // at a time. Compiled once per target.
@@ -176,12 +178,40 @@ void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   }
 }
 
+/// Rows of a block that follow each other in y.
+template <class T>
+class RowsInSequence {
+ public:
+  /// The level whose rows follow each other is the inner one; outer steps that share table rows go
+  /// together.
+  RowsInSequence(const RowPlan& plan, const Tile<T>& block)
+      : tile(block), length_(plan.row_length) {
+    if (tile.inner.count > 1 && tile.inner.y != length_ && tile.outer.y == length_)
+      std::swap(tile.inner, tile.outer);
+    tile.streams = streams_of(tile.inner, tile.outer, most_streams);
+  }
+
+  /// Whether any do.
+  explicit operator bool() const { return tile.inner.count == 1 || tile.inner.y == length_; }
+  /// Whether all of them do.
+  bool all() const { return tile.outer.count == 1 || tile.outer.y == tile.inner.count * length_; }
+  /// Whether they are written one after the other.
+  bool one_stretch() const { return all() && tile.streams == 1; }
+
+  Tile<T> tile;
+
+ private:
+  Index length_;
+};
+
 /// A stretch of y for each of the outer steps that go together, or one for all.
 template <class T>
-void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs, Tile<T> tile,
-                    Index together) {
-  const Index count = tile.outer.count;
-  const Tile<T> all = tile;
+void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                    const RowsInSequence<T>& rows) {
+  const Tile<T>& all = rows.tile;
+  const Index count = all.outer.count;
+  const Index together = rows.one_stretch() ? count : all.streams;
+  Tile<T> tile = all;
   Stretch stretches[static_cast<std::size_t>(most_streams)];
   tile.stretches = stretches;
   tile.stretches_step = tile.streams > 1 ? 1 : 0;
@@ -192,12 +222,12 @@ void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& 
     tile.sin = all.sin + o * all.outer.table;
     tile.outer.count = std::min(together, count - o);
     const Index used = tile.stretches_step == 1 ? tile.outer.count : 1;
-    const Index rows = tile.inner.count * tile.outer.count / used;
+    const Index rows_of_each = tile.inner.count * tile.outer.count / used;
     for (Index s = 0; s < used; ++s)
       stretches[s].begin(tile.y + s * all.outer.y, static_cast<std::size_t>(kernel.store_bytes));
     choose_order(kernel, plan, runs, tile);
     for (Index s = 0; s < used; ++s)
-      stretches[s].end(static_cast<std::size_t>(rows * plan.row_length) * sizeof(T));
+      stretches[s].end(static_cast<std::size_t>(rows_of_each * plan.row_length) * sizeof(T));
   }
 }
 
@@ -205,45 +235,42 @@ void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& 
 /// must begin at the same place in a vector, on an element.
 template <class T>
 bool can_join(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
-              const Tile<T>& block, bool one_stretch) {
+              const RowsInSequence<T>& rows) {
   constexpr Index least_bytes = 4096;
+  const Tile<T>& block = rows.tile;
   const Index pairs = runs.begin()->count;
-  const Index rows = block.inner.count * (one_stretch ? block.outer.count : 1);
+  const Index row_count = block.inner.count * (rows.one_stretch() ? block.outer.count : 1);
   const auto bytes = [](Index elements) { return elements * static_cast<Index>(sizeof(T)); };
   return kernel.joining != nullptr && runs.count == 1 && plan.rotary_dims == plan.row_length &&
          is_whole_columns(kernel, runs) && pairs <= most_pairs_in_memory &&
          reinterpret_cast<std::uintptr_t>(block.y) % sizeof(T) == 0 &&
-         (one_stretch || bytes(block.outer.y) % kernel.store_bytes == 0) &&
-         bytes(rows * plan.row_length) >= least_bytes;
+         (rows.one_stretch() || bytes(block.outer.y) % kernel.store_bytes == 0) &&
+         bytes(row_count * plan.row_length) >= least_bytes;
 }
 
-/// Returns false, without having written, where rows of y do not follow each other or are too long.
+/// Past the caches. Returns false, without having written, where rows of y do not follow each other
+/// or are too long.
 template <class T>
 bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                  const Tile<T>& block) {
-  const Index length = plan.row_length;
-  Tile<T> all = block;
-  all.stores = Stores::cached;
-  if (all.inner.count > 1 && all.inner.y != length && all.outer.y == length)
-    std::swap(all.inner, all.outer);
-  all.streams = streams_of(all.inner, all.outer, most_streams);
-  if (all.inner.count > 1 && all.inner.y != length) return false;
-  const bool joined = all.outer.count == 1 || all.outer.y == all.inner.count * length;
-  const bool one_stretch = joined && all.streams == 1;
-  if (can_join(kernel, plan, runs, all, one_stretch)) {
-    join_stretches(kernel, plan, runs, all, one_stretch ? all.outer.count : all.streams);
+  RowsInSequence<T> rows(plan, block);
+  if (!rows) return false;
+  if (can_join(kernel, plan, runs, rows)) {
+    join_stretches(kernel, plan, runs, rows);
     end_streamed_block(block);
     return true;
   }
-  const Index row_bytes = length * static_cast<Index>(sizeof(T));
-  const Index rows = Writers<T>::room_of_each / row_bytes;
+  rows.tile.stores = Stores::cached;
+  const Tile<T>& all = rows.tile;
+  const Index row_bytes = plan.row_length * static_cast<Index>(sizeof(T));
+  const Index of_each = Writers<T>::room_of_each / row_bytes;
   const Index at_once = Writers<T>::room / row_bytes;
   if (at_once == 0) return false;
-  if (all.streams > 1 && rows > 0) {
-    write_streams(kernel, plan, runs, all, rows);
+  if (all.streams > 1 && of_each > 0) {
+    write_streams(kernel, plan, runs, all, of_each);
   } else {
     Tile<T> stretch = all;
-    if (!joined) stretch.outer.count = 1;
+    if (!rows.all()) stretch.outer.count = 1;
     for (Index o = 0; o < all.outer.count; o += stretch.outer.count) {
       stretch.x = all.x + o * all.outer.x;
       stretch.y = all.y + o * all.outer.y;
@@ -253,6 +280,23 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
     }
   }
   end_streamed_block(block);
+  return true;
+}
+
+/// Through the caches, out of place. Returns false, without having written, where y begins on a
+/// vector, or stores across lines cost less, or rows cannot be joined.
+template <class T>
+bool join_across_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                       const Tile<T>& block) {
+  if constexpr (sizeof(T) == 2 && !turns_16_bits) return false;
+  const Index elements = 2 * block.inner.count * block.outer.count * plan.row_length;
+  const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
+  if (block.x == block.y || reinterpret_cast<std::uintptr_t>(block.y) % vector == 0 ||
+      elements * static_cast<Index>(sizeof(T)) < least_bytes_of_whole_stores<T>)
+    return false;
+  const RowsInSequence<T> rows(plan, block);
+  if (!rows || !can_join(kernel, plan, runs, rows)) return false;
+  join_stretches(kernel, plan, runs, rows);
   return true;
 }
 

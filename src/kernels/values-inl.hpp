@@ -74,6 +74,12 @@ HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
 template <class T>
 constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;
 
+/// Bytes of x and y, out of place, from which loops take care that stores do not cross lines.
+/// Beyond the first-level cache such a store takes 2 to 3 times as long as another. Loops over
+/// 16-bit elements are bound by converting, as long as the second-level cache holds them.
+template <class T>
+constexpr Index least_bytes_of_whole_stores = is_16_bit<T> ? 2 * 1024 * 1024 : 48 * 1024;
+
 #if HWY_TARGET != HWY_SCALAR
 
 inline const std::uint16_t* bits(const Eigen::half* p) {

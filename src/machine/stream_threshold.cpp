@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The size of the last-level cache, by asking memory itself.
+// Asks memory itself what the last-level cache keeps (cache_size.hpp).
 //
 // A working set is read through; then a few hundred of its lines, chosen at random, are read again,
 // each address taken from the line before so that their latencies add up. In cache a line takes
-// some 10 to 40 ns, after it was flushed some 100 ns more. The working set grows until one line in
-// seven is no longer found. So large is the cache really.
+// some 10 to 50 ns, after it was flushed some 100 ns more.
 //
-// A rotation whose x has just been made is faster past the cache from x and y of 14 MiB together
-// on, where the cache was measured as 32 (0.84 times the time through it at 16 MiB, 0.70 at 32);
-// making x, rotating it and reading y again from 22 MiB on (1.18 at 16, 0.90 at 32).
+// Past the cache over through it, by the bytes of x and y together, for a rotation whose x has just
+// been made, and for making x, rotating it and reading y again:
+//
+//   where the cache keeps 32 MiB     0.84 at 16, 0.70 at 32          1.18 at 16, 0.90 at 32
+//   where it keeps more than 64      1.08 at 16, 1.0 at 32,          1.2 from 6 to 32, 1.1 at 64,
+//                                    0.7 at 64 and 128               0.85 at 128
 #include "machine/stream_threshold.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,8 @@
 #include <new>
 #include <random>
 #include <vector>
+
+#include "machine/cache_size.hpp"
 
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
@@ -38,32 +41,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::duration<double, std::nano>;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t line_size = 64;
 constexpr std::size_t page_size = 4096;
-
-/// The cache's size where it cannot be measured: three quarters of the 32 MiB many processors share
-/// among eight cores.
-constexpr std::size_t fallback = 24 * mebibyte;
-
-/// Larger than second-level caches, smaller than nearly all last-level ones.
-constexpr std::size_t smallest = 4 * mebibyte;
-constexpr std::array<std::size_t, 9> sizes{8, 12, 16, 20, 24, 32, 40, 48, 64};
-constexpr std::size_t largest = sizes.back() * mebibyte;
 
 /// Getting the memory may take longer than measuring (half a millisecond a MiB on some virtual
 /// machines). What still fits when the time is up is then the answer.
 constexpr Nanoseconds time_allowed = std::chrono::milliseconds(40);
 
-/// Lines in a cache cost less than this part of what flushed ones do, or nothing can be told (a
-/// neighbour that empties the cache).
-constexpr double contrast = 0.6;
-
-/// The part of the lines that is missing where the cache ends.
-constexpr double missing = 1.0 / 7;
-
-/// x and y of this part of the cache are streamed.
-constexpr double streamed_part = 0.45;
+/// x and y of this part of the set that outgrows the cache are streamed.
+constexpr double streamed_part = 0.4;
 
 struct alignas(line_size) Line {
   Line* next;
@@ -79,7 +65,7 @@ class WorkingSet {
  public:
   WorkingSet()
       : lines_(static_cast<Line*>(
-            ::operator new (largest, std::align_val_t{page_size}, std::nothrow))) {}
+            ::operator new (largest_set, std::align_val_t{page_size}, std::nothrow))) {}
 
   explicit operator bool() const { return lines_ != nullptr; }
 
@@ -156,43 +142,20 @@ class WorkingSet {
 std::size_t measure() {
   const Clock::time_point begin = Clock::now();
   WorkingSet set;
-  if (!set) return fallback;
-  set.grow(smallest);
-  const double cached = set.latency(4);
-  const double flushed = set.flushed_latency(4);
-  if (!(cached < contrast * flushed)) return fallback;
-  const double limit = cached + missing * (flushed - cached);
-
-  double size = static_cast<double>(smallest);
-  double last = cached;
-  for (const std::size_t mebibytes : sizes) {
-    if (Clock::now() - begin > time_allowed)
-      return std::max(fallback, static_cast<std::size_t>(size));
-    const auto next_size = static_cast<double>(mebibytes * mebibyte);
-    set.grow(mebibytes * mebibyte);
-    // A neighbour's burst also empties the cache, so what looks too large is looked at again.
-    double latency = set.latency(2);
-    if (latency > limit) latency = std::min(latency, set.latency(2));
-    if (latency > limit)
-      return static_cast<std::size_t>(size +
-                                      (next_size - size) * (limit - last) / (latency - last));
-    size = next_size;
-    last = latency;
-  }
-  return largest;
+  if (!set) return unmeasured_set;
+  return set_that_outgrows_the_cache(set, [begin] { return Clock::now() - begin < time_allowed; });
 }
 
 }  // namespace
 
 std::size_t measured_streaming_threshold() noexcept {
-  std::size_t cache = 0;
+  std::size_t set = unmeasured_set;
   try {
-    cache = measure();
+    set = measure();
   } catch (const std::bad_alloc&) {
-    cache = fallback;
   }
   return std::max(always_cached + 1,
-                  static_cast<std::size_t>(streamed_part * static_cast<double>(cache)));
+                  static_cast<std::size_t>(streamed_part * static_cast<double>(set)));
 }
 
 #else

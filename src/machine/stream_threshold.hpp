@@ -14,7 +14,7 @@ namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 inline constexpr std::size_t always_cached = std::size_t{4} << 20;
 
 /// Bytes read and written together from which stores past the cache pay on this machine, measured
-/// now: about 30 ms, up to 64 MiB of memory meanwhile. Where stores past the cache do not exist,
+/// now: 20 to 60 ms, up to 64 MiB of memory meanwhile. Where stores past the cache do not exist,
 /// the largest std::size_t.
 std::size_t measured_streaming_threshold() noexcept;
 

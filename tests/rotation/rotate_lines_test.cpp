@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotations past the caches write the reference's bits wherever y begins, and nothing else: rows
-// are joined to whole vectors, or wait in memory and leave it in whole lines, which begin and end
-// anywhere in a row.
+// Rotations write the reference's bits wherever y begins, and nothing else. Rows are joined to
+// whole vectors, past the caches and, where there are enough of them, through the caches. Past
+// them, other rows wait in memory and leave it in whole lines, which begin and end anywhere in a
+// row.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +114,7 @@ constexpr Order orders[] = {Order::tokens_outside, Order::heads_outside};
 /// Every element of a line that y can begin at; rows of whole lines, and rows that are not.
 template <class Scalar>
 void begin_anywhere() {
-  past_the_caches([] {
+  on_every_path([](Path) {
     std::uint64_t seed = 1;
     constexpr Index line = 64 / sizeof(Scalar);
     for (const Index D : {Index{64}, Index{128}, Index{70}}) {
@@ -137,6 +138,26 @@ TEST(RotateLines, FloatsBeginAnywhere) { begin_anywhere<float>(); }
 TEST(RotateLines, DoublesBeginAnywhere) { begin_anywhere<double>(); }
 TEST(RotateLines, HalvesBeginAnywhere) { begin_anywhere<Eigen::half>(); }
 TEST(RotateLines, Bfloat16sBeginAnywhere) { begin_anywhere<Eigen::bfloat16>(); }
+
+/// Rows of 16-bit elements are joined through the caches only where there are many.
+template <class Scalar>
+void many_begin_anywhere() {
+  on_every_path([](Path) {
+    for (const Order order : orders) {
+      for (const Index offset : {1, 8}) {
+        Problem p{128, 8, 520, offset == 1 ? interleaved : split_half};
+        p.table_width = 64;
+        p.x = p.y = {order, 0};
+        p.y_offset = offset;
+        compare<Scalar>(p, static_cast<std::uint64_t>(offset));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  });
+}
+
+TEST(RotateLines, ManyHalvesBeginAnywhere) { many_begin_anywhere<Eigen::half>(); }
+TEST(RotateLines, ManyBfloat16sBeginAnywhere) { many_begin_anywhere<Eigen::bfloat16>(); }
 
 /// Sizes, windows, tables, layouts and gaps at random.
 template <class Scalar>

@@ -149,6 +149,29 @@ struct AxisCase {
   }
 };
 
+/// Calls check(x, table, pairing, direction, expected), tables in every order.
+template <int rank, int layout, class Tensor, class Check>
+void for_each_table(const AxisCase& c, const Tensor& x, int axis, Pairing pairing,
+                    const Check& check) {
+  using Scalar = typename Tensor::Scalar;
+  const AlongAxis<rank, layout> along(x.dimensions(), axis);
+  const Tensor first = along.to_front(x);
+  for (const bool full_width : {false, true}) {
+    const auto table = c.table<Widened<Scalar>>(along, full_width);
+    for (const int place : along.table_places()) {
+      const auto moved = table.with_features_behind(place);
+      for (const Direction direction : every_direction) {
+        SCOPED_TRACE(pairing.text() + (full_width ? ", full width" : "") + ", table " +
+                     std::to_string(place));
+        Tensor expected = rotation(first, table, pairing, direction);
+        expected = along.from_front(expected);
+        check(x, moved, pairing.along(axis), direction, expected);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 /// Extents around every vector's length on each axis, with tables that vary on some axes.
 template <int rank, class Check>
 void for_each_case(const Check& check) {

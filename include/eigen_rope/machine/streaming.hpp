@@ -32,7 +32,7 @@ namespace eigen_rope::EIGEN_ROPE_ABI {
 /// - Errors:   eigen_rope::Error if EIGEN_ROPE_STREAM_BYTES decides and is not a whole number of
 ///             bytes.
 /// - Threads:  safe to call from several threads.
-/// - Cost:     the first call may measure, which takes about 30 ms, most of it for memory to
+/// - Cost:     the first call may measure, which takes 20 to 60 ms, most of it for memory to
 ///             measure with. A measured number is always more than 4 MiB.
 ///
 /// \see \ref performance "Performance"

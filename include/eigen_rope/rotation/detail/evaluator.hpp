@@ -260,15 +260,16 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
       // made() loads atomically, which would keep the whole loop from being vectorised.
       return EIGEN_ROPE_NEVER(elements == nullptr) ? elements_of(this) : elements;
     } else {
-      return EIGEN_ROPE_NEVER(elements == nullptr) ? make_elements(nested_.get()) : elements;
+      if (!EIGEN_ROPE_NEVER(elements == nullptr)) return elements;
+      const Scalar* late = nested_->made();
+      return EIGEN_ROPE_NEVER(late == nullptr) ? make_elements(nested_.get()) : late;
     }
   }
 
   // Pure to their callers, to whom they return one address and nothing else. Without memory for the
   // elements the program ends.
   EIGEN_ROPE_COLD_AND_PURE static const Scalar* make_elements(Nested* nested) noexcept {
-    const Scalar* made = nested->made();
-    return made != nullptr ? made : nested->late_elements();
+    return nested->late_elements();
   }
   EIGEN_ROPE_COLD_AND_PURE static const Scalar* elements_of(
       const TensorEvaluator* evaluator) noexcept {
