@@ -21,9 +21,10 @@ namespace eigen_rope::EIGEN_ROPE_ABI {
 
 /// Returns the number of bytes from which a rotation out of place bypasses the cache.
 ///
-/// What counts are the bytes of x and y together, without the table. The number is the one that was
-/// set, otherwise that of EIGEN_ROPE_STREAM_BYTES, otherwise a measured one. Where stores cannot
-/// bypass the cache, the largest std::size_t stands for the measured one.
+/// What counts are the bytes of x and y together, without the table; four times as many where the
+/// rotation goes from one order of axes into another. The number is the one that was set, otherwise
+/// that of EIGEN_ROPE_STREAM_BYTES, otherwise a measured one. Where stores cannot bypass the cache,
+/// the largest std::size_t stands for the measured one.
 ///
 /// \code{.cpp}
 /// er::streaming_threshold();  // measures now, rather than in the first large rotation

@@ -89,6 +89,10 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
                              y.strides.begin(), entries.outer.begin());
 }
 
+/// Bytes count so often where x and y have different orders of axes. Columns come from memory and
+/// go there more slowly than rows, and what is overwritten unread saves more.
+inline constexpr double weight_of_crossing = 4;
+
 /// Rotates all rows of a rotation that has been checked, and chooses its stores.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_placed(PlacedRotation<XScalar, TableScalar, YScalar>& rotation, const Device& device) {
@@ -97,7 +101,10 @@ void rotate_placed(PlacedRotation<XScalar, TableScalar, YScalar>& rotation, cons
   if (walk.rows == 0) return;
   const double bytes_per_row =
       static_cast<double>(rotation.plan.row_length) * (sizeof(XScalar) + sizeof(YScalar));
-  walk.stores = stores_for(block.x, block.y, static_cast<double>(walk.rows) * bytes_per_row);
+  const bool crosses = (block.features.x == 1) != (block.features.y == 1);
+  walk.stores = stores_for(
+      block.x, block.y,
+      static_cast<double>(walk.rows) * bytes_per_row * (crosses ? weight_of_crossing : 1));
   device.for_range(walk.rows, bytes_per_row,
                    [&](Index first, Index last) { rotation.rows(first, last); });
 }
