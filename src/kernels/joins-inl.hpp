@@ -166,7 +166,7 @@ class Stretch {
   std::uintptr_t to_first_;
 };
 
-/// Whose stores they are is asked each time, which costs nothing measurable beside joining.
+/// Which stores they are is asked for each vector, which costs nothing measurable beside joining.
 template <class D>
 HWY_INLINE void put_lanes(D d, hn::Vec<D> v, void* to, Stores stores) {
   if (stores == Stores::streaming) {

@@ -160,7 +160,7 @@ struct OneEntryPass {
   RowSteps groups;
   const Widened<T>* cos;
   const Widened<T>* sin;
-  Index before = 0;
+  Index before = 0;  ///< As of LanePass.
 };
 
 template <class T>

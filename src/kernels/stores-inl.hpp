@@ -3,10 +3,9 @@
 // Rows past the caches, and rows that stores through the caches would take across lines.
 //
 //   fills_vectors      whether a pass can store whole aligned vectors that fill y's lines
-//   write_lines        otherwise: rows of whole columns are joined to whole vectors
-//   (joins-inl.hpp).
-//                      All others are written to memory in the first-level cache, a few at a time,
-//                      and a LineWriter takes them to y in whole lines, wherever y lies
+//   write_lines        otherwise: rows of whole columns are joined to vectors (joins-inl.hpp). All
+//                      others are written to memory in the first-level cache, a few at a time, and
+//                      a LineWriter takes them to y in whole lines, wherever y lies
 //   join_across_lines  rows of whole columns joined to whole vectors, through the caches
 //
 // Rows that follow each other in y share a writer. Heads outside tokens have a writer each, a few
