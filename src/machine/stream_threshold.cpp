@@ -149,10 +149,11 @@ std::size_t measure() {
 }  // namespace
 
 std::size_t measured_streaming_threshold() noexcept {
-  std::size_t set = unmeasured_set;
+  std::size_t set = 0;
   try {
     set = measure();
   } catch (const std::bad_alloc&) {
+    set = unmeasured_set;
   }
   return std::max(always_cached + 1,
                   static_cast<std::size_t>(streamed_part * static_cast<double>(set)));
