@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdlib>
 
 #include "eigen_rope/numbers/detail/scratch.hpp"
@@ -150,14 +149,12 @@ inline RowSteps take_group(Levels& levels, const RowSteps& pairs) {
 template <class T>
 constexpr Stores streaming_lanes = rounds_by_arithmetic<T> ? Stores::cached : Stores::streaming;
 
-/// Whether stores of whole steps from the first lane on would cross lines, where this costs more
-/// than rotating some lanes twice.
+/// Whether stores of whole steps from the first lane on would cross lines, and should not.
 template <class T>
 bool stores_cross_lines(const LaneBlock<T, Widened<T>>& block, const Run& run,
                         const LanePointers<T>& to) {
-  const Index bytes = 4 * run.count * block.rows.rows * static_cast<Index>(sizeof(T));
-  return reinterpret_cast<std::uintptr_t>(to.y_a) % bytes_of_step<T> != 0 && !block.in_place() &&
-         bytes >= least_bytes_of_whole_stores<T>;
+  const Index elements = 2 * run.count * block.rows.rows;
+  return !block.in_place() && should_not_cross_lines(to.y_a, bytes_of_step<T>, elements);
 }
 
 template <class T>

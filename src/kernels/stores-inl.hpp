@@ -288,11 +288,9 @@ template <class T>
 bool join_across_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                        const Tile<T>& block) {
   if constexpr (sizeof(T) == 2 && !turns_16_bits) return false;
-  const Index elements = 2 * block.inner.count * block.outer.count * plan.row_length;
+  const Index elements = block.inner.count * block.outer.count * plan.row_length;
   const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
-  if (block.x == block.y || reinterpret_cast<std::uintptr_t>(block.y) % vector == 0 ||
-      elements * static_cast<Index>(sizeof(T)) < least_bytes_of_whole_stores<T>)
-    return false;
+  if (block.x == block.y || !should_not_cross_lines(block.y, vector, elements)) return false;
   const RowsInSequence<T> rows(plan, block);
   if (!rows || !can_join(kernel, plan, runs, rows)) return false;
   join_stretches(kernel, plan, runs, rows);

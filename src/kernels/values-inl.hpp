@@ -74,11 +74,16 @@ HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
 template <class T>
 constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;
 
-/// Bytes of x and y, out of place, from which loops take care that stores do not cross lines.
-/// Beyond the first-level cache such a store takes 2 to 3 times as long as another. Loops over
-/// 16-bit elements are bound by converting, as long as the second-level cache holds them.
+/// Whether a loop out of place should take care that its stores do not cross lines: it writes
+/// `elements` from y on, in vectors of `vector` bytes. Beyond the first-level cache a store across
+/// lines takes 2 to 3 times as long as another. Loops over 16-bit elements are bound by converting,
+/// as long as the second-level cache holds x and y.
 template <class T>
-constexpr Index least_bytes_of_whole_stores = is_16_bit<T> ? 2 * 1024 * 1024 : 48 * 1024;
+bool should_not_cross_lines(const T* y, std::uintptr_t vector, Index elements) {
+  constexpr Index least_bytes_of_both = is_16_bit<T> ? 2 * 1024 * 1024 : 48 * 1024;
+  return reinterpret_cast<std::uintptr_t>(y) % vector != 0 &&
+         2 * elements * static_cast<Index>(sizeof(T)) >= least_bytes_of_both;
+}
 
 #if HWY_TARGET != HWY_SCALAR
 
