@@ -84,14 +84,41 @@ HWY_INLINE void turn_steps(D d, hn::Vec<D> (&steps)[count], Index first) {
   for (std::size_t i = 0; i < count; ++i) steps[i] = hn::LoadU(d, memory + i * lanes + first);
 }
 
-/// `count` steps of coefficients over and over, which stay in registers.
-template <class T, TableWidth width, Stores stores, std::size_t... i>
-void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...>) {
+/// One pair whose stores would cross lines: a first and a last step of each stretch overlap those
+/// between, which begin `before` lanes on.
+template <class T, TableWidth width, Stores stores, class Entry, std::size_t... i>
+HWY_INLINE void pass_overlapping_steps(const LanePass<T>& pass, LanePointers<T> to,
+                                       const Entry (&values)[sizeof...(i)],
+                                       std::index_sequence<i...>) {
   using Kernel = LaneKernel<T, width>;
-  using Entry = OneEntry<T, Kernel, LaneTag<T>>;
   constexpr Index step = lanes_of_step<T>;
   constexpr std::size_t count = sizeof...(i);
   constexpr Index period = static_cast<Index>(count) * step;
+  const LaneTag<T> d;
+  hn::Vec<LaneTag<T>> cos[] = {values[i].value.cos...};
+  hn::Vec<LaneTag<T>> sin[] = {values[i].value.sin...};
+  turn_steps(d, cos, pass.before);
+  turn_steps(d, sin, pass.before);
+  const Entry turned[] = {{{cos[i], sin[i]}}...};
+  for (Index left = pass.groups.count; left > 0; --left) {
+    rotate_step<Kernel, stores>(d, values[0], 0, to, 0);
+    Index lane = pass.before;
+    for (; lane + period <= pass.lanes; lane += period)
+      (rotate_step<Kernel, stores>(d, turned[i], 0, to, lane + static_cast<Index>(i) * step), ...);
+    for (std::size_t j = 0; j + 1 < count && lane + step <= pass.lanes; ++j, lane += step)
+      rotate_step<Kernel, stores>(d, turned[j], 0, to, lane);
+    rotate_step<Kernel, stores>(d, values[count - 1], 0, to, pass.lanes - step);
+    to = to.at(pass.groups.x, pass.groups.y);
+  }
+}
+
+/// `count` steps of coefficients over and over, which stay in registers.
+template <class T, TableWidth width, Stores stores, std::size_t... i>
+void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...> steps) {
+  using Kernel = LaneKernel<T, width>;
+  using Entry = OneEntry<T, Kernel, LaneTag<T>>;
+  constexpr Index step = lanes_of_step<T>;
+  constexpr Index period = static_cast<Index>(sizeof...(i)) * step;
   const LaneTag<T> d;
   for (Index k = 0; k < pass.pairs.count; ++k) {
     const Entry values[] = {{pass.entries.template column<Kernel>(d, static_cast<Index>(i) * step,
@@ -99,22 +126,7 @@ void pass_repeated_steps(const LanePass<T>& pass, std::index_sequence<i...>) {
     LanePointers<T> to = pass.to.at(k * pass.pairs.x, k * pass.pairs.y);
     if constexpr (stores == Stores::cached && !is_bfloat16<T>) {
       if (pass.before > 0) {
-        hn::Vec<LaneTag<T>> cos[] = {values[i].value.cos...};
-        hn::Vec<LaneTag<T>> sin[] = {values[i].value.sin...};
-        turn_steps(d, cos, pass.before);
-        turn_steps(d, sin, pass.before);
-        const Entry turned[] = {{{cos[i], sin[i]}}...};
-        for (Index left = pass.groups.count; left > 0; --left) {
-          rotate_step<Kernel, stores>(d, values[0], 0, to, 0);
-          Index lane = pass.before;
-          for (; lane + period <= pass.lanes; lane += period)
-            (rotate_step<Kernel, stores>(d, turned[i], 0, to, lane + static_cast<Index>(i) * step),
-             ...);
-          for (std::size_t j = 0; j + 1 < count && lane + step <= pass.lanes; ++j, lane += step)
-            rotate_step<Kernel, stores>(d, turned[j], 0, to, lane);
-          rotate_step<Kernel, stores>(d, values[count - 1], 0, to, pass.lanes - step);
-          to = to.at(pass.groups.x, pass.groups.y);
-        }
+        pass_overlapping_steps<T, width, stores>(pass, to, values, steps);
         continue;
       }
     }

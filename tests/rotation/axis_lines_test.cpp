@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "eigen_rope/rotation/rotate.hpp"
 #include "support/axis_cases.hpp"
 #include "support/kernel_paths.hpp"
+#include "support/memory_on_lines.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test::axis_lines {
@@ -26,15 +26,12 @@ constexpr auto writes_wherever_y_begins = [](const auto& x, const auto& table, P
   on_every_path([&](Path) {
     for (const Index offset : {Index{1}, line / 4, line / 2 + 3, line - 1}) {
       SCOPED_TRACE("offset " + std::to_string(offset));
-      // A line more on either side must stay as it is.
-      std::vector<Scalar> memory(static_cast<std::size_t>(x.size() + 4 * line), Scalar(77));
-      const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-      const Index begin = static_cast<Index>((64 - address % 64) / sizeof(Scalar)) + line + offset;
-      std::vector<Scalar> wanted = memory;
-      std::copy_n(expected.data(), expected.size(), wanted.begin() + begin);
-      Eigen::TensorMap<Tensor> y(memory.data() + begin, x.dimensions());
+      MemoryOnLines<Scalar> memory(x.size(), offset);
+      std::vector<Scalar> wanted = memory.all();
+      std::copy_n(expected.data(), expected.size(), wanted.begin() + memory.begin());
+      Eigen::TensorMap<Tensor> y(memory.tensor(), x.dimensions());
       y = rotation(x, table, pairing, direction);
-      ASSERT_TRUE(same_bits(wanted.data(), memory.data(), static_cast<Index>(wanted.size())));
+      ASSERT_TRUE(same_bits(wanted.data(), memory.all().data(), static_cast<Index>(wanted.size())));
     }
   });
 };

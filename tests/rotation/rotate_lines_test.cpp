@@ -14,6 +14,7 @@
 #include "eigen_rope/forms/reference.hpp"
 #include "eigen_rope/rotation/rotate_strided.hpp"
 #include "support/kernel_paths.hpp"
+#include "support/memory_on_lines.hpp"
 #include "support/rotation_cases.hpp"
 
 namespace eigen_rope::test {
@@ -53,20 +54,6 @@ struct Problem {
   }
 };
 
-constexpr Index room = 128;  // elements around y that must stay as they are
-
-/// Begins on a line.
-template <class Scalar>
-struct Memory {
-  std::vector<Scalar> all;
-  Scalar* lines;
-
-  explicit Memory(Index size) : all(static_cast<std::size_t>(size + 64), Scalar(77)) {
-    const auto address = reinterpret_cast<std::uintptr_t>(all.data());
-    lines = all.data() + (64 - address % 64) % 64 / sizeof(Scalar);
-  }
-};
-
 template <class Scalar>
 void compare(const Problem& p, std::uint64_t seed) {
   using TableScalar = std::conditional_t<std::is_same_v<Scalar, double>, double, float>;
@@ -81,12 +68,11 @@ void compare(const Problem& p, std::uint64_t seed) {
   };
   const std::vector<Index> x_strides = p.x.strides(p.D, p.heads, p.tokens);
   const std::vector<Index> y_strides = p.y.strides(p.D, p.heads, p.tokens);
-  Memory<Scalar> x_memory(p.x_offset + size_of_rows(p.x));
-  Memory<Scalar> y_memory(room + p.y_offset + size_of_rows(p.y) + room);
-  Scalar* const x = x_memory.lines + p.x_offset;
-  Scalar* const y = y_memory.lines + room + p.y_offset;
-  std::vector<Scalar> wanted = y_memory.all;
-  const auto wanted_y = wanted.begin() + (y - y_memory.all.data());
+  MemoryOnLines<Scalar> x_memory(size_of_rows(p.x), p.x_offset);
+  MemoryOnLines<Scalar> y_memory(size_of_rows(p.y), p.y_offset);
+  Scalar* const x = x_memory.tensor();
+  std::vector<Scalar> wanted = y_memory.all();
+  const auto wanted_y = wanted.begin() + y_memory.begin();
   for (Index t = 0; t < p.tokens; ++t) {
     for (Index h = 0; h < p.heads; ++h) {
       const Index row = (t * p.heads + h) * p.D;
@@ -94,9 +80,9 @@ void compare(const Problem& p, std::uint64_t seed) {
       std::copy_n(expected.begin() + row, p.D, wanted_y + h * y_strides[0] + t * y_strides[1]);
     }
   }
-  rotate_to(StridedView<Scalar>{y, shape, y_strides},
+  rotate_to(StridedView<Scalar>{y_memory.tensor(), shape, y_strides},
             StridedView<const Scalar>{x, shape, x_strides}, table, p.pairing, p.direction);
-  ASSERT_TRUE(same_bits(wanted.data(), y_memory.all.data(), static_cast<Index>(wanted.size())))
+  ASSERT_TRUE(same_bits(wanted.data(), y_memory.all().data(), static_cast<Index>(wanted.size())))
       << p.text();
 }
 
