@@ -130,8 +130,8 @@ bool make_dense_rotation(PlacedRotation<Scalar, Entry, Scalar>& rotation, const 
   block.cos = static_cast<const Entry*>(table.cos);
   block.sin = static_cast<const Entry*>(table.sin);
   block.features = {1, 1, 1};
-  block.rows = make_walk(axes, shape.data() + 1, strides.data() + 1, strides.data() + 1,
-                         table_strides.data() + 1);
+  fill_walk(block.rows, axes, shape.data() + 1, strides.data() + 1, strides.data() + 1,
+            table_strides.data() + 1);
   return true;
 }
 

@@ -82,7 +82,7 @@ void require_finite(std::string_view name, double value) {
   if (!std::isfinite(value)) fail(fmt::format("{} must be finite", name), value);
 }
 
-std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b) {
+std::int64_t checked_large_product(std::string_view what, std::int64_t a, std::int64_t b) {
   if (b != 0 && a > std::numeric_limits<std::int64_t>::max() / b) {
     fail(fmt::format("{} must fit a 64-bit count", what), fmt::format("{} x {}", a, b));
   }

@@ -35,8 +35,7 @@ void check_window(Index row_length, const Pairing& pairing) {
 
 }  // namespace
 
-RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing,
-                      Direction direction) {
+void check_row(Index row_length, Index table_width, const Pairing& pairing) {
   require_kernel_target();
   require_streaming_threshold();
   check_window(row_length, pairing);
@@ -50,7 +49,6 @@ RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairin
                      dims / 2, dims),
          static_cast<std::int64_t>(table_width));
   }
-  return {row_length, pairing.offset(), dims, pairing.kind(), direction, table_width != dims / 2};
 }
 
 Runs runs_of(const RowPlan& plan) {

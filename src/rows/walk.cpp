@@ -57,11 +57,12 @@ void require_entries_in_rows(const Shape& x_outer, const Shape& table_outer, int
       fmt::format("entries {} apart", inside));
 }
 
-Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, const Index* table) {
-  Walk walk;
+void fill_walk(Walk& walk, int axes, const Index* extents, const Index* x, const Index* y,
+               const Index* table) {
   walk.count = 0;
   walk.rows = 0;
-  if (std::find(extents, extents + axes, 0) != extents + axes) return walk;
+  walk.stores = Stores::cached;
+  if (std::find(extents, extents + axes, 0) != extents + axes) return;
   walk.rows = 1;
   for (int axis = 0; axis < axes; ++axis) {
     walk.rows *= extents[axis];
@@ -77,10 +78,9 @@ Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y, c
     }
     walk.levels[static_cast<std::size_t>(walk.count++)] = level;
   }
-  return walk;
 }
 
-Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index* y,
+void fill_lane_walk(Walk& walk, int axes, const Index* extents, const Index* x, const Index* y,
                     const Index* table) {
   // In how many of x and y neighbours lie apart, and how far in y.
   const auto distance = [&](int axis) {
@@ -99,12 +99,14 @@ Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index*
     for (std::size_t i = 0; i < static_cast<std::size_t>(axes); ++i) result[i] = values[order[i]];
     return result;
   };
-  return make_walk(axes, ordered(extents).data(), ordered(x).data(), ordered(y).data(),
-                   ordered(table).data());
+  fill_walk(walk, axes, ordered(extents).data(), ordered(x).data(), ordered(y).data(),
+            ordered(table).data());
 }
 
 Walk make_walk(const Shape& outer, const Strides& x, const Strides& y, const Strides& table) {
-  return make_walk(outer.rank(), outer.begin(), x.begin(), y.begin(), table.begin());
+  Walk walk;
+  fill_walk(walk, outer.rank(), outer.begin(), x.begin(), y.begin(), table.begin());
+  return walk;
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

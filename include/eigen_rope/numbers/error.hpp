@@ -48,10 +48,16 @@ EIGEN_ROPE_API void require_positive(std::string_view name, double value);
 /// Throws unless `value` is finite.
 EIGEN_ROPE_API void require_finite(std::string_view name, double value);
 
+EIGEN_ROPE_API std::int64_t checked_large_product(std::string_view what, std::int64_t a,
+                                                  std::int64_t b);
+
 /// The product of two non-negative counts. `what` names the thing counted.
 ///
 /// - Errors:   eigen_rope::Error if it does not fit.
-EIGEN_ROPE_API std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b);
+inline std::int64_t checked_product(std::string_view what, std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t safe = std::int64_t{1} << 31;  // the product of two fits
+  return a < safe && b < safe ? a * b : checked_large_product(what, a, b);
+}
 
 }  // namespace detail
 }  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -12,6 +12,7 @@
 // rotate_to.hpp, which includes this header.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "eigen_rope/choices/direction.hpp"
@@ -59,34 +60,39 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
                     const TableView<TableScalar>& table, const Pairing& pairing,
                     Direction direction) {
   if (x.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
-  if (x.shape != y.shape)
+  const bool one_view = static_cast<const void*>(&x) == static_cast<const void*>(&y);
+  if (!one_view && x.shape != y.shape)
     fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
   check_strides(y, SharedElements::refused);
-  if (x.strides != y.strides || x.feature_stride != y.feature_stride)
-    check_strides(x, SharedElements::allowed);
+  if (!one_view && !same_strides(x, y)) check_strides(x, SharedElements::allowed);
   const bool rows_in_pieces = x.feature_stride != 1 || y.feature_stride != 1;
-  const TableSteps entries = table_steps(table.width, table.outer, table.feature_axis);
-  const Shape outer = x.shape.outer();
   rotation.plan = make_row_plan(x.shape[0], table.width, pairing, direction);
-  check_table_broadcasts(outer, table.outer, features_behind(rows_in_pieces ? 1 : 0),
-                         features_behind(table.feature_axis));
+  const int outer_axes = x.shape.rank() - 1;
+  const Index* const outer = x.shape.begin() + 1;
+  std::array<Index, max_rank> table_steps;
+  const Index entry_step =
+      table_strides(table.width, table.outer, table.feature_axis, outer_axes, table_steps.data());
+  if (first_misfit(outer_axes, outer, table.outer) >= 0) {
+    check_table_broadcasts(x.shape.outer(), table.outer, features_behind(rows_in_pieces ? 1 : 0),
+                           features_behind(table.feature_axis));
+  }
   (void)checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(rotation.plan, table);
-  if (!rows_in_pieces) require_entries_in_rows(outer, table.outer, table.feature_axis);
+  if (!rows_in_pieces && entry_step != 1)
+    require_entries_in_rows(x.shape.outer(), table.outer, table.feature_axis);
   auto& block = rotation.block;
   block.rows.rows = 0;
   if (x.shape.size() == 0) return;
   if (x.data == nullptr || y.data == nullptr)
     fail("a strided view must have data, got a null pointer");
-  refuse_view_overlap(x, y);
+  if (!one_view) refuse_view_overlap(x, y);
   refuse_table_overlap(table, y);
   block.x = x.data;
   block.y = y.data;
   block.cos = table.cos;
   block.sin = table.sin;
-  block.features = {x.feature_stride, y.feature_stride, entries.entry};
-  block.rows = make_walk_for(block.features, outer.rank(), outer.begin(), x.strides.begin(),
-                             y.strides.begin(), entries.outer.begin());
+  block.features = {x.feature_stride, y.feature_stride, entry_step};
+  fill_walk_of(block, outer_axes, outer, x.strides.begin(), y.strides.begin(), table_steps.data());
 }
 
 /// Bytes count so often where x and y have different orders of axes. Columns come from memory and

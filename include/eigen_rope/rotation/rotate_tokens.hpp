@@ -171,7 +171,7 @@ class TokenRotation {
     const std::array<Index, 2> x{heads.x, tokens.x};
     const std::array<Index, 2> y{heads.y, tokens.y};
     const std::array<Index, 2> entries{0, tokens.table};
-    block.rows = make_lane_walk(2, extents.data(), x.data(), y.data(), entries.data());
+    fill_lane_walk(block.rows, 2, extents.data(), x.data(), y.data(), entries.data());
     block.rows.stores = stores_;
     rotation_.rows(0, block.rows.rows);
   }

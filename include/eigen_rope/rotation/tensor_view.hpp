@@ -27,7 +27,7 @@ namespace detail {
 template <int layout, class Scalar, class Dimensions>
 StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
   StridedView<Scalar> view{data, shape_of<layout>(dimensions), {}};
-  view.strides = dense_strides(view.shape[0], view.shape.outer());
+  lay_out_densely(view);
   return view;
 }
 

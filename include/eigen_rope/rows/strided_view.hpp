@@ -152,6 +152,17 @@ StridedView<Scalar> view_at(Scalar* data, Index offset, const ViewPlaces& places
   return {data + offset, places.shape, places.strides, places.feature_stride};
 }
 
+/// Appends the strides of a dense array to a view that has none. They are written to where they
+/// stay: for one token, a copy would be felt.
+template <class Scalar>
+void lay_out_densely(StridedView<Scalar>& view) {
+  auto stride = std::size_t{1};  // unsigned: where an extent is 0 others may be anything
+  for (int axis = 0; axis + 1 < view.shape.rank(); ++axis) {
+    stride *= static_cast<std::size_t>(view.shape[axis]);
+    view.strides.push_back(static_cast<Index>(stride));
+  }
+}
+
 /// Whether rows of a view may share elements. Rows that are only read may, rows that are written
 /// may not.
 enum class SharedElements { refused, allowed };
@@ -226,7 +237,9 @@ StridedView<Scalar> StridedView<Scalar>::swap_axes(int a, int b) const {
 /// \see StridedView::slice(), StridedView::split()
 template <class Scalar>
 StridedView<Scalar> strided_view(Scalar* data, const Shape& shape) {
-  return {data, shape, detail::dense_strides(shape[0], shape.outer())};
+  StridedView<Scalar> view{data, shape, {}};
+  detail::lay_out_densely(view);
+  return view;
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI

@@ -154,12 +154,8 @@ inline void check_feature_axis(const Shape& outer, int feature_axis) {
 template <class Scalar>
 Index checked_table_size(const TableView<Scalar>& table) {
   check_feature_axis(table.outer, table.feature_axis);
-  constexpr Index safe = Index{1} << 31;  // the product of two fits
-  const Index rows = table.outer.size();
-  const bool fits = table.width < safe && rows < safe;
-  const Index size = fits
-                         ? table.width * rows
-                         : checked_product("the number of entries in the table", table.width, rows);
+  const Index size =
+      checked_product("the number of entries in the table", table.width, table.outer.size());
   if (size != 0 && (table.cos == nullptr || table.sin == nullptr))
     fail("the table must have cos and sin, got a null pointer");
   return size;

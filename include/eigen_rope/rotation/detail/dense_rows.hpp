@@ -54,12 +54,19 @@ PlacedRotation<XScalar, TableScalar, YScalar> make_dense_rotation(
   const Index* extents = rows.extents.data();
   const Index* strides = rows.strides.data();
   const Index* of_table = parameters.table_strides.data();
-  const FeatureSteps features{rows.step, rows.step, parameters.entry_step};
-  Walk walk = make_walk_for(features, rank - 1, extents, strides, strides, of_table);
-  const double bytes =
-      static_cast<double>(walk.rows) * bytes_of_row<XScalar, YScalar>(parameters.plan.row_length);
-  walk.stores = stores_for(x, y, bytes);
-  return {parameters.plan, {x, y, parameters.cos, parameters.sin, features, walk}};
+  PlacedRotation<XScalar, TableScalar, YScalar> rotation;
+  rotation.plan = parameters.plan;
+  auto& block = rotation.block;
+  block.x = x;
+  block.y = y;
+  block.cos = parameters.cos;
+  block.sin = parameters.sin;
+  block.features = {rows.step, rows.step, parameters.entry_step};
+  fill_walk_of(block, rank - 1, extents, strides, strides, of_table);
+  const double bytes = static_cast<double>(block.rows.rows) *
+                       bytes_of_row<XScalar, YScalar>(parameters.plan.row_length);
+  block.rows.stores = stores_for(x, y, bytes);
+  return rotation;
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

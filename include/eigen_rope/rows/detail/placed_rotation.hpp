@@ -27,7 +27,7 @@ void rotate_placed_rows(const PlacedRotation<XScalar, TableScalar, YScalar>& rot
 template <class XScalar, class TableScalar, class YScalar>
 struct PlacedRotation {
   RowPlan plan;
-  LaneBlock<XScalar, TableScalar, YScalar> block;  ///< Its walk is of make_walk_for().
+  LaneBlock<XScalar, TableScalar, YScalar> block;  ///< Its walk is of fill_walk_of().
 
   void rows(Index first, Index last) const { rotate_placed_rows(*this, first, last); }
 };
@@ -57,10 +57,11 @@ extern template EIGEN_ROPE_API void rotate_placed_rows(
     const PlacedRotation<Eigen::bfloat16, Eigen::bfloat16, Eigen::bfloat16>&, Index, Index);
 
 /// In which order rows with such features are visited.
-inline Walk make_walk_for(const FeatureSteps& features, int axes, const Index* extents,
-                          const Index* x, const Index* y, const Index* table) {
-  return features.follow_each_other() ? make_walk(axes, extents, x, y, table)
-                                      : make_lane_walk(axes, extents, x, y, table);
+template <class Block>
+void fill_walk_of(Block& block, int axes, const Index* extents, const Index* x, const Index* y,
+                  const Index* table) {
+  const auto fill = block.features.follow_each_other() ? &fill_walk : &fill_lane_walk;
+  fill(block.rows, axes, extents, x, y, table);
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -53,7 +53,14 @@ EIGEN_ROPE_API Runs runs_of(const RowPlan& plan);
 
 /// Throws eigen_rope::Error where the window does not fit a row of `row_length`, or `table_width`
 /// is neither one entry per pair nor one per rotated element.
-EIGEN_ROPE_API RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing,
-                                     Direction direction);
+EIGEN_ROPE_API void check_row(Index row_length, Index table_width, const Pairing& pairing);
+
+/// - Errors:   eigen_rope::Error as check_row() throws it.
+inline RowPlan make_row_plan(Index row_length, Index table_width, const Pairing& pairing,
+                             Direction direction) {
+  check_row(row_length, table_width, pairing);
+  const Index dims = pairing.rotary_dims(row_length);
+  return {row_length, pairing.offset(), dims, pairing.kind(), direction, table_width != dims / 2};
+}
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

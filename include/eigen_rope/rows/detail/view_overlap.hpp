@@ -54,11 +54,16 @@ inline bool overlap(const Stretch& a, const Stretch& b) {
   return overlap(a.begin, a.bytes, b.begin, b.bytes);
 }
 
+template <class A, class B>
+bool same_strides(const StridedView<A>& a, const StridedView<B>& b) {
+  return a.strides == b.strides && a.feature_stride == b.feature_stride;
+}
+
 /// Whether both views are of the same rows: the same elements in the same order.
 template <class A, class B>
 bool same_rows(const StridedView<A>& a, const StridedView<B>& b) {
   return static_cast<const void*>(a.data) == static_cast<const void*>(b.data) &&
-         sizeof(A) == sizeof(B) && a.strides == b.strides && a.feature_stride == b.feature_stride;
+         sizeof(A) == sizeof(B) && same_strides(a, b);
 }
 
 }  // namespace eigen_rope::EIGEN_ROPE_ABI::detail

@@ -96,19 +96,22 @@ EIGEN_ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Stride
 template <int rank>
 using OuterAxes = std::array<Index, static_cast<std::size_t>(rank >= 2 ? rank - 1 : 1)>;
 
-/// The same for `axes` outer axes.
-EIGEN_ROPE_API Walk make_walk(int axes, const Index* extents, const Index* x, const Index* y,
-                              const Index* table);
+/// Writes the walk over `axes` outer axes to where it stays: for one token, copying a walk would
+/// take as long as making it.
+EIGEN_ROPE_API void fill_walk(Walk& walk, int axes, const Index* extents, const Index* x,
+                              const Index* y, const Index* table);
 
 /// Levels for rows whose elements lie apart: first the axis along which neighbours lie next to each
 /// other in x and y, or in one of them, then the others in the order in which y lies in memory.
-EIGEN_ROPE_API Walk make_lane_walk(int axes, const Index* extents, const Index* x, const Index* y,
-                                   const Index* table);
+EIGEN_ROPE_API void fill_lane_walk(Walk& walk, int axes, const Index* extents, const Index* x,
+                                   const Index* y, const Index* table);
 
 template <int rank>
 Walk make_walk(const OuterAxes<rank>& extents, const OuterAxes<rank>& x, const OuterAxes<rank>& y,
                const OuterAxes<rank>& table) {
-  return make_walk(rank - 1, extents.data(), x.data(), y.data(), table.data());
+  Walk walk;
+  fill_walk(walk, rank - 1, extents.data(), x.data(), y.data(), table.data());
+  return walk;
 }
 
 template <int rank>
