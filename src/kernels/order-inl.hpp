@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <utility>
 
 #include "kernels/joins-inl.hpp"
 #include "kernels/passes-inl.hpp"
@@ -43,6 +45,9 @@ struct KernelOf {
                              ///< null.
   Index column_pairs;        ///< Pairs of a column of whole vectors.
   Index store_bytes;         ///< What stores past the cache must be aligned to.
+  bool two_stores;           ///< Whether a column is written to two places of a row.
+  bool halves_lines;         ///< Whether either gets less than a line, of coefficients that take
+                             ///< little to prepare.
   Index least_pairs;         ///< Pairs of the shortest column that is vectors.
   Index least_pairs_copying;  ///< Likewise, of a pass that copies what is outside the window.
 
@@ -108,6 +113,9 @@ constexpr KernelOf<typename Kernel::T> make_kernel() {
   result.narrower = narrower_kernel<Kernel, D>();
   result.column_pairs = pairs;
   result.store_bytes = store_bytes<Kernel, D>;
+  result.two_stores = Kernel::two_stores;
+  result.halves_lines =
+      Kernel::two_stores && result.store_bytes < 64 && !std::is_same_v<T, Eigen::bfloat16>;
   result.least_pairs_copying = half_columns_copy<Kernel> ? pairs / 2 : pairs;
   result.least_pairs = 16 / static_cast<Index>(sizeof(Widened<T>)) * Kernel::pairs_per_lane;
   return result;
@@ -206,6 +214,38 @@ constexpr Index most_streams_in_place = 8;
 inline Index streams_of(const RowSteps& inner, const RowSteps& outer, Index most) {
   const bool shares_table = inner.table != 0 && outer.table == 0;
   return shares_table ? std::min(most, outer.count) : 1;
+}
+
+/// Whether heads go a few together, for all tokens before the next few, rather than all heads of a
+/// token. Few of them read and write long stretches of memory; all of them share what a token's
+/// coefficients take to prepare.
+template <class T>
+bool prefers_few(const KernelOf<T>& kernel, const RowPlan& plan, const RowSteps& heads,
+                 const RowSteps& tokens, const Tile<T>& block) {
+  constexpr Index bytes_of_second_level_cache = 1024 * 1024;
+  constexpr Index bytes_of_sets = 2048;
+  const auto bytes = [](Index elements) { return elements * static_cast<Index>(sizeof(T)); };
+  const bool in_place = block.x == block.y;
+  if (bytes(heads.count * tokens.count * plan.row_length) * (in_place ? 1 : 2) >
+      bytes_of_second_level_cache)
+    return std::abs(heads.x) > std::abs(tokens.x) && std::abs(heads.y) > std::abs(tokens.y);
+  // Rows so far apart share sets of the first-level cache, which holds 8 or 12 lines of each. Lines
+  // that are written in two parts may leave it between them.
+  if (heads.y == plan.row_length || bytes(heads.y) % bytes_of_sets != 0) return false;
+  if (is_16_bit<T>) return kernel.halves_lines && !in_place;
+  if (kernel.halves_lines || (in_place && kernel.two_stores)) return true;
+  return block.inner.table != 0;  // neither is better on every processor
+}
+
+/// Makes tokens the inner level where few heads go together, and heads where all do.
+template <class T>
+void choose_levels(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& block) {
+  const bool tokens_inside = block.inner.table != 0;
+  const RowSteps& heads = tokens_inside ? block.outer : block.inner;
+  const RowSteps& tokens = tokens_inside ? block.inner : block.outer;
+  if (heads.table != 0 || tokens.table == 0 || heads.count == 1 || tokens.count == 1) return;
+  if (prefers_few(kernel, plan, heads, tokens, block) != tokens_inside)
+    std::swap(block.inner, block.outer);
 }
 
 /// Makes the rows of the inner level share their table row, as every pass expects. Calls

@@ -62,6 +62,7 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   const KernelOf<T>* chosen = &kernel;
   if (tile.stores == Stores::cached) {
     if (join_across_lines(kernel, plan, runs, tile)) return;
+    choose_levels(kernel, plan, tile);
   } else {
     chosen = streaming_kernel(kernel, plan, runs, tile);
     if (chosen == nullptr) {
