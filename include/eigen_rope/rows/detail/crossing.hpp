@@ -7,7 +7,7 @@
 //
 // A move is left out on a side where the elements of a row lie next to each other already. Plain
 // scalars whose rows lie next to each other on the other side go to kernels (cross_rows.hpp), with
-// their entries moved at most. Rows are the levels of a walk (make_lane_walk in walk.hpp). The bits
+// their entries moved at most. Rows are the levels of a walk (fill_lane_walk in walk.hpp). The bits
 // are those of rows.hpp.
 #pragma once
 
@@ -145,7 +145,7 @@ bool fills_lanes(const RowPlan& plan, const FeatureSteps& features, const Walk& 
   return is_in_one_piece(plan, features, rows) || rows >= 2 * vector || rows == vector;
 }
 
-/// Rotates rows first..last-1 of a walk that make_lane_walk() made.
+/// Rotates rows first..last-1 of a walk that fill_lane_walk() made.
 template <class XScalar, class TableScalar, class YScalar>
 void rotate_apart_rows(const RowPlan& plan, const LaneBlock<XScalar, TableScalar, YScalar>& block,
                        Index first, Index last) {

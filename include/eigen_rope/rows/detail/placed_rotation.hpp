@@ -27,7 +27,7 @@ void rotate_placed_rows(const PlacedRotation<XScalar, TableScalar, YScalar>& rot
 template <class XScalar, class TableScalar, class YScalar>
 struct PlacedRotation {
   RowPlan plan;
-  LaneBlock<XScalar, TableScalar, YScalar> block;  ///< Its walk is of fill_walk_of().
+  LaneBlock<XScalar, TableScalar, YScalar> block;  ///< With the walk that fill_walk_of() writes.
 
   void rows(Index first, Index last) const { rotate_placed_rows(*this, first, last); }
 };
@@ -56,7 +56,7 @@ extern template EIGEN_ROPE_API void rotate_placed_rows(
 extern template EIGEN_ROPE_API void rotate_placed_rows(
     const PlacedRotation<Eigen::bfloat16, Eigen::bfloat16, Eigen::bfloat16>&, Index, Index);
 
-/// In which order rows with such features are visited.
+/// Writes the walk of a block, whose features say in which order its rows are visited.
 template <class Block>
 void fill_walk_of(Block& block, int axes, const Index* extents, const Index* x, const Index* y,
                   const Index* table) {

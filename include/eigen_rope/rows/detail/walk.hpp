@@ -101,8 +101,9 @@ using OuterAxes = std::array<Index, static_cast<std::size_t>(rank >= 2 ? rank - 
 EIGEN_ROPE_API void fill_walk(Walk& walk, int axes, const Index* extents, const Index* x,
                               const Index* y, const Index* table);
 
-/// Levels for rows whose elements lie apart: first the axis along which neighbours lie next to each
-/// other in x and y, or in one of them, then the others in the order in which y lies in memory.
+/// Likewise for rows whose elements lie apart: first the axis along which neighbours lie next to
+/// each other in x and y, or in one of them, then the others in the order in which y lies in
+/// memory.
 EIGEN_ROPE_API void fill_lane_walk(Walk& walk, int axes, const Index* extents, const Index* x,
                                    const Index* y, const Index* table);
 
