@@ -115,7 +115,7 @@ constexpr KernelOf<typename Kernel::T> make_kernel() {
   result.store_bytes = store_bytes<Kernel, D>;
   result.two_stores = Kernel::two_stores;
   result.halves_lines =
-      Kernel::two_stores && result.store_bytes < 64 && !std::is_same_v<T, Eigen::bfloat16>;
+      Kernel::two_stores && store_bytes<Kernel, D> < 64 && !std::is_same_v<T, Eigen::bfloat16>;
   result.least_pairs_copying = half_columns_copy<Kernel> ? pairs / 2 : pairs;
   result.least_pairs = 16 / static_cast<Index>(sizeof(Widened<T>)) * Kernel::pairs_per_lane;
   return result;

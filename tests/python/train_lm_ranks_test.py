@@ -34,6 +34,7 @@ from trainer_data import Checkpoint  # noqa: E402
 # Bits of a loss near 4: the program computes in float, and sums in another order.
 CURVE_TOLERANCE = 1e-4
 SIZES = ["--layers=2", "--heads=2", "--dim=16", "--context=37", "--batch=4", "--sample=4"]
+SECONDS_OF_A_RUN = 300  # four ranks under AddressSanitizer, beside other tests
 SECONDS_TO_END = 5.0  # and mpirun's own second before it kills
 
 
@@ -64,7 +65,7 @@ class Runs:
 
     def run(self, ranks: int, out: str, *options: str) -> subprocess.CompletedProcess[str]:
         command = self.command(ranks, *self.options(out, *options))
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_OF_A_RUN)
 
     def checkpoint(self, out: str, name: str = "default") -> Checkpoint:
         return Checkpoint(self.folder / out / f"{name}.safetensors")
