@@ -36,12 +36,7 @@ void check_before_copy(const Call<Scalar>& call) {
       [&] {
         const auto y = detail::features_first(call.y, call.pairing, call.order);
         const auto x = detail::features_first(call.x, call.pairing, call.order);
-        if (x.shape.rank() == 0)
-          detail::fail("a strided view must have at least the feature axis, got rank 0");
-        if (x.shape != y.shape)
-          detail::fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
-        check_strides(y, detail::SharedElements::refused);
-        check_strides(x, detail::SharedElements::allowed);
+        detail::check_extents_and_strides(y, x);
         (void)detail::make_row_plan(x.shape[0], places.width, call.pairing, Direction::forward);
         const bool rows_in_pieces = x.feature_stride != 1 || y.feature_stride != 1;
         detail::check_table_broadcasts(x.shape.outer(), places.given,

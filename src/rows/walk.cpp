@@ -25,15 +25,24 @@ Strides dense_strides(Index row_length, const Shape& outer) {
   return strides;
 }
 
-void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer, FeaturesOn of_x,
-                            FeaturesOn of_table) {
-  const int axis = first_misfit(x_outer.rank(), x_outer.begin(), table_outer);
-  if (axis < 0) return;
-  const std::string allowed = x_outer[axis] == 1 ? "1" : fmt::format("1 or {}", x_outer[axis]);
+namespace {
+
+Shape shape_of_extents(int axes, const Index* extents) {
+  Shape shape;
+  for (int axis = 0; axis < axes; ++axis) shape.push_back(extents[axis]);
+  return shape;
+}
+
+}  // namespace
+
+void refuse_table_extent(int misfit, int axes, const Index* x_outer, const Shape& table_outer,
+                         FeaturesOn of_x, FeaturesOn of_table) {
+  const Shape x = shape_of_extents(axes, x_outer);
+  const std::string allowed = x[misfit] == 1 ? "1" : fmt::format("1 or {}", x[misfit]);
   fail(fmt::format("table must have {} on axis {} (counted outwards from the feature axis) for x "
                    "with outer extents {}",
-                   allowed, axis + 1, x_outer.text()),
-       std::to_string(table_outer[axis]) + fitting_layouts(x_outer, table_outer, of_x, of_table));
+                   allowed, misfit + 1, x.text()),
+       std::to_string(table_outer[misfit]) + fitting_layouts(x, table_outer, of_x, of_table));
 }
 
 TableSteps table_steps(Index width, const Shape& table_outer, int feature_axis) {
@@ -45,16 +54,15 @@ TableSteps table_steps(Index width, const Shape& table_outer, int feature_axis) 
   return places;
 }
 
-void require_entries_in_rows(const Shape& x_outer, const Shape& table_outer, int feature_axis) {
-  const Index inside = rows_inside(table_outer, feature_axis);
-  if (inside == 1) return;
-  const std::string named =
-      names_of_fitting_layouts(FeaturesOn::fastest_axis, x_outer, table_outer);
+void refuse_entries_apart(Index entry_step, int axes, const Index* x_outer,
+                          const Shape& table_outer) {
+  const std::string named = names_of_fitting_layouts(FeaturesOn::fastest_axis,
+                                                     shape_of_extents(axes, x_outer), table_outer);
   fail(
       "the table must have the entries of a row next to each other, as x has its features on the "
       "fastest axis" +
           (named.empty() ? named : " (make the cache for " + named + ")"),
-      fmt::format("entries {} apart", inside));
+      fmt::format("entries {} apart", entry_step));
 }
 
 void fill_walk(Walk& walk, int axes, const Index* extents, const Index* x, const Index* y,

@@ -29,10 +29,22 @@
 namespace eigen_rope::EIGEN_ROPE_ABI {
 namespace detail {
 
+/// Throws eigen_rope::Error unless x and the destination y have features, one shape, and strides
+/// that lead to elements of their own for each row of y.
+template <class Y, class X>
+void check_extents_and_strides(const StridedView<Y>& y, const StridedView<X>& x) {
+  if (x.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
+  const bool one_view = is_one_view(x, y);
+  if (!one_view && x.shape != y.shape)
+    fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
+  check_strides(y, SharedElements::refused);
+  if (!one_view && !same_strides(x, y)) check_strides(x, SharedElements::allowed);
+}
+
 /// Throws eigen_rope::Error unless both views are of the same rows or do not overlap.
 template <class X, class Y>
 void refuse_view_overlap(const StridedView<X>& x, const StridedView<Y>& y) {
-  if (same_rows(x, y)) return;
+  if (is_one_view(x, y) || same_rows(x, y)) return;
   if (overlap(stretch_of(x), stretch_of(y))) {
     fail("x and the destination must be the same rows or not overlap at all (distance in bytes)",
          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) -
@@ -59,12 +71,7 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
                     const StridedView<Y>& y, const StridedView<X>& x,
                     const TableView<TableScalar>& table, const Pairing& pairing,
                     Direction direction) {
-  if (x.shape.rank() == 0) fail("a strided view must have at least the feature axis, got rank 0");
-  const bool one_view = static_cast<const void*>(&x) == static_cast<const void*>(&y);
-  if (!one_view && x.shape != y.shape)
-    fail("the destination must have x's shape " + x.shape.text(), y.shape.text());
-  check_strides(y, SharedElements::refused);
-  if (!one_view && !same_strides(x, y)) check_strides(x, SharedElements::allowed);
+  check_extents_and_strides(y, x);
   const bool rows_in_pieces = x.feature_stride != 1 || y.feature_stride != 1;
   rotation.plan = make_row_plan(x.shape[0], table.width, pairing, direction);
   const int outer_axes = x.shape.rank() - 1;
@@ -72,20 +79,17 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
   std::array<Index, max_rank> table_steps;
   const Index entry_step =
       table_strides(table.width, table.outer, table.feature_axis, outer_axes, table_steps.data());
-  if (first_misfit(outer_axes, outer, table.outer) >= 0) {
-    check_table_broadcasts(x.shape.outer(), table.outer, features_behind(rows_in_pieces ? 1 : 0),
-                           features_behind(table.feature_axis));
-  }
+  check_table_broadcasts(outer_axes, outer, table.outer, features_behind(rows_in_pieces ? 1 : 0),
+                         features_behind(table.feature_axis));
   (void)checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(rotation.plan, table);
-  if (!rows_in_pieces && entry_step != 1)
-    require_entries_in_rows(x.shape.outer(), table.outer, table.feature_axis);
+  if (!rows_in_pieces) require_entries_in_rows(entry_step, outer_axes, outer, table.outer);
   auto& block = rotation.block;
   block.rows.rows = 0;
   if (x.shape.size() == 0) return;
   if (x.data == nullptr || y.data == nullptr)
     fail("a strided view must have data, got a null pointer");
-  if (!one_view) refuse_view_overlap(x, y);
+  refuse_view_overlap(x, y);
   refuse_table_overlap(table, y);
   block.x = x.data;
   block.y = y.data;

@@ -53,25 +53,18 @@ void fill_parameters(NodeParameters<TableScalar, static_cast<int>(rank)>& parame
                      const std::array<Index, rank>& x, const TableView<TableScalar>& table,
                      const Pairing& pairing, Direction direction, int place) {
   constexpr int axes = static_cast<int>(rank) - 1;
-  const auto outer_shape = [&] {
-    Shape outer;
-    for (std::size_t axis = 1; axis < rank; ++axis) outer.push_back(x[axis]);
-    return outer;
-  };
+  const Index* const outer = x.data() + 1;
   parameters.plan = make_row_plan(x[0], table.width, pairing, direction);
   parameters.cos = table.cos;
   parameters.sin = table.sin;
   parameters.entry_step = table_strides(table.width, table.outer, table.feature_axis, axes,
                                         parameters.table_strides.data());
   parameters.place = place;
-  if (first_misfit(axes, x.data() + 1, table.outer) >= 0) {
-    check_table_broadcasts(outer_shape(), table.outer, features_behind(place),
-                           features_behind(table.feature_axis));
-  }
+  check_table_broadcasts(axes, outer, table.outer, features_behind(place),
+                         features_behind(table.feature_axis));
   parameters.table_size = checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(parameters.plan, table);
-  if (place == 0 && parameters.entry_step != 1)
-    require_entries_in_rows(outer_shape(), table.outer, table.feature_axis);
+  if (place == 0) require_entries_in_rows(parameters.entry_step, axes, outer, table.outer);
 }
 
 template <class TableScalar, std::size_t rank>

@@ -54,6 +54,12 @@ inline bool overlap(const Stretch& a, const Stretch& b) {
   return overlap(a.begin, a.bytes, b.begin, b.bytes);
 }
 
+/// Whether one view is given twice, so that there is nothing to compare.
+template <class A, class B>
+bool is_one_view(const StridedView<A>& a, const StridedView<B>& b) {
+  return static_cast<const void*>(&a) == static_cast<const void*>(&b);
+}
+
 template <class A, class B>
 bool same_strides(const StridedView<A>& a, const StridedView<B>& b) {
   return a.strides == b.strides && a.feature_stride == b.feature_stride;

@@ -45,14 +45,26 @@ inline bool table_fits(const Shape& x_outer, const Shape& table_outer) {
 /// Where x, or a table, has its features.
 enum class FeaturesOn { fastest_axis, slower_axis };
 
-/// Throws eigen_rope::Error unless each outer axis of the table equals x's or is 1. The message
-/// names layouts with the features where they are.
-EIGEN_ROPE_API void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer,
-                                           FeaturesOn of_x = FeaturesOn::fastest_axis,
-                                           FeaturesOn of_table = FeaturesOn::fastest_axis);
-
 inline FeaturesOn features_behind(int axes) {
   return axes == 0 ? FeaturesOn::fastest_axis : FeaturesOn::slower_axis;
+}
+
+/// Throws the eigen_rope::Error of a table whose outer axis `misfit` does not fit x.
+[[noreturn]] EIGEN_ROPE_API void refuse_table_extent(int misfit, int axes, const Index* x_outer,
+                                                     const Shape& table_outer, FeaturesOn of_x,
+                                                     FeaturesOn of_table);
+
+/// Throws eigen_rope::Error unless each outer axis of the table equals x's or is 1. The message
+/// names layouts with the features where they are. x has `axes` outer axes.
+inline void check_table_broadcasts(int axes, const Index* x_outer, const Shape& table_outer,
+                                   FeaturesOn of_x, FeaturesOn of_table) {
+  const int misfit = first_misfit(axes, x_outer, table_outer);
+  if (misfit >= 0) refuse_table_extent(misfit, axes, x_outer, table_outer, of_x, of_table);
+}
+inline void check_table_broadcasts(const Shape& x_outer, const Shape& table_outer,
+                                   FeaturesOn of_x = FeaturesOn::fastest_axis,
+                                   FeaturesOn of_table = FeaturesOn::fastest_axis) {
+  check_table_broadcasts(x_outer.rank(), x_outer.begin(), table_outer, of_x, of_table);
 }
 
 /// Writes the strides of the first `axes` outer axes of a dense table, 0 for those it broadcasts
@@ -82,10 +94,17 @@ struct TableSteps {
 };
 EIGEN_ROPE_API TableSteps table_steps(Index width, const Shape& table_outer, int feature_axis = 0);
 
-/// Throws eigen_rope::Error unless the entries of a row lie next to each other, as rows whose
-/// elements do need them.
-EIGEN_ROPE_API void require_entries_in_rows(const Shape& x_outer, const Shape& table_outer,
-                                            int feature_axis);
+/// Throws the eigen_rope::Error of require_entries_in_rows().
+[[noreturn]] EIGEN_ROPE_API void refuse_entries_apart(Index entry_step, int axes,
+                                                      const Index* x_outer,
+                                                      const Shape& table_outer);
+
+/// Throws eigen_rope::Error unless the entries of a row, `entry_step` apart, lie next to each
+/// other, as rows whose elements do need them. x has `axes` outer axes.
+inline void require_entries_in_rows(Index entry_step, int axes, const Index* x_outer,
+                                    const Shape& table_outer) {
+  if (entry_step != 1) refuse_entries_apart(entry_step, axes, x_outer, table_outer);
+}
 
 /// Merged levels for rows with these outer extents and strides.
 EIGEN_ROPE_API Walk make_walk(const Shape& outer, const Strides& x, const Strides& y,
