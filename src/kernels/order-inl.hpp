@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "kernels/four_rows-inl.hpp"
 #include "kernels/joins-inl.hpp"
 #include "kernels/passes-inl.hpp"
 
@@ -35,12 +36,15 @@ template <class T>
 struct KernelOf {
   using Pass = void (*)(const RowPlan&, const Run&, const Tile<T>&);
   Pass cached;
-  Pass streaming;          ///< Null where a kernel's stores go through the caches only.
-  Pass cached_copying;     ///< As cached, what is outside the window copied; null where that goes
-                           ///< apart.
-  Pass streaming_copying;  ///< Likewise.
-  Pass writing_lines;      ///< Through the caches, for a writer; null where the tile waits for it.
-  Pass joining;            ///< Into memory that begins anywhere, or null.
+  Pass streaming;            ///< Null where a kernel's stores go through the caches only.
+  Pass cached_copying;       ///< As cached, what is outside the window copied; null where that goes
+                             ///< apart.
+  Pass streaming_copying;    ///< Likewise.
+  Pass four_rows;            ///< Four rows that lie apart, through the caches, or null.
+  Pass four_rows_streaming;  ///< Likewise, past them.
+  Index four_rows_pairs;     ///< What the pairs of a row must be a multiple of for either.
+  Pass writing_lines;  ///< Through the caches, for a writer; null where the tile waits for it.
+  Pass joining;        ///< Into memory that begins anywhere, or null.
   const KernelOf* narrower;  ///< With half as long vectors, whose stores go past the cache only, or
                              ///< null.
   Index column_pairs;        ///< Pairs of a column of whole vectors.
@@ -102,6 +106,11 @@ constexpr KernelOf<typename Kernel::T> make_kernel() {
   result.cached = pass_run<Kernel, Stores::cached, AfterRow::nothing, T>;
   if constexpr (Kernel::is_common) {
     result.cached_copying = pass_run<Kernel, Stores::cached, AfterRow::copies, T>;
+    if constexpr (HWY_TARGET != HWY_SSE4) {
+      result.four_rows = pass_four_rows<Kernel, Stores::cached, T>;
+      result.four_rows_streaming = pass_four_rows<Kernel, Stores::streaming, T>;
+      result.four_rows_pairs = columns_of_line<Kernel> * pairs;
+    }
     result.writing_lines = pass_run<Kernel, Stores::cached, AfterRow::writes_lines, T>;
   }
   if constexpr (Kernel::out_step == 1 || Kernel::streams_adjacent) {
@@ -191,6 +200,20 @@ typename KernelOf<T>::Pass whole_pass(const KernelOf<T>& kernel, const Runs& run
   return is_vector ? kernel.pass(stores, after) : nullptr;
 }
 
+/// The pass for four rows that lie apart and share a table row, if the block's inner level is that.
+template <class T>
+typename KernelOf<T>::Pass pass_of_four(const KernelOf<T>& kernel, const RowPlan& plan,
+                                        const Runs& runs, const Tile<T>& block) {
+  if (kernel.four_rows == nullptr || plan.direction == Direction::inverse) return nullptr;
+  const RowSteps& heads = block.inner;
+  const RowSteps& tokens = block.outer;
+  const bool apart = heads.count == 4 && tokens.count > 1 && std::abs(heads.x) > std::abs(tokens.x);
+  const bool whole = runs.count == 1 && runs.begin()->count % kernel.four_rows_pairs == 0 &&
+                     after_row(plan, block) == AfterRow::nothing;
+  if (!apart || !whole) return nullptr;
+  return block.stores == Stores::streaming ? kernel.four_rows_streaming : kernel.four_rows;
+}
+
 /// A writer that no pass feeds takes its rows when the tile is done.
 template <class T>
 void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
@@ -198,15 +221,14 @@ void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   if (block.stretches != nullptr) return kernel.joining(plan, *runs.begin(), block);
   auto pass = block.lines != nullptr
                   ? whole_pass(kernel, runs, block.stores, AfterRow::writes_lines)
-                  : nullptr;
+                  : pass_of_four(kernel, plan, runs, block);
   if (pass == nullptr) pass = whole_pass(kernel, runs, block.stores, after_row(plan, block));
   pass != nullptr ? pass(plan, *runs.begin(), block) : tile_rows(kernel, plan, runs, block);
 }
 
 /// Heads outside tokens that go together at most: more would not fit the ways of the first-level
-/// cache, of which rows in place need half as many.
+/// cache.
 constexpr Index most_streams = 4;
-constexpr Index most_streams_in_place = 8;
 
 /// How many outer steps go together, `most` at most. Where they share the table rows of the inner
 /// level (heads outside tokens), each table row is loaded once for all of them, and memory delivers
@@ -216,25 +238,36 @@ inline Index streams_of(const RowSteps& inner, const RowSteps& outer, Index most
   return shares_table ? std::min(most, outer.count) : 1;
 }
 
+template <class T>
+Index bytes_of(Index elements) {
+  return elements * static_cast<Index>(sizeof(T));
+}
+
+/// Whether the block outgrows a second-level cache.
+template <class T>
+bool outgrows_cache(const RowPlan& plan, const Tile<T>& block) {
+  constexpr Index bytes_of_second_level_cache = 1024 * 1024;
+  return bytes_of<T>(block.inner.count * block.outer.count * plan.row_length) *
+             (block.x == block.y ? 1 : 2) >
+         bytes_of_second_level_cache;
+}
+
 /// Whether heads go a few together, for all tokens before the next few, rather than all heads of a
 /// token. Few of them read and write long stretches of memory; all of them share what a token's
 /// coefficients take to prepare.
 template <class T>
 bool prefers_few(const KernelOf<T>& kernel, const RowPlan& plan, const RowSteps& heads,
                  const RowSteps& tokens, const Tile<T>& block) {
-  constexpr Index bytes_of_second_level_cache = 1024 * 1024;
   constexpr Index bytes_of_sets = 2048;
-  const auto bytes = [](Index elements) { return elements * static_cast<Index>(sizeof(T)); };
-  const bool in_place = block.x == block.y;
-  if (bytes(heads.count * tokens.count * plan.row_length) * (in_place ? 1 : 2) >
-      bytes_of_second_level_cache)
+  if (outgrows_cache(plan, block))
     return std::abs(heads.x) > std::abs(tokens.x) && std::abs(heads.y) > std::abs(tokens.y);
   // Rows so far apart share sets of the first-level cache, which holds 8 or 12 lines of each. Lines
-  // that are written in two parts may leave it between them.
-  if (heads.y == plan.row_length || bytes(heads.y) % bytes_of_sets != 0) return false;
-  if (is_16_bit<T>) return kernel.halves_lines && !in_place;
-  if (kernel.halves_lines || (in_place && kernel.two_stores)) return true;
-  return block.inner.table != 0;  // neither is better on every processor
+  // that are written in two parts may leave it between them, and so do those of x and y where both
+  // lie in the same sets.
+  if (heads.y == plan.row_length || bytes_of<T>(heads.y) % bytes_of_sets != 0) return false;
+  if (block.x == block.y) return kernel.two_stores && !is_16_bit<T>;
+  if (std::is_same_v<T, double>) return kernel.halves_lines;
+  return kernel.halves_lines || heads.x == heads.y;
 }
 
 /// Makes tokens the inner level where few heads go together, and heads where all do.

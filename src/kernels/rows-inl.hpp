@@ -62,7 +62,6 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   const KernelOf<T>* chosen = &kernel;
   if (tile.stores == Stores::cached) {
     if (join_across_lines(kernel, plan, runs, tile)) return;
-    choose_levels(kernel, plan, tile);
   } else {
     chosen = streaming_kernel(kernel, plan, runs, tile);
     if (chosen == nullptr) {
@@ -71,10 +70,12 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
       chosen = &kernel;
     }
   }
+  choose_levels(kernel, plan, tile);
   tile.x += plan.offset;
   tile.y += plan.offset;
-  tile.streams =
-      streams_of(tile.inner, tile.outer, tile.x == tile.y ? most_streams_in_place : most_streams);
+  // Rows in place need half the ways.
+  const bool may_be_more = tile.x == tile.y && !outgrows_cache(plan, tile);
+  tile.streams = streams_of(tile.inner, tile.outer, most_streams * (may_be_more ? 2 : 1));
   choose_order(*chosen, plan, runs, tile);
   if (tile.stores == Stores::streaming) end_streamed_block(tile);
 }
