@@ -51,6 +51,15 @@ struct BackwardPointers {
     dx_b += dx;
   }
 
+  /// Asks for the lines of `count` members of u and g: they are read in another order than they lie
+  /// in memory.
+  HWY_INLINE void ask_for_members(Index count) const {
+    ask_for(u_a, count);
+    ask_for(u_b, count);
+    ask_for(g_a, count);
+    ask_for(g_b, count);
+  }
+
   /// As RowPointers::hide.
   HWY_INLINE void hide() {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
@@ -104,6 +113,9 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
     BackwardPointers<members, T> row = first;
     for (Index left = rows.inner.count; left > 0; --left) {
       row.hide();
+      if constexpr (members == Members::separate) {
+        if (k == 0) row.ask_for_members(sum_run.count);
+      }
       (pass_column(row, static_cast<Index>(i) * width, columns[i], lower[i], upper[i]), ...);
       row.advance(rows.inner.x, rows.inner.y, rows.dx_inner);
     }

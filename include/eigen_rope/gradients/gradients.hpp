@@ -137,15 +137,15 @@ class GradientRow {
   /// From y: the table's gradient is that of angle and magnitude, turned back and divided by m^2.
   template <class C>
   void from_output(Index row, const PairSums<C>& sums) const {
+    const Index step = pairs_.step();
     if (!result_.angle.empty()) {
-      for_each_pair([&](Index k, const PairSlots& slots) {
-        result_.angle[place(pairs_.at(row, k))] = sums.cross(slots);
-      });
+      Sum* const angle = result_.angle.data() + pairs_.at(row, 0);
+      for_each_pair([&](Index k, const PairSlots& slots) { angle[k * step] = sums.cross(slots); });
     }
     if (!result_.log_magnitude.empty()) {
-      for_each_pair([&](Index k, const PairSlots& slots) {
-        result_.log_magnitude[place(pairs_.at(row, k))] = sums.dot(slots);
-      });
+      Sum* const log_magnitude = result_.log_magnitude.data() + pairs_.at(row, 0);
+      for_each_pair(
+          [&](Index k, const PairSlots& slots) { log_magnitude[k * step] = sums.dot(slots); });
     }
     if (result_.cos.empty()) return;
     for_each_pair([&](Index k, const PairSlots& slots) {
