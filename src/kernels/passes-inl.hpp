@@ -113,6 +113,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   constexpr bool is_long = row_bytes > longest_unasked;
   const bool asks =
       stores == Stores::streaming || asks_for_rows<Kernel>(block, plan.row_length, row_bytes);
+  [[maybe_unused]] const bool asks_later = asks_for_later_rows<after, T>(block, plan.row_length);
   const Turn<Kernel::swap> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
@@ -136,8 +137,11 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
         if (asks) ask_for_row(row, row_pairs);
       }
       rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
-      if constexpr (after == AfterRow::copies)
-        copy_outside<stores>(plan, row.x_a - in_window, row.y_a - out_window);
+      if constexpr (after == AfterRow::copies) {
+        const T* x = row.x_a - in_window;
+        if (asks_later) ask_for_row_ahead(x - plan.offset, inner.x, plan.row_length);
+        copy_outside<stores>(plan, x, row.y_a - out_window);
+      }
       row.advance(inner);
     }
     place.x += outer.x;
@@ -171,6 +175,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   using T = typename Kernel::T;
   using Column = typename Kernel::template Column<D>;
   constexpr Index width = pairs_of_column<Kernel, D>;
+  [[maybe_unused]] const bool asks_later = asks_for_later_rows<after, T>(block, plan.row_length);
   const Turn<Kernel::swap> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
@@ -205,6 +210,8 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
         rotate_columns<Kernel, stores>(d, row, last_pair, columns + before_last,
                                        std::index_sequence<0>());
       }
+      if (asks_later)
+        ask_for_row_ahead(row.x_a - in_window - plan.offset, inner.x, plan.row_length);
       finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window,
                                         lines);
       row.advance(inner);

@@ -137,14 +137,26 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
 /// Rows up to so many bytes are read well enough without being asked for.
 constexpr Index longest_unasked = 512;
 
+/// Rows of so many bytes together may stay in the caches near the processor.
+constexpr Index near_caches = 1024 * 1024;
+
 /// Whether a pass through the cache asks for each row before it rotates it: members further apart
 /// than the processor looks ahead by itself, of rows one behind the other, in more memory than the
 /// caches near it hold.
 template <class Kernel, class Block>
 HWY_INLINE bool asks_for_rows(const Block& block, Index row_length, Index row_bytes) {
-  constexpr Index longest = 2048, near_caches = 1024 * 1024;
+  constexpr Index longest = 2048;
   return Kernel::in_step == 1 && row_bytes > longest_unasked && row_bytes <= longest &&
          block.inner.x == row_length &&
+         block.inner.count * block.outer.count * row_bytes > near_caches;
+}
+
+/// Whether a pass that copies what is outside windows asks for later rows: it reads a long row in
+/// two parts, each line by line, where the processor looks ahead along one of them at most.
+template <AfterRow after, class T, class Block>
+HWY_INLINE bool asks_for_later_rows(const Block& block, Index row_length) {
+  const Index row_bytes = row_length * static_cast<Index>(sizeof(T));
+  return after == AfterRow::copies && row_bytes > longest_unasked &&
          block.inner.count * block.outer.count * row_bytes > near_caches;
 }
 
