@@ -246,10 +246,9 @@ Index bytes_of(Index elements) {
 /// Whether the block outgrows a second-level cache.
 template <class T>
 bool outgrows_cache(const RowPlan& plan, const Tile<T>& block) {
-  constexpr Index bytes_of_second_level_cache = 1024 * 1024;
   return bytes_of<T>(block.inner.count * block.outer.count * plan.row_length) *
              (block.x == block.y ? 1 : 2) >
-         bytes_of_second_level_cache;
+         near_caches;
 }
 
 /// Whether heads go a few together, for all tokens before the next few, rather than all heads of a

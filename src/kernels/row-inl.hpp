@@ -137,7 +137,8 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
 /// Rows up to so many bytes are read well enough without being asked for.
 constexpr Index longest_unasked = 512;
 
-/// Rows of so many bytes together may stay in the caches near the processor.
+/// Rows of so many bytes together may stay in the caches near the processor, the second-level one
+/// last.
 constexpr Index near_caches = 1024 * 1024;
 
 /// Whether a pass through the cache asks for each row before it rotates it: members further apart
