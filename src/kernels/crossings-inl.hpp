@@ -60,15 +60,17 @@ class TiledCrossing {
  private:
   static constexpr Index line = elements_of_line<T>;
   // Columns are read fast where several lines of each are, for memory looks ahead along them; they
-  // are written fast in any case. A part of a row of 16-bit elements is two lines for each member.
+  // are written fast in any case. A part of a row of 16-bit elements is two lines for each member,
+  // whose tile stays half of a first-level cache with fewer rows.
   static constexpr bool reads_columns = columns == ColumnsOf::x;
-  static constexpr bool many_rows = reads_columns && sizeof(T) > 2;
-  static constexpr Index most_rows = (many_rows ? 8 : 4) * line;
+  static constexpr Index lines_of_column = sizeof(T) > 2 ? (reads_columns ? 8 : 4)
+                                                         : (reads_columns ? 4 : 2);
+  static constexpr Index most_rows = lines_of_column * line;
   /// Rows of several heads that share a tile.
-  static constexpr Index rows_of_heads = 4 * line;
+  static constexpr Index rows_of_heads = std::min(4 * line, most_rows);
   /// Every column lies on a page of its own, which is found faster if it was used lately.
   static constexpr Index most_columns = 512;
-  static constexpr Index most_pairs = reads_columns && sizeof(T) == 2 ? 64 : 32;
+  static constexpr Index most_pairs = sizeof(T) == 2 ? 64 : 32;
   static constexpr Index step = 2 * most_pairs;
 
   /// Rows next to each other in each of some heads.

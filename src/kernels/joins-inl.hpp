@@ -267,11 +267,18 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
   const RowSteps inner = block.inner;
   const bool asks =
       Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > longest_unasked;
+  // Rows of fewer bytes stay in the first-level cache.
+  constexpr Index worth_asking = 128 * 1024;
+  const Index bytes =
+      inner.count * block.outer.count * plan.row_length * static_cast<Index>(sizeof(T));
+  const bool asks_later = reads_streams_in_turn(block) && bytes > worth_asking;
+  const Index later = to_later_row<T>(block.outer.x, plan.row_length);
   const Stores stores = block.stores;
   Stretch* stretch = block.stretches;
   for (Index left = inner.count; left > 0; --left) {
     row.hide();
     if (asks) ask_for_row(row, count * pairs_of_column<Kernel, D>);
+    if (asks_later) ask_for(row.x_a + later, plan.row_length);
     join_row<Kernel>(d, row, count, columns, joint, stores, *stretch, more_columns);
     stretch += block.stretches_step;
     row.advance(inner);

@@ -114,6 +114,8 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   const bool asks =
       stores == Stores::streaming || asks_for_rows<Kernel>(block, plan.row_length, row_bytes);
   [[maybe_unused]] const bool asks_later = asks_for_later_rows<after, T>(block, plan.row_length);
+  [[maybe_unused]] const bool asks_along = reads_streams_in_turn(block);
+  [[maybe_unused]] const Index later = to_later_row<T>(block.outer.x, plan.row_length);
   const Turn<Kernel::swap> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
@@ -135,6 +137,9 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
       row.hide();
       if constexpr (is_long) {
         if (asks) ask_for_row(row, row_pairs);
+      }
+      if constexpr (stores == Stores::streaming) {
+        if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
       }
       rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
       if constexpr (after == AfterRow::copies) {

@@ -19,6 +19,7 @@
 #include <hwy/cache_control.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <utility>
 
 #include "kernels/columns-inl.hpp"
@@ -114,13 +115,17 @@ HWY_INLINE void ask_for(const T* from, Index count) {
   for (Index at = 0; at < count; at += elements_of_line<T>) hwy::Prefetch(from + at);
 }
 
-/// Asks for the lines of a row of x that follows about a kibibyte later: rows that go to a writer
-/// leave the processor too little room to look ahead by itself.
+/// From a row of x to the one that follows about a kibibyte later, which is asked for where the
+/// processor does not look ahead by itself: rows that go to a writer leave it too little room for
+/// that.
+template <class T>
+HWY_INLINE Index to_later_row(Index step, Index length) {
+  constexpr auto ahead = static_cast<Index>(1024 / sizeof(T));
+  return (ahead + length - 1) / length * step;
+}
 template <class T>
 HWY_INLINE void ask_for_row_ahead(const T* x, Index step, Index length) {
-  constexpr auto ahead = static_cast<Index>(1024 / sizeof(T));
-  const Index rows = (ahead + length - 1) / length;
-  ask_for(x + rows * step, length);
+  ask_for(x + to_later_row<T>(step, length), length);
 }
 
 /// Asks for the lines of a row of x that are rotated in another order than they lie in memory.
@@ -159,6 +164,14 @@ HWY_INLINE bool asks_for_later_rows(const Block& block, Index row_length) {
   const Index row_bytes = row_length * static_cast<Index>(sizeof(T));
   return after == AfterRow::copies && row_bytes > longest_unasked &&
          block.inner.count * block.outer.count * row_bytes > near_caches;
+}
+
+/// Whether rows are those of several heads that lie outside the tokens, of which each is a stream
+/// of its own: the processor looks ahead along streams by the instruction that reads them, and one
+/// that reads several in turn shows it none.
+template <class Block>
+HWY_INLINE bool reads_streams_in_turn(const Block& block) {
+  return block.inner.count > 1 && std::abs(block.inner.x) > std::abs(block.outer.x);
 }
 
 /// Some columns of one row, from `at` pairs on.

@@ -116,11 +116,74 @@ HWY_INLINE void transpose_tile(D d, const std::uint16_t* from, Index from_step, 
                       to + 4 * to_step, to_step);
 }
 
+/// The blocks of a vector to rows `step` apart.
+template <class D, class V>
+HWY_INLINE void store_blocks(D d, V v, hn::TFromD<D>* to, Index step) {
+  constexpr std::size_t bytes = hn::MaxLanes(D()) * sizeof(hn::TFromD<D>);
+  if constexpr (bytes == 16) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::Half<D> half;
+    store_blocks(half, hn::LowerHalf(half, v), to, step);
+    constexpr auto blocks = static_cast<Index>(bytes / 32);
+    store_blocks(half, hn::UpperHalf(half, v), to + blocks * step, step);
+  }
+}
+
+/// Four rows of every block, of each of which a vector holds a quarter; the next block's rows lie
+/// 8 rows further.
+template <class D, class V>
+HWY_INLINE void put_rows(D d, V a0, V a1, V b0, V b1, hn::TFromD<D>* to, Index to_step) {
+  using Quarter = std::uint32_t;
+  using Half = std::uint64_t;
+  const V first_a = interleave_lower<Quarter>(d, a0, a1);
+  const V first_b = interleave_lower<Quarter>(d, b0, b1);
+  const V last_a = interleave_upper<Quarter>(d, a0, a1);
+  const V last_b = interleave_upper<Quarter>(d, b0, b1);
+  const Index block = 8 * to_step;
+  store_blocks(d, interleave_lower<Half>(d, first_a, first_b), to, block);
+  store_blocks(d, interleave_upper<Half>(d, first_a, first_b), to + to_step, block);
+  store_blocks(d, interleave_lower<Half>(d, last_a, last_b), to + 2 * to_step, block);
+  store_blocks(d, interleave_upper<Half>(d, last_a, last_b), to + 3 * to_step, block);
+}
+
+/// A vector of each of 8 rows, whose lines are read once: for rows that would drive each other's
+/// lines from the first-level cache. Stores are 16 bytes each.
+template <class D>
+HWY_INLINE void transpose_vectors(D d, const std::uint16_t* from, Index from_step,
+                                  std::uint16_t* to, Index to_step) {
+  const auto row = [&](Index i) HWY_ATTR { return hn::LoadU(d, from + i * from_step); };
+  const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
+  const auto r4 = row(4), r5 = row(5), r6 = row(6), r7 = row(7);
+  put_rows(d, hn::InterleaveLower(d, r0, r1), hn::InterleaveLower(d, r2, r3),
+           hn::InterleaveLower(d, r4, r5), hn::InterleaveLower(d, r6, r7), to, to_step);
+  put_rows(d, hn::InterleaveUpper(d, r0, r1), hn::InterleaveUpper(d, r2, r3),
+           hn::InterleaveUpper(d, r4, r5), hn::InterleaveUpper(d, r6, r7), to + 4 * to_step,
+           to_step);
+}
+
+/// Whether rows so far apart share one place of the first-level cache, which holds lines of 8 to
+/// 12 of them; a tile of 16-bit elements has more.
+template <class T>
+bool share_a_place(Index step) {
+  constexpr Index bytes_of_places = 4096;
+  return step * static_cast<Index>(sizeof(T)) % bytes_of_places == 0;
+}
+
 /// Whole tiles, along the lines of the side whose lines lie further apart: they may all share a few
 /// places of the first-level cache. What is stored past the caches goes line by line.
 template <Stores stores, class D, class T>
 HWY_INLINE void transpose_tiles(D d, const T* from, Index from_step, T* to, Index to_step,
                                 Index rows, Index elements) {
+  if constexpr (sizeof(T) == 2 && stores == Stores::cached) {
+    if (share_a_place<T>(from_step) && elements % rows_of_tile<D> == 0) {
+      for (Index r = 0; r < rows; r += elements_of_block<T>) {
+        for (Index e = 0; e < elements; e += rows_of_tile<D>)
+          transpose_vectors(d, from + r * from_step + e, from_step, to + e * to_step + r, to_step);
+      }
+      return;
+    }
+  }
   if (stores == Stores::cached && std::abs(from_step) > std::abs(to_step)) {
     for (Index r = 0; r < rows; r += rows_of_tile<D>) {
       for (Index e = 0; e < elements; e += elements_of_block<T>)

@@ -31,25 +31,28 @@ struct Problem {
   Pairing pairing;
   Steps x, y;
   bool in_place = false;
+  /// So many elements lie before the first row, in x and in y.
+  Index first = 0;
 
   std::string text() const {
     return shape.text() + ", " + pairing.text() + ", x " + std::to_string(x.head) + " " +
            std::to_string(x.token) + ", y " + std::to_string(y.head) + " " +
-           std::to_string(y.token) + (in_place ? ", in place" : "");
+           std::to_string(y.token) + (in_place ? ", in place" : "") +
+           (first == 0 ? "" : ", behind " + std::to_string(first));
   }
 };
 
-/// The array that has these rows, and 77 between them. It begins on a line, where passes write past
-/// the caches themselves.
+/// The array that has these rows behind `first` elements, and 77 elsewhere. It begins on a line,
+/// where passes write past the caches themselves.
 template <class Scalar>
 detail::AlignedVector<Scalar> laid_out(const std::vector<Scalar>& dense, const Shape& shape,
-                                       const Steps& steps) {
-  const Index last = (shape[1] - 1) * steps.head + (shape[2] - 1) * steps.token;
+                                       const Steps& steps, Index first) {
+  const Index last = first + (shape[1] - 1) * steps.head + (shape[2] - 1) * steps.token;
   detail::AlignedVector<Scalar> memory(static_cast<std::size_t>(last + shape[0]), Scalar(77));
   for (Index t = 0; t < shape[2]; ++t) {
     for (Index h = 0; h < shape[1]; ++h) {
       std::copy_n(dense.begin() + (t * shape[1] + h) * shape[0], shape[0],
-                  memory.begin() + h * steps.head + t * steps.token);
+                  memory.begin() + first + h * steps.head + t * steps.token);
     }
   }
   return memory;
@@ -73,19 +76,20 @@ void compare(const Problem& p, Direction direction) {
       random_table<TableScalar>(p.pairing.rotary_dims(p.shape[0]) / 2, Shape{1, tokens}, 8);
   std::vector<Scalar> expected(dense.size());
   reference::rotate(dense.data(), expected.data(), p.shape, table.view(), p.pairing, direction);
-  const detail::AlignedVector<Scalar> x = laid_out(dense, p.shape, p.x);
-  const detail::AlignedVector<Scalar> wanted = laid_out(expected, p.shape, p.y);
+  const detail::AlignedVector<Scalar> x = laid_out(dense, p.shape, p.x, p.first);
+  const detail::AlignedVector<Scalar> wanted = laid_out(expected, p.shape, p.y, p.first);
   const detail::AlignedVector<Scalar> untouched(wanted.size(), Scalar(77));
   for (const bool tokens_first : {false, true}) {
     TableView<TableScalar> entries = table.view();
     if (tokens_first) entries.outer = Shape{tokens, 1};
     on_every_path([&](Path) {
       detail::AlignedVector<Scalar> y = p.in_place ? x : untouched;
-      const auto to = view_of(y.data(), p.shape, p.y, tokens_first);
+      const auto to = view_of(y.data() + p.first, p.shape, p.y, tokens_first);
       if (p.in_place) {
         rotate_inplace(to, entries, p.pairing, direction);
       } else {
-        rotate_to(to, view_of(x.data(), p.shape, p.x, tokens_first), entries, p.pairing, direction);
+        rotate_to(to, view_of(x.data() + p.first, p.shape, p.x, tokens_first), entries, p.pairing,
+                  direction);
       }
       ASSERT_TRUE(same_bits(wanted.data(), y.data(), static_cast<Index>(y.size())))
           << (tokens_first ? "tokens first" : "heads first");
@@ -103,6 +107,7 @@ void heads_outside_tokens(const Shape& shape, const Pairing& pairing, Index gap 
     compare<Scalar>({shape, pairing, tokens_outside, heads_outside}, direction);
     compare<Scalar>({shape, pairing, heads_outside, tokens_outside}, direction);
     compare<Scalar>({shape, pairing, heads_outside, heads_outside, true}, direction);
+    compare<Scalar>({shape, pairing, heads_outside, heads_outside, false, 1}, direction);
   }
 }
 

@@ -47,6 +47,8 @@ using MakeOrder = Order (*)(const Shape& shape);
 Order features_fastest(const Shape& shape) { return {0, 1, shape[0], shape[0] * shape[1]}; }
 Order features_between(const Shape& shape) { return {0, shape[1], 1, shape[0] * shape[1]}; }
 Order features_slowest(const Shape& shape) { return {0, shape[1] * shape[2], 1, shape[1]}; }
+/// 16-bit features that lie 4 KiB apart.
+Order features_on_pages(const Shape& shape) { return {0, 2048, 1, shape[1]}; }
 /// [D, heads, tokens]: the heads of a token follow each other.
 Order heads_inside_tokens(const Shape& shape) { return {0, 1, shape[0] * shape[2], shape[0]}; }
 /// Five elements lie between the planes of neighbouring rows.
@@ -126,6 +128,11 @@ TEST(RotateOrders, FromFastestFeaturesToSlowest) {
   rotate_between<float>(features_fastest, features_slowest, around_tiles);
   rotate_between<double>(features_fastest, features_slowest, around_tiles);
   rotate_between<Eigen::half>(features_fastest, features_slowest, around_tiles);
+}
+
+// Such features share a place of the first-level cache.
+TEST(RotateOrders, FromFeaturesThatAreWholePagesApart) {
+  rotate_between<Eigen::half>(features_on_pages, features_fastest, some_lines, long_rows);
 }
 
 // Two heads of so many elements are passed together, and then the third.
