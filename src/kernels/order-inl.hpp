@@ -200,17 +200,23 @@ typename KernelOf<T>::Pass whole_pass(const KernelOf<T>& kernel, const Runs& run
   return is_vector ? kernel.pass(stores, after) : nullptr;
 }
 
+/// Whether rows may go four at a time: they are whole lines of either member, and are not turned
+/// back.
+template <class T>
+bool takes_four_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                     const Tile<T>& block) {
+  return kernel.four_rows != nullptr && plan.direction != Direction::inverse && runs.count == 1 &&
+         runs.begin()->count % kernel.four_rows_pairs == 0 &&
+         after_row(plan, block) == AfterRow::nothing;
+}
+
 /// The pass for four rows that lie apart and share a table row, if the block's inner level is that.
 template <class T>
 typename KernelOf<T>::Pass pass_of_four(const KernelOf<T>& kernel, const RowPlan& plan,
                                         const Runs& runs, const Tile<T>& block) {
-  if (kernel.four_rows == nullptr || plan.direction == Direction::inverse) return nullptr;
-  const RowSteps& heads = block.inner;
-  const RowSteps& tokens = block.outer;
-  const bool apart = heads.count == 4 && tokens.count > 1 && std::abs(heads.x) > std::abs(tokens.x);
-  const bool whole = runs.count == 1 && runs.begin()->count % kernel.four_rows_pairs == 0 &&
-                     after_row(plan, block) == AfterRow::nothing;
-  if (!apart || !whole) return nullptr;
+  const bool apart =
+      block.inner.count == 4 && block.outer.count > 1 && reads_streams_in_turn(block);
+  if (!apart || !takes_four_rows(kernel, plan, runs, block)) return nullptr;
   if (block.stores == Stores::cached) return kernel.four_rows;
   // Two members that are stored past the caches go faster a row at a time, asked for early.
   return kernel.two_stores && !is_16_bit<T> ? nullptr : kernel.four_rows_streaming;

@@ -285,10 +285,12 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
 /// Whether four heads that lie outside the tokens go together, beyond the caches near the processor
 /// (pass_of_four): that gains more than stores across lines cost.
 template <class T>
-bool prefers_four_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Tile<T>& block) {
+bool prefers_four_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                       const Tile<T>& block) {
   const bool heads_outside = block.inner.table != 0 && block.outer.table == 0 &&
                              std::abs(block.outer.x) > std::abs(block.inner.x);
-  return kernel.four_rows != nullptr && heads_outside && outgrows_cache(plan, block);
+  return heads_outside && block.outer.count >= 4 && takes_four_rows(kernel, plan, runs, block) &&
+         outgrows_cache(plan, block);
 }
 
 /// Through the caches, out of place. Returns false, without having written, where y begins on a
@@ -300,7 +302,7 @@ bool join_across_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Run
   const Index elements = block.inner.count * block.outer.count * plan.row_length;
   const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
   if (block.x == block.y || !should_not_cross_lines(block.y, vector, elements)) return false;
-  if (prefers_four_rows(kernel, plan, block)) return false;
+  if (prefers_four_rows(kernel, plan, runs, block)) return false;
   const RowsInSequence<T> rows(plan, block);
   if (!rows || !can_join(kernel, plan, runs, rows)) return false;
   join_stretches(kernel, plan, runs, rows);
