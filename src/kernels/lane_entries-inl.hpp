@@ -80,11 +80,18 @@ void take_entries(const C* from, const RowSteps* levels, int level_count, Index 
   }
 }
 
-/// Coefficients that other rows read again stay in one of the caches near the processor. Those of
-/// one pair may fill the larger part, because rows are best passed in one stretch, and so may
-/// entries of the table that are read as they are. Several pairs are laid out in the smaller one.
-constexpr Index second_level_bytes = 128 * 1024;
-constexpr Index first_level_bytes = 32 * 1024;
+/// Where coefficients stay that other rows read again.
+enum class ReadAgain { from_first_level, from_any_cache };
+
+/// Bytes of entries of the table that are read as they are, of one stretch of rows at most.
+constexpr Index most_bytes_read(ReadAgain again) {
+  return again == ReadAgain::from_first_level ? 16 * 1024 : 4 * 1024 * 1024;
+}
+
+/// Bytes of one pair's coefficients that are laid out first, or of the entries of several pairs.
+constexpr Index most_bytes_laid_out(ReadAgain again) {
+  return again == ReadAgain::from_first_level ? 16 * 1024 : 128 * 1024;
+}
 
 /// The coefficients of some pairs.
 template <class T, TableWidth width>
@@ -96,12 +103,15 @@ class LaneCoefficients {
   static constexpr int arrays = coefficient_arrays<width>;
   static constexpr auto bytes_of_lane = static_cast<Index>(arrays * sizeof(C));
   /// The most lanes of one pair.
-  static constexpr Index most_lanes = second_level_bytes / bytes_of_lane - 2 * step;
+  static constexpr Index most_lanes(ReadAgain again) {
+    return most_bytes_laid_out(again) / bytes_of_lane - 2 * step;
+  }
 
   /// How many of an array a pair takes: steps that begin in the last lane are read, too.
   static constexpr Index size_of_pair(Index lanes) { return lanes + 2 * step; }
   static constexpr Index most_pairs(Index lanes) {
-    return std::max<Index>(1, first_level_bytes / (bytes_of_lane * size_of_pair(lanes)));
+    return std::max<Index>(1, most_bytes_laid_out(ReadAgain::from_first_level) /
+                                  (bytes_of_lane * size_of_pair(lanes)));
   }
 
   /// Room for those of `pairs` pairs of `lanes` lanes.

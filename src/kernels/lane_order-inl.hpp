@@ -190,6 +190,29 @@ bool table_has_coefficients(const Plane& plane, Direction direction, const LaneP
   return plane.period % lanes_of_step<T> == 0 && (stores == Stores::cached || begins_on_line);
 }
 
+/// Coefficients stay in a first-level cache while x and y are in any: from the next one they would
+/// take most of what it delivers. Rows in memory are best passed in long stretches, and so are
+/// those that follow each other and share coefficients.
+template <class T>
+ReadAgain read_again_from(const LaneBlock<T, Widened<T>>& block, const Run& run,
+                          const Plane& plane) {
+  constexpr Index most_bytes = 8 * 1024 * 1024;
+  const Index bytes =
+      2 * run.count * block.rows.rows * static_cast<Index>(sizeof(T)) * (block.in_place() ? 1 : 2);
+  const bool few = block.rows.stores == Stores::cached && bytes <= most_bytes;
+  return few && plane.repeats == 1 ? ReadAgain::from_first_level : ReadAgain::from_any_cache;
+}
+
+/// The lanes of a part, if `lanes` are cut into as few as have at most `most`, each of whole lines.
+template <class T>
+Index equal_part(Index lanes, Index most) {
+  if (lanes <= most) return lanes;
+  const Index lines = most / elements_of_line<T>;
+  const Index all = (lanes + elements_of_line<T> - 1) / elements_of_line<T>;
+  const Index parts = (all + lines - 1) / lines;
+  return (all + parts - 1) / parts * elements_of_line<T>;
+}
+
 template <class T, TableWidth width>
 void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Direction direction,
                      LanePointers<T> to) {
@@ -208,29 +231,32 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
   const Stores stores = block.rows.stores;
   const auto pass_of = stores == Stores::streaming ? choose_pass<T, width, streaming_lanes<T>>
                                                    : choose_pass<T, width, Stores::cached>;
+  const ReadAgain again = read_again_from(block, run, plane);
   const bool direct = table_has_coefficients<T, width>(plane, direction, to, stores);
   constexpr Index step = lanes_of_step<T>;
   const bool crosses_lines = stores_cross_lines(block, run, to);
   // Behind the last entry of a table that is read as it is, the first one does not follow again.
   const bool one_by_one = direct && crosses_lines && plane.period >= 4 * step;
   if (plane.repeats > 1 && (one_by_one || (!direct && Coefficients::repeated(plane.period) >
-                                                          Coefficients::most_lanes))) {
+                                                          Coefficients::most_lanes(again)))) {
     plane.sharing.add({plane.repeats, plane.period, plane.period, 0});
     plane.repeats = 1;
   }
   const bool may_overlap =
       crosses_lines && (!direct || plane.repeats == 1 || plane.period <= 2 * step);
-  constexpr Index close_entries = second_level_bytes / static_cast<Index>(2 * sizeof(Widened<T>));
+  constexpr auto entry_bytes = static_cast<Index>(2 * sizeof(Widened<T>));
   const bool reads_again = plane.sharing.count > 0;
-  const Index most_lanes = !direct                             ? Coefficients::most_lanes / 2 * 2
-                           : reads_again && plane.repeats == 1 ? close_entries
-                                                               : plane.period;
-  const Index lanes_at_once = std::min(plane.period, most_lanes);
+  const Index most_lanes = !direct ? Coefficients::most_lanes(again)
+                           : reads_again && plane.repeats == 1
+                               ? most_bytes_read(again) / entry_bytes
+                               : plane.period;
+  const Index lanes_at_once = equal_part<T>(plane.period, most_lanes);
   const Index period =
       plane.repeats > 1 && !direct ? Coefficients::repeated(plane.period) : lanes_at_once;
-  const Index pairs_at_once = !direct       ? Coefficients::most_pairs(period)
-                              : reads_again ? std::max<Index>(1, close_entries / period)
-                                            : pairs.count;
+  const Index pairs_at_once =
+      !direct       ? Coefficients::most_pairs(period)
+      : reads_again ? std::max<Index>(1, most_bytes_laid_out(again) / (entry_bytes * period))
+                    : pairs.count;
   Coefficients coefficients(period, direct ? 0 : std::min(pairs_at_once, pairs.count));
   for_each_place(plane.own.begin(), plane.own.end(), RowPlace{}, [&](const RowPlace& own) {
     LaneBlock<T, Widened<T>> part = block;

@@ -118,6 +118,23 @@ void long_planes() {
   for_each_table<4, Eigen::ColMajor>(of_tokens, x, 3, split_half, rotates_on_every_path);
 }
 
+// Features between tokens and heads: the pairs of a head follow each other, and so do their
+// coefficients, which all heads share.
+template <class Scalar>
+void long_planes_of_pairs(Index tokens, Index heads) {
+  const AxisCase of_tokens{{tokens, 4, heads}, 0b001};
+  const auto x = of_tokens.tensor<Scalar, 3, Eigen::ColMajor>(7);
+  for_each_table<3, Eigen::ColMajor>(of_tokens, x, 1, split_half, rotates_on_every_path);
+}
+
+TEST(Axis, LongPlanesOfPairs) {
+  long_planes_of_pairs<float>(1500, 3);
+  long_planes_of_pairs<double>(1500, 3);
+  long_planes_of_pairs<Eigen::half>(1500, 3);
+  long_planes_of_pairs<Eigen::bfloat16>(1501, 3);
+}
+TEST(Axis, PlanesOfMoreCoefficientsThanCachesHold) { long_planes_of_pairs<float>(262200, 2); }
+
 TEST(Axis, LongPlanesOfFloat) { long_planes<float>(); }
 TEST(Axis, LongPlanesOfDouble) { long_planes<double>(); }
 TEST(Axis, LongPlanesOfBfloat16) { long_planes<Eigen::bfloat16>(); }
