@@ -28,6 +28,28 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
+/// The members of as many pairs as d has lanes, apart.
+template <Members members, class D, class T>
+HWY_INLINE Two<hn::Vec<D>> load_pairs(D d, const T* x_a, const T* x_b) {
+  if constexpr (members == Members::separate) return {load(d, x_a), load(d, x_b)};
+  hn::Vec<D> a, b;
+  load_apart(d, x_a, a, b);
+  return {a, b};
+}
+
+/// As many pairs next to each other, as they lie in memory.
+template <class D, class T>
+HWY_INLINE Two<hn::Vec<D>> load_two(D d, const T* x) {
+  return {load(d, x), load(d, x + hn::Lanes(d))};
+}
+
+/// Pairs that lie as `in` says, for results that lie as `out` does.
+template <Members in, Members out, class D, class T>
+HWY_INLINE Two<hn::Vec<D>> load_as(D d, const T* x_a, const T* x_b) {
+  if constexpr (out == Members::adjacent) return load_two(d, x_a);
+  return load_pairs<in>(d, x_a, x_b);
+}
+
 /// Members in different vectors, one pair in each lane.
 template <Members in, Members out, TableWidth width, class Scalar>
 struct ApartKernel {
@@ -64,14 +86,12 @@ struct ApartKernel {
 
   template <class D>
   static HWY_INLINE Result<D> rotate(D d, const T* x_a, const T* x_b, const Column<D>& column) {
-    hn::Vec<D> a, b;
-    if constexpr (in == Members::separate) {
-      a = load(d, x_a);
-      b = load(d, x_b);
-    } else {
-      load_apart(d, x_a, a, b);
-    }
-    return column.template rotate<T>(a, b);
+    return rotate(d, load_pairs<in>(d, x_a, x_b), column);
+  }
+
+  template <class D>
+  static HWY_INLINE Result<D> rotate(D, const Two<hn::Vec<D>>& x, const Column<D>& column) {
+    return column.template rotate<T>(x.first, x.second);
   }
 
   template <Stores stores, class D>
@@ -230,8 +250,12 @@ struct NeighbourKernel {
 
   template <class D>
   static HWY_INLINE Result<D> rotate(D d, const T* x, const T*, const Column<D>& column) {
-    return {rotate(d, load(d, x), column.lower),
-            rotate(d, load(d, x + hn::Lanes(d)), column.upper)};
+    return rotate(d, load_two(d, x), column);
+  }
+
+  template <class D>
+  static HWY_INLINE Result<D> rotate(D d, const Two<hn::Vec<D>>& x, const Column<D>& column) {
+    return {rotate(d, x.first, column.lower), rotate(d, x.second, column.upper)};
   }
 
   template <Stores stores, class D>

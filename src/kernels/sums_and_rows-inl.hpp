@@ -97,16 +97,16 @@ HWY_INLINE void add_and_rotate_columns(const Run& sum_run, const Run& run, Index
   V upper[] = {(static_cast<void>(i), hn::Zero(wide))...};
   const auto pass_column = [&](const BackwardPointers<members, T>& row, Index at,
                                const Column& column, V& low, V& high) HWY_ATTR {
-    const auto difference =
-        difference_of<members, members>(d, row.u_a + at, row.u_b + at, row.g_a + at, row.g_b + at);
+    const auto u = load_as<members, members>(d, row.u_a + at, row.u_b + at);
+    const auto g = load_as<members, members>(d, row.g_a + at, row.g_b + at);
+    const auto difference = difference_of<members>(d, u, g);
     low = hn::Add(low, hn::PromoteTo(wide, hn::LowerHalf(half, difference)));
     high = hn::Add(high, hn::PromoteTo(wide, hn::UpperHalf(half, difference)));
     if constexpr (Kernel::swap == Swap::members) {
-      put<Kernel, stores>(d, Kernel::rotate(d, row.g_b + at, row.g_a + at, column), row.dx_b + at,
-                          row.dx_a + at);
+      const Two<hn::Vec<decltype(d)>> swapped{g.second, g.first};
+      put<Kernel, stores>(d, Kernel::rotate(d, swapped, column), row.dx_b + at, row.dx_a + at);
     } else {
-      put<Kernel, stores>(d, Kernel::rotate(d, row.g_a + at, row.g_b + at, column), row.dx_a + at,
-                          row.dx_b + at);
+      put<Kernel, stores>(d, Kernel::rotate(d, g, column), row.dx_a + at, row.dx_b + at);
     }
   };
   for (Index o = 0; o < rows.outer.count; ++o) {

@@ -100,6 +100,16 @@ inline std::uint16_t* bits(Eigen::bfloat16* p) { return reinterpret_cast<std::ui
 template <class T>
 constexpr Index elements_of_line = static_cast<Index>(64 / sizeof(T));
 
+/// A vector from memory that is used more than once. Compilers would load it for each use, which
+/// costs where it lies across lines.
+template <class V>
+HWY_INLINE V loaded_once(V v) {
+#if HWY_ARCH_X86 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
+  asm("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
 /// How many elements lie between p and the next line.
 template <class T>
 HWY_INLINE Index elements_to_line(const T* p) {
@@ -235,11 +245,8 @@ HWY_INLINE hn::Vec<Bits16<D>> half_of_float(D, hn::Vec<D> v) {
 template <class D>
 HWY_INLINE void load_apart(D d, const Eigen::bfloat16* p, hn::Vec<D>& even, hn::Vec<D>& odd) {
   const Bits32<D> du;
-  auto both = hn::BitCast(du, hn::LoadU(hn::Repartition<std::uint16_t, D>(), bits(p)));
-#if HWY_ARCH_X86 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
-  // Compilers would load twice, which costs where p is not aligned.
-  asm("" : "+v"(both.raw));
-#endif
+  const auto both =
+      hn::BitCast(du, loaded_once(hn::LoadU(hn::Repartition<std::uint16_t, D>(), bits(p))));
   even = hn::BitCast(d, hn::ShiftLeft<16>(both));
   odd = hn::BitCast(d, hn::And(both, hn::Set(du, 0xffff0000U)));
 }
@@ -271,7 +278,7 @@ HWY_INLINE void store_apart(hn::Vec<D> even, hn::Vec<D> odd, D d, Eigen::bfloat1
 
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* p) {
-  return hn::LoadU(d, p);
+  return loaded_once(hn::LoadU(d, p));
 }
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const Eigen::half* p) {
