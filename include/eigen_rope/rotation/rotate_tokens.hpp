@@ -132,6 +132,7 @@ class TokenRotation {
         before = next;
         ++tokens.count;
       }
+      if (found) ask_for_entries(next);
       rotate_even(place, tokens);
     }
     if (stores_ == Stores::streaming) flush_streamed_rows();
@@ -149,6 +150,15 @@ class TokenRotation {
       return true;
     }
     return false;
+  }
+
+  /// Asks for the table row of a later token: rows in any order show the processor no stream.
+  void ask_for_entries(const RowPlace& token) const {
+    constexpr auto line = std::max<Index>(1, 64 / static_cast<Index>(sizeof(TableScalar)));
+    for (Index entry = token.table; entry < token.table + table_.width; entry += line) {
+      Eigen::internal::prefetch(table_.cos + entry);
+      Eigen::internal::prefetch(table_.sin + entry);
+    }
   }
 
   void rotate_even(const RowPlace& place, const RowSteps& tokens) {
