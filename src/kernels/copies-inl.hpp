@@ -54,7 +54,13 @@ HWY_INLINE void copy(const T* from, T* to, Index count) {
     store_bits<stores>(hn::LoadU(d, source + i), d, target + i);
   if (i == count) return;
   if (stores == Stores::cached && i > 0) {
-    hn::StoreU(hn::LoadU(d, source + count - lanes), d, target + count - lanes);
+    const hn::Half<decltype(d)> half;
+    constexpr Index half_lanes = lanes / 2;
+    if (count - i <= half_lanes) {
+      hn::StoreU(hn::LoadU(half, source + count - half_lanes), half, target + count - half_lanes);
+    } else {
+      hn::StoreU(hn::LoadU(d, source + count - lanes), d, target + count - lanes);
+    }
   } else {
     copy_rest<stores>(from, to, i, count);
   }
