@@ -265,11 +265,18 @@ const Cell<Pass> passes[] = {
      nullptr, "there is nothing to sum"},
     {"y without elements, sums", Fault::huge,
      [](Pass& p) {
+       p.u = p.g = {nullptr, Shape{4, 0, two_to_62 / 8}, {0, 0}};
+       p.table.outer = {1, two_to_62 / 8};
+       p.without_dx();
+     },
+     "the number of bytes of the gradients must fit a 64-bit count, got 1152921504606846976 x 8"},
+    {"y without elements, bytes of the table", Fault::huge,
+     [](Pass& p) {
        p.u = p.g = {nullptr, Shape{4, 0, two_to_62 / 4}, {0, 0}};
        p.table.outer = {1, two_to_62 / 4};
        p.without_dx();
      },
-     "the number of bytes of the gradients must fit a 64-bit count, got 2305843009213693952 x 8"},
+     "the number of bytes of the table must fit a 64-bit count, got 2305843009213693952 x 4"},
     {"g", Fault::nan,
      [](Pass& p) {
        p.g.data[0] = std::numeric_limits<float>::quiet_NaN();

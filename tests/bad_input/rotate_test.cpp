@@ -311,6 +311,14 @@ const Cell<Call> rotations[] = {
        rotate_to(y, ConstMap(nullptr, 8, 0, two_to_62), c.table, split_half);
      },
      "the number of entries in the table must fit a 64-bit count, got 4 x 4611686018427387904"},
+    {"x without elements, bytes of the table", Fault::huge,
+     [](Call& c) {
+       constexpr Index tokens = two_to_62 / 4;
+       Map y(nullptr, 8, 0, tokens);
+       c.table.outer = {1, tokens};
+       rotate_to(y, ConstMap(nullptr, 8, 0, tokens), c.table, split_half, Direction::inverse);
+     },
+     "the number of bytes of the table must fit a 64-bit count, got 4611686018427387904 x 4"},
     {"y", Fault::wrong_shape,
      [](Call& c) {
        Map y(c.y, 8, 2, 3);

@@ -145,6 +145,13 @@ const Cell<TokenViews> tokens[] = {
        of.rotate();
      },
      "slots[0] must be -1 or from 0 to 7, got 8", "kernels of paged caches write behind the cache"},
+    {"table, bytes", Fault::huge,
+     [](TokenViews& of) {
+       of.table.outer = {std::int64_t{1} << 60};
+       of.direction = Direction::inverse;
+       of.rotate();
+     },
+     "the number of bytes of the table must fit a 64-bit count, got 4611686018427387904 x 4"},
     {"slots", Fault::huge,
      [](TokenViews& of) {
        of.slots[2] = std::numeric_limits<std::int64_t>::max();

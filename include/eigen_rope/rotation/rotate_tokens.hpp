@@ -223,6 +223,8 @@ void check_tokens(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>
          static_cast<std::int64_t>(slots));
   }
   const RowPlan plan = make_row_plan(from.shape[0], table.width, pairing, direction);
+  const Index reach = checked_product("the number of entries in the table", table.rows, table.step);
+  checked_product("the number of bytes of the table", reach, sizeof(TableScalar));
   if (direction == Direction::inverse) {
     // Rows of this width are as far apart as those of the table.
     require_invertible(plan, TableView<TableScalar>{table.cos, table.sin, table.step,

@@ -149,13 +149,15 @@ inline void check_feature_axis(const Shape& outer, int feature_axis) {
 
 /// The number of entries of cos, and of sin.
 ///
-/// - Errors:   eigen_rope::Error if it does not fit, if there are entries and no data, or if the
-///             feature axis is none of the table's.
+/// - Errors:   eigen_rope::Error if it or its bytes do not fit, if there are entries and no data,
+/// or
+///             if the feature axis is none of the table's.
 template <class Scalar>
 Index checked_table_size(const TableView<Scalar>& table) {
   check_feature_axis(table.outer, table.feature_axis);
   const Index size =
       checked_product("the number of entries in the table", table.width, table.outer.size());
+  checked_product("the number of bytes of the table", size, sizeof(Scalar));
   if (size != 0 && (table.cos == nullptr || table.sin == nullptr))
     fail("the table must have cos and sin, got a null pointer");
   return size;
