@@ -13,6 +13,7 @@
 // This header does not need Eigen's Tensor module.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -153,12 +154,15 @@ class TokenRotation {
   }
 
   /// Asks for the table row of a later token: rows in any order show the processor no stream.
-  void ask_for_entries(const RowPlace& token) const {
-    constexpr auto line = std::max<Index>(1, 64 / static_cast<Index>(sizeof(TableScalar)));
+  /// Always inline, as GCC drops calls of functions that do nothing else.
+  EIGEN_ALWAYS_INLINE void ask_for_entries([[maybe_unused]] const RowPlace& token) const {
+#ifdef __GNUC__
+    constexpr auto line = (std::max)(Index{1}, 64 / static_cast<Index>(sizeof(TableScalar)));
     for (Index entry = token.table; entry < token.table + table_.width; entry += line) {
-      Eigen::internal::prefetch(table_.cos + entry);
-      Eigen::internal::prefetch(table_.sin + entry);
+      __builtin_prefetch(table_.cos + entry);
+      __builtin_prefetch(table_.sin + entry);
     }
+#endif
   }
 
   void rotate_even(const RowPlace& place, const RowSteps& tokens) {
