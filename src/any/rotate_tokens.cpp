@@ -48,6 +48,9 @@ void rotate_with(const any::TokenRows* tensors, std::size_t count, const any::Ta
   };
   const Index distance = row_distance(places);
   if (places.entry == 1 && distance >= places.width) {
+    const Index reach = detail::checked_product("the number of entries in the table",
+                                                places.given.size(), distance);
+    detail::checked_product("the number of bytes of the table", reach, sizeof(Entry));
     return rotate({static_cast<const Entry*>(table.cos), static_cast<const Entry*>(table.sin),
                    places.width, places.given.size(), distance, table.determinants});
   }

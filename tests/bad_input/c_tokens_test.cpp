@@ -503,6 +503,13 @@ const Cell<CTokens> cells[] = {
      },
      "pairing must be 1 (split_half), 2 (interleaved), 3 (quarter) or 4 "
      "(interleaved_to_split_half), got 0"},
+    {"cos and sin, bytes", F::huge,
+     [](CTokens& t) {
+       t.table_shape[0] = std::int64_t{1} << 60;
+       t.how.direction = EIGEN_ROPE_INVERSE;
+       t.remember_and_rotate();
+     },
+     "the number of bytes of the table must fit a 64-bit count, got 4611686018427387904 x 4"},
     {"direction", F::unknown,
      [](CTokens& t) {
        t.how.direction = -1;

@@ -77,7 +77,7 @@ struct TokenRows {
 
 namespace detail {
 
-/// A table whose rows are `step` entries apart.
+/// A table whose rows are `step` entries apart. Its bytes must have been counted.
 template <class Scalar>
 struct TokenTable {
   const Scalar* cos;
@@ -227,8 +227,6 @@ void check_tokens(const TokenRows<Scalar>& tensor, const TokenTable<TableScalar>
          static_cast<std::int64_t>(slots));
   }
   const RowPlan plan = make_row_plan(from.shape[0], table.width, pairing, direction);
-  const Index reach = checked_product("the number of entries in the table", table.rows, table.step);
-  checked_product("the number of bytes of the table", reach, sizeof(TableScalar));
   if (direction == Direction::inverse) {
     // Rows of this width are as far apart as those of the table.
     require_invertible(plan, TableView<TableScalar>{table.cos, table.sin, table.step,

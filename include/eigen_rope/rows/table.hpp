@@ -150,8 +150,7 @@ inline void check_feature_axis(const Shape& outer, int feature_axis) {
 /// The number of entries of cos, and of sin.
 ///
 /// - Errors:   eigen_rope::Error if it or its bytes do not fit, if there are entries and no data,
-/// or
-///             if the feature axis is none of the table's.
+///             or if the feature axis is none of the table's.
 template <class Scalar>
 Index checked_table_size(const TableView<Scalar>& table) {
   check_feature_axis(table.outer, table.feature_axis);
