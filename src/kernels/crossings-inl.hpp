@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/cross_rows.hpp"
 #include "kernels/rows-inl.hpp"
 #include "kernels/transpose-inl.hpp"
@@ -40,14 +41,14 @@ class TiledCrossing {
       : plan_(plan),
         block_(block),
         kernel_(kernel_for<T>(plan)),
-        heads_(std::clamp<Index>(rows_of_heads / std::max<Index>(1, block.inner.count), 1,
-                                 block.outer.count)) {}
+        heads_(heads_of_tile(plan, block)),
+        tile_(heads_ * std::min(block.inner.count, most_rows) * step) {}
 
   void rotate() {
     const Runs runs = runs_of(plan_);
     const bool streams = columns == ColumnsOf::x && block_.stores == Stores::streaming;
     stores_ = streams && rows_fill_lines(runs) ? Stores::streaming : Stores::cached;
-    const Index group = heads_inside() ? std::max(heads_, heads_of_columns(most_columns)) : heads_;
+    const Index group = heads_inside() ? heads_of_columns(most_columns) : heads_;
     for (Index first = 0; first < block_.outer.count; first += group) {
       const Index last = std::min(first + group, block_.outer.count);
       for (Index r = 0, rows = 0; r < block_.inner.count; r += rows) {
@@ -59,15 +60,14 @@ class TiledCrossing {
 
  private:
   static constexpr Index line = elements_of_line<T>;
-  // Columns are read fast where several lines of each are, for memory looks ahead along them; they
-  // are written fast in any case. A part of a row of 16-bit elements is two lines for each member,
-  // whose tile stays half of a first-level cache with fewer rows.
-  static constexpr bool reads_columns = columns == ColumnsOf::x;
-  static constexpr Index lines_of_column = sizeof(T) > 2 ? (reads_columns ? 8 : 4)
-                                                         : (reads_columns ? 4 : 2);
+  // Columns are read fast where several lines of each are, for memory looks ahead along them, and
+  // those of 16-bit elements are written fast where several are.
+  static constexpr Index lines_of_column = sizeof(T) > 2 && columns == ColumnsOf::x ? 8 : 4;
   static constexpr Index most_rows = lines_of_column * line;
-  /// Rows of several heads that share a tile.
-  static constexpr Index rows_of_heads = std::min(4 * line, most_rows);
+  /// Rows of several heads that share a tile where a head has fewer.
+  static constexpr Index rows_of_heads = sizeof(T) > 2 ? 64 : most_rows;
+  /// Heads of `most_rows` rows each that share a tile.
+  static constexpr Index heads_of_entries = columns == ColumnsOf::x ? 4 : 2;
   /// Every column lies on a page of its own, which is found faster if it was used lately.
   static constexpr Index most_columns = 512;
   static constexpr Index most_pairs = sizeof(T) == 2 ? 64 : 32;
@@ -82,6 +82,17 @@ class TiledCrossing {
     Index heads;
   };
 
+  /// Each token has entries of its own. Those of 16-bit elements are twice as long as a row. So
+  /// beyond the near caches several heads use them while they are at hand, and the tile lies in the
+  /// second-level cache.
+  static Index heads_of_tile(const RowPlan& plan, const CrossBlock<T>& block) {
+    const Index rows = std::max<Index>(1, block.inner.count);
+    const Index bytes = plan.row_length * rows * block.outer.count * static_cast<Index>(sizeof(T));
+    const bool share_entries = sizeof(T) == 2 && rows >= most_rows && bytes > near_caches;
+    const Index heads = share_entries ? heads_of_entries : rows_of_heads / rows;
+    return std::clamp<Index>(heads, 1, std::max<Index>(1, block.outer.count));
+  }
+
   /// Whether some heads of a few rows go before the next rows. Where the heads of a row lie next to
   /// each other on the side of rows, several of them are then read or written at a time. All
   /// columns must end with a line at the same rows.
@@ -91,8 +102,9 @@ class TiledCrossing {
     const Index row = columns == ColumnsOf::y ? block_.inner.x : block_.inner.y;
     return apart % line == 0 && std::abs(head) < std::abs(row);
   }
+  /// Whole tiles of heads that have so many columns.
   Index heads_of_columns(Index count) const {
-    return std::max<Index>(1, count / std::max<Index>(1, plan_.row_length));
+    return std::max<Index>(1, count / std::max<Index>(1, plan_.row_length) / heads_) * heads_;
   }
 
   /// The rows from r on of the heads from h on that end with a line; returns how many rows.
@@ -218,7 +230,7 @@ class TiledCrossing {
     }
   }
 
-  T* tile_rows() { return reinterpret_cast<T*>(memory_); }
+  T* tile_rows() { return tile_.data(); }
 
   using Bits = hwy::UnsignedFromSize<sizeof(T)>;
   static const Bits* bits_of(const T* p) { return reinterpret_cast<const Bits*>(p); }
@@ -229,7 +241,7 @@ class TiledCrossing {
   const KernelOf<T>& kernel_;
   Index heads_;
   Stores stores_ = Stores::cached;
-  alignas(64) unsigned char memory_[static_cast<std::size_t>(most_rows * step) * sizeof(T)];
+  Scratch<T> tile_;
 };
 
 template <class T>
