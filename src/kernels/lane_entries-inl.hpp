@@ -15,6 +15,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "eigen_rope/numbers/detail/scratch.hpp"
@@ -133,6 +134,17 @@ class LaneCoefficients {
   void prepare(const LaneBlock<T, C>& block, const Run& run, Index k, Index pair_count,
                Direction direction, const RowSteps* levels, int level_count, Index first,
                Index count, Index period) {
+    // Two lanes that share an entry have the same coefficients, which are made once.
+    alike_ = apart && levels[0].table == 0 && levels[0].count % 2 == 0;
+    std::array<RowSteps, max_rank + 1> halved;
+    if (alike_) {
+      std::copy_n(levels, level_count, halved.begin());
+      halved[0].count /= 2;
+      levels = halved.data();
+    }
+    const Index lanes_of_entry = alike_ ? 2 : 1;
+    first /= lanes_of_entry;
+    count /= lanes_of_entry;
     for (Index j = 0; j < pair_count; ++j) {
       const Index entry_a = run.table_a + (k + j) * run.table_step;
       const Index entry_b = run.table_b + (k + j) * run.table_step;
@@ -146,7 +158,7 @@ class LaneCoefficients {
         take_entries(block.cos + entry_b, levels, level_count, first, count, to[2]);
         take_entries(block.sin + entry_b, levels, level_count, first, count, to[3]);
       }
-      for (int i = 0; i < arrays; ++i) repeat(to[i], count, period + step);
+      for (int i = 0; i < arrays; ++i) repeat(to[i], count, (period + step) / lanes_of_entry);
       const bool ready = width == TableWidth::half && !apart && direction != Direction::inverse;
       if (ready) continue;
       C* results = memory_.data() + j * size_of_pair(period);
@@ -162,7 +174,7 @@ class LaneCoefficients {
     LaneEntries<T> result{{}, {}, period};
     for (int i = 0; i < 4; ++i) {
       result.arrays[i] = memory_.data() + i % arrays * room_;
-      result.odd[i] = result.arrays[i] + (apart ? size_of_pair(period) / 2 : 0);
+      result.odd[i] = result.arrays[i] + (apart && !alike_ ? size_of_pair(period) / 2 : 0);
     }
     return result;
   }
@@ -207,7 +219,13 @@ class LaneCoefficients {
   void make(How how, C* const* from, C* to, Index period) const {
     const D d;
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-    if constexpr (apart) {
+    if (apart && alike_) {
+      for (Index lane = 0; lane < period + step; lane += 2 * lanes) {
+        V entry[4] = {};
+        for (int i = 0; i < arrays; ++i) entry[i] = hn::LoadU(d, from[i] + lane / 2);
+        put(coefficient(how, entry).without_payload(), to + lane / 2);
+      }
+    } else if constexpr (apart) {
       for (Index lane = 0; lane < period + step; lane += 2 * lanes) {
         V even[4] = {}, odd[4] = {};
         for (int i = 0; i < arrays; ++i) {
@@ -227,7 +245,8 @@ class LaneCoefficients {
     }
   }
 
-  Index room_;  ///< Of an array.
+  Index room_;          ///< Of an array.
+  bool alike_ = false;  ///< Whether every odd lane has the coefficients of the one before it.
   Scratch<C> memory_;
   Scratch<C> raw_;  ///< One pair's entries, where coefficients are not laid out as they are.
 };

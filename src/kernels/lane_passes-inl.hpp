@@ -3,6 +3,7 @@
 // Passes over pairs whose lanes run along neighbouring rows.
 //
 //   pass_lanes            coefficients in memory (LaneEntries)
+//   pass_short_stretches  likewise, of stretches that end with a step
 //   pass_repeated_steps   coefficients that repeat every step or two, in registers
 //   pass_one_entry        one coefficient for all lanes of a pair
 //   copy_lanes            what is outside the window
@@ -57,8 +58,38 @@ Index lanes_before_vectors(const Pass& pass) {
   return static_cast<Index>((bytes_of_step<T> - behind) / sizeof(T)) % step;
 }
 
+/// Whether stretches are whole steps whose coefficients do not begin again, and so short that the
+/// time between them counts.
+template <class T>
+bool has_short_stretches(const LanePass<T>& pass) {
+  return pass.before == 0 && pass.lanes % lanes_of_step<T> == 0 &&
+         pass.lanes <= pass.entries.period && (sizeof(T) == 2 || pass.pairs.count > 1);
+}
+
+/// Those stretches, through the cache. Few numbers change between them.
+template <class T, TableWidth width>
+void pass_short_stretches(const LanePass<T>& pass) {
+  using Kernel = LaneKernel<T, width>;
+  const LaneTag<T> d;
+  const Index lanes = pass.lanes;
+  const RowSteps pairs = pass.pairs;
+  const RowSteps groups = pass.groups;
+  for (Index k = 0; k < pairs.count; ++k) {
+    const LaneEntries<T> entries = pass.entries.at(k * pairs.table);
+    LanePointers<T> to = pass.to.at(k * pairs.x, k * pairs.y);
+    for (Index left = groups.count; left > 0; --left) {
+      for (Index i = 0; i < lanes; i += lanes_of_step<T>)
+        rotate_step<Kernel, Stores::cached>(d, entries, i, to, i);
+      to = to.at(groups.x, groups.y);
+    }
+  }
+}
+
 template <class T, TableWidth width, Stores stores>
 void pass_lanes(const LanePass<T>& pass) {
+  if constexpr (stores == Stores::cached) {
+    if (has_short_stretches(pass)) return pass_short_stretches<T, width>(pass);
+  }
   using Kernel = LaneKernel<T, width>;
   const LaneTag<T> d;
   for (Index k = 0; k < pass.pairs.count; ++k) {

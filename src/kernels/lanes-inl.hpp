@@ -132,7 +132,8 @@ struct LaneEntries {
   static HWY_INLINE auto coefficients(D d, const C* const* arrays, Index lane) {
     using V = hn::Vec<D>;
     if constexpr (std::is_same_v<Kernel, LaneKernel<T, TableWidth::half>>) {
-      return SharedCoefficients<V>{hn::LoadU(d, arrays[0] + lane), hn::LoadU(d, arrays[1] + lane)};
+      return SharedCoefficients<V>{loaded_once(hn::LoadU(d, arrays[0] + lane)),
+                                   loaded_once(hn::LoadU(d, arrays[1] + lane))};
     } else {
       return FullCoefficients<V>{hn::LoadU(d, arrays[0] + lane), hn::LoadU(d, arrays[1] + lane),
                                  hn::LoadU(d, arrays[2] + lane), hn::LoadU(d, arrays[3] + lane)};
