@@ -294,11 +294,12 @@ bool prefers_four_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Run
 }
 
 /// Through the caches, out of place. Returns false, without having written, where y begins on a
-/// vector, or stores across lines cost less, or rows cannot be joined.
+/// vector, or stores across lines cost less, or rows cannot be joined. They cost less for 16-bit
+/// elements, where only every second one crosses a line and turning results takes as long.
 template <class T>
 bool join_across_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                        const Tile<T>& block) {
-  if constexpr (sizeof(T) == 2 && !turns_16_bits) return false;
+  if constexpr (sizeof(T) == 2) return false;
   const Index elements = block.inner.count * block.outer.count * plan.row_length;
   const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
   if (block.x == block.y || !should_not_cross_lines(block.y, vector, elements)) return false;

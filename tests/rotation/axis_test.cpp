@@ -121,10 +121,14 @@ void long_planes() {
 // Features between tokens and heads: the pairs of a head follow each other, and so do their
 // coefficients, which all heads share.
 template <class Scalar, class Check>
-void long_planes_of_pairs(Index tokens, Index heads, const Check& check) {
+void planes_of_pairs(Index tokens, Index heads, Pairing pairing, const Check& check) {
   const AxisCase of_tokens{{tokens, 4, heads}, 0b001};
   const auto x = of_tokens.tensor<Scalar, 3, Eigen::ColMajor>(7);
-  for_each_table<3, Eigen::ColMajor>(of_tokens, x, 1, split_half, check);
+  for_each_table<3, Eigen::ColMajor>(of_tokens, x, 1, pairing, check);
+}
+template <class Scalar, class Check>
+void long_planes_of_pairs(Index tokens, Index heads, const Check& check) {
+  planes_of_pairs<Scalar>(tokens, heads, split_half, check);
 }
 
 TEST(Axis, LongPlanesOfPairs) {
@@ -132,6 +136,30 @@ TEST(Axis, LongPlanesOfPairs) {
   long_planes_of_pairs<double>(1500, 3, rotates_on_every_path);
   long_planes_of_pairs<Eigen::half>(1500, 3, rotates_on_every_path);
   long_planes_of_pairs<Eigen::bfloat16>(1501, 3, rotates_on_every_path);
+}
+
+// One stretch of lanes for each pair of each head, which ends with a vector or does not.
+template <class Scalar>
+void short_planes_of_pairs() {
+  for (const Index tokens : {32, 64, 72, 97, 160})
+    planes_of_pairs<Scalar>(tokens, 3, interleaved, rotates_on_every_path);
+}
+
+TEST(Axis, ShortPlanesOfPairs) {
+  short_planes_of_pairs<float>();
+  short_planes_of_pairs<double>();
+  short_planes_of_pairs<Eigen::half>();
+  short_planes_of_pairs<Eigen::bfloat16>();
+}
+
+// Sequences of a batch, inside the tokens, share entries: bfloat16 lies apart by twos.
+TEST(Axis, SequencesThatShareEntries) {
+  for (const Index batch : {2, 3, 4, 5, 6, 8, 16}) {
+    const AxisCase of_tokens{{batch, 37, 3, 4}, 0b010};
+    const auto x = of_tokens.tensor<Eigen::bfloat16, 4, Eigen::ColMajor>(7);
+    for_each_table<4, Eigen::ColMajor>(of_tokens, x, 3, split_half, rotates_on_every_path);
+    for_each_table<4, Eigen::ColMajor>(of_tokens, x, 3, interleaved, rotates_on_every_path);
+  }
 }
 
 TEST(Axis, PlanesOfMoreCoefficientsThanCachesHold) {
