@@ -223,14 +223,21 @@ typename KernelOf<T>::Pass pass_of_four(const KernelOf<T>& kernel, const RowPlan
 }
 
 /// A writer that no pass feeds takes its rows when the tile is done.
+/// The pass for all rows of a block, or null.
+template <class T>
+typename KernelOf<T>::Pass pass_of_block(const KernelOf<T>& kernel, const RowPlan& plan,
+                                         const Runs& runs, const Tile<T>& block) {
+  if (block.stretches != nullptr) return kernel.joining;
+  if (block.lines != nullptr) return whole_pass(kernel, runs, block.stores, AfterRow::writes_lines);
+  const auto of_four = pass_of_four(kernel, plan, runs, block);
+  return of_four != nullptr ? of_four
+                            : whole_pass(kernel, runs, block.stores, after_row(plan, block));
+}
+
 template <class T>
 void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                    const Tile<T>& block) {
-  if (block.stretches != nullptr) return kernel.joining(plan, *runs.begin(), block);
-  auto pass = block.lines != nullptr
-                  ? whole_pass(kernel, runs, block.stores, AfterRow::writes_lines)
-                  : pass_of_four(kernel, plan, runs, block);
-  if (pass == nullptr) pass = whole_pass(kernel, runs, block.stores, after_row(plan, block));
+  const auto pass = pass_of_block(kernel, plan, runs, block);
   pass != nullptr ? pass(plan, *runs.begin(), block) : tile_rows(kernel, plan, runs, block);
 }
 
@@ -304,6 +311,34 @@ HWY_INLINE void pass_in_order(const Tile<T>& block, const Pass& pass) {
     part.inner = {std::min(block.streams, outside.count - first), outside.x, outside.y, 0};
     pass(part);
   }
+}
+
+/// Whether heads outside tokens go one after the other, through the caches near the processor:
+/// there a table row is loaded anew faster than four heads that share sets of the first-level cache
+/// are read and written. Elements of 16 bits have coefficients that take longer to prepare.
+template <class T>
+bool prefers_one_head(const RowPlan& plan, const Tile<T>& block) {
+  const bool heads_outside = block.inner.table != 0 && block.outer.table == 0 &&
+                             std::abs(block.outer.x) > std::abs(block.inner.x);
+  return heads_outside && !is_16_bit<T> && block.x != block.y && block.stores == Stores::cached &&
+         !outgrows_cache(plan, block);
+}
+
+/// One head after the other. Returns false, without having written, where no pass takes whole rows.
+template <class T>
+bool pass_head_by_head(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                       const Tile<T>& block) {
+  Tile<T> head = block;
+  head.outer = block.inner;
+  head.inner = {1, 0, 0, 0};
+  const auto pass = pass_of_block(kernel, plan, runs, head);
+  if (pass == nullptr) return false;
+  for (Index left = block.outer.count; left > 0; --left) {
+    pass(plan, *runs.begin(), head);
+    head.x += block.outer.x;
+    head.y += block.outer.y;
+  }
+  return true;
 }
 
 template <class T>

@@ -73,6 +73,7 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   choose_levels(kernel, plan, tile);
   tile.x += plan.offset;
   tile.y += plan.offset;
+  if (prefers_one_head(plan, tile) && pass_head_by_head(kernel, plan, runs, tile)) return;
   // Rows in place need half the ways.
   const bool may_be_more = tile.x == tile.y && !outgrows_cache(plan, tile);
   tile.streams = streams_of(tile.inner, tile.outer, most_streams * (may_be_more ? 2 : 1));
