@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rotating rows from one order of axes into another (eigen_rope/rows/detail/cross_rows.hpp): some
-// pairs of some rows at a time, as many as stay in the first-level cache.
+// pairs of some rows at a time, as many as stay in the first-level cache, or in the second-level
+// one where several heads share coefficients.
 //
 //   ColumnsOf::y   x --rotate--> tile --transpose--> y
 //   ColumnsOf::x   x --transpose--> tile --rotate--> y

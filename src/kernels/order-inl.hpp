@@ -2,10 +2,11 @@
 //
 // In which order the rows of a block are passed, and by which passes.
 //
-//   choose_order    makes the rows of the inner level share a table row: heads outside tokens go a
-//                   few together, rows with table rows of their own become the outer level
-//   choose_passes   a window that is a few columns is one pass over the block; otherwise tile_rows,
-//                   first-level-cache tiles -> pass_tile
+//   choose_order       makes the rows of the inner level share a table row: heads outside tokens go
+//                      a few together, rows with table rows of their own become the outer level
+//   pass_head_by_head  heads outside tokens one after the other, where that is faster
+//   choose_passes      a window that is a few columns is one pass over the block; otherwise
+//                      tile_rows, first-level-cache tiles -> pass_tile
 //
 // KernelOf has a kernel's passes (passes-inl.hpp) as values, so that what is here exists once for
 // each scalar. Pointers are those of the window. Compiled once per target.
@@ -222,16 +223,16 @@ typename KernelOf<T>::Pass pass_of_four(const KernelOf<T>& kernel, const RowPlan
   return kernel.two_stores && !is_16_bit<T> ? nullptr : kernel.four_rows_streaming;
 }
 
-/// A writer that no pass feeds takes its rows when the tile is done.
-/// The pass for all rows of a block, or null.
+/// The pass for all rows of a block, or null. A writer that no pass feeds takes its rows when the
+/// tile is done.
 template <class T>
 typename KernelOf<T>::Pass pass_of_block(const KernelOf<T>& kernel, const RowPlan& plan,
                                          const Runs& runs, const Tile<T>& block) {
   if (block.stretches != nullptr) return kernel.joining;
-  if (block.lines != nullptr) return whole_pass(kernel, runs, block.stores, AfterRow::writes_lines);
-  const auto of_four = pass_of_four(kernel, plan, runs, block);
-  return of_four != nullptr ? of_four
-                            : whole_pass(kernel, runs, block.stores, after_row(plan, block));
+  const auto pass = block.lines != nullptr
+                        ? whole_pass(kernel, runs, block.stores, AfterRow::writes_lines)
+                        : pass_of_four(kernel, plan, runs, block);
+  return pass != nullptr ? pass : whole_pass(kernel, runs, block.stores, after_row(plan, block));
 }
 
 template <class T>
