@@ -88,7 +88,7 @@ class TiledCrossing {
   /// second-level cache.
   static Index heads_of_tile(const RowPlan& plan, const CrossBlock<T>& block) {
     const Index rows = std::max<Index>(1, block.inner.count);
-    const Index bytes = plan.row_length * rows * block.outer.count * static_cast<Index>(sizeof(T));
+    const Index bytes = bytes_of<T>(plan.row_length * rows * block.outer.count);
     const bool share_entries = sizeof(T) == 2 && rows >= most_rows && bytes > near_caches;
     const Index heads = share_entries ? heads_of_entries : rows_of_heads / rows;
     return std::clamp<Index>(heads, 1, std::max<Index>(1, block.outer.count));

@@ -314,15 +314,20 @@ HWY_INLINE void pass_in_order(const Tile<T>& block, const Pass& pass) {
   }
 }
 
+/// Whether the block's outer level is heads, of which each has its tokens one behind the other.
+template <class T>
+bool has_heads_outside(const Tile<T>& block) {
+  return block.inner.table != 0 && block.outer.table == 0 &&
+         std::abs(block.outer.x) > std::abs(block.inner.x);
+}
+
 /// Whether heads outside tokens go one after the other, through the caches near the processor:
 /// there a table row is loaded anew faster than four heads that share sets of the first-level cache
 /// are read and written. Elements of 16 bits have coefficients that take longer to prepare.
 template <class T>
 bool prefers_one_head(const RowPlan& plan, const Tile<T>& block) {
-  const bool heads_outside = block.inner.table != 0 && block.outer.table == 0 &&
-                             std::abs(block.outer.x) > std::abs(block.inner.x);
-  return heads_outside && !is_16_bit<T> && block.x != block.y && block.stores == Stores::cached &&
-         !outgrows_cache(plan, block);
+  return has_heads_outside(block) && !is_16_bit<T> && block.x != block.y &&
+         block.stores == Stores::cached && !outgrows_cache(plan, block);
 }
 
 /// One head after the other. Returns false, without having written, where no pass takes whole rows.

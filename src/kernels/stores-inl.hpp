@@ -287,10 +287,8 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
 template <class T>
 bool prefers_four_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                        const Tile<T>& block) {
-  const bool heads_outside = block.inner.table != 0 && block.outer.table == 0 &&
-                             std::abs(block.outer.x) > std::abs(block.inner.x);
-  return heads_outside && block.outer.count >= 4 && takes_four_rows(kernel, plan, runs, block) &&
-         outgrows_cache(plan, block);
+  return has_heads_outside(block) && block.outer.count >= 4 &&
+         takes_four_rows(kernel, plan, runs, block) && outgrows_cache(plan, block);
 }
 
 /// Through the caches, out of place. Returns false, without having written, where y begins on a
