@@ -217,37 +217,31 @@ class LaneCoefficients {
   /// Coefficients of `period` lanes and those behind them from entries.
   template <class How>
   void make(How how, C* const* from, C* to, Index period) const {
-    if constexpr (apart) {
-      if (!alike_) return make_apart(how, from, to, period);
-    }
     const D d;
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-    const Index size = alike_ ? (period + step) / 2 : period + step - 1;
-    for (Index lane = 0; lane < size; lane += lanes) {
-      V entry[4] = {};
-      for (int i = 0; i < arrays; ++i) entry[i] = hn::LoadU(d, from[i] + lane);
-      if constexpr (apart) {
-        put(coefficient(how, entry).without_payload(), to + lane);
-      } else {
+    if (apart && alike_) {
+      for (Index lane = 0; lane < period + step; lane += 2 * lanes) {
+        V entry[4] = {};
+        for (int i = 0; i < arrays; ++i) entry[i] = hn::LoadU(d, from[i] + lane / 2);
+        put(coefficient(how, entry).without_payload(), to + lane / 2);
+      }
+    } else if constexpr (apart) {
+      for (Index lane = 0; lane < period + step; lane += 2 * lanes) {
+        V even[4] = {}, odd[4] = {};
+        for (int i = 0; i < arrays; ++i) {
+          const Two<V> both = entries_apart(d, from[i] + lane);
+          even[i] = both.first;
+          odd[i] = both.second;
+        }
+        put(coefficient(how, even).without_payload(), to + lane / 2);
+        put(coefficient(how, odd).without_payload(), to + size_of_pair(period) / 2 + lane / 2);
+      }
+    } else {
+      for (Index lane = 0; lane < period + step - 1; lane += lanes) {
+        V entry[4] = {};
+        for (int i = 0; i < arrays; ++i) entry[i] = hn::LoadU(d, from[i] + lane);
         put(coefficient(how, entry), to + lane);
       }
-    }
-  }
-
-  /// Those of even lanes, and behind them those of odd ones.
-  template <class How>
-  void make_apart(How how, C* const* from, C* to, Index period) const {
-    const D d;
-    constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-    for (Index lane = 0; lane < period + step; lane += 2 * lanes) {
-      V even[4] = {}, odd[4] = {};
-      for (int i = 0; i < arrays; ++i) {
-        const Two<V> both = entries_apart(d, from[i] + lane);
-        even[i] = both.first;
-        odd[i] = both.second;
-      }
-      put(coefficient(how, even).without_payload(), to + lane / 2);
-      put(coefficient(how, odd).without_payload(), to + size_of_pair(period) / 2 + lane / 2);
     }
   }
 
