@@ -188,7 +188,7 @@ void tile_rows(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
 }
 
 /// The pass that rotates whole windows at once, if there is one: they must be one run of a column
-/// or more, or of one shorter vector.
+/// or more, also of shorter vectors.
 template <class T>
 typename KernelOf<T>::Pass whole_pass(const KernelOf<T>& kernel, const Runs& runs, Stores stores,
                                       AfterRow after) {
@@ -197,8 +197,7 @@ typename KernelOf<T>::Pass whole_pass(const KernelOf<T>& kernel, const Runs& run
   if (pairs >= kernel.column_pairs) return kernel.pass(stores, after);
   if (after == AfterRow::writes_lines) return nullptr;
   const Index least = after == AfterRow::copies ? kernel.least_pairs_copying : kernel.least_pairs;
-  const bool is_vector = (pairs & (pairs - 1)) == 0 && pairs >= least;
-  return is_vector ? kernel.pass(stores, after) : nullptr;
+  return pairs >= least ? kernel.pass(stores, after) : nullptr;
 }
 
 /// Whether rows may go four at a time: they are whole lines of either member, and are not turned

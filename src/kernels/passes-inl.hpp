@@ -3,7 +3,7 @@
 // A pass over the rows of a block: some columns of every row are rotated, while their coefficients
 // stay in registers or in the first-level cache.
 //
-//   pass_columns       8, 4, 2 or 1 whole columns, whose coefficients stay in registers
+//   pass_columns       1 to 8 columns, whose coefficients stay in registers
 //   pass_many_columns  any other number of pairs from one column on, whose coefficients are
 //                      prepared in memory
 //   pass_short_run     less than a column: one of shorter vectors, or single pairs
@@ -100,10 +100,11 @@ constexpr Index most_columns = rounds_by_arithmetic<typename Kernel::T>
                                    : std::max(1, coefficient_registers<typename Kernel::T> /
                                                      Kernel::template Column<D>::registers);
 
-/// As many columns as `i` has members, of all rows. The rows of the inner level share a table row,
-/// whose coefficients stay in registers.
-template <class Kernel, Stores stores, AfterRow after, class D, class Block, std::size_t... i>
-HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, const Block& block,
+/// A run of as many columns as `i` has members, of all rows. The rows of the inner level share a
+/// table row, whose coefficients stay in registers.
+template <class Kernel, Stores stores, AfterRow after, LastColumn last = LastColumn::follows,
+          class D, class Block, std::size_t... i>
+HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Block& block,
                              std::index_sequence<i...> columns_of_pass) {
   static_assert(after != AfterRow::writes_lines);
   using T = typename Kernel::T;
@@ -119,17 +120,18 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
   const Turn<Kernel::swap> turn{plan.direction};
   const RowSteps inner = block.inner;
   const RowSteps outer = block.outer;
-  const RowPointers<Kernel> first = first_row<Kernel>(run, k, block, turn.direction);
+  const RowPointers<Kernel> first = first_row<Kernel>(run, 0, block, turn.direction);
   const Index in_window = first.x_a - block.x;
   const Index out_window = first.y_a - block.y;
+  const Index last_pair = last == LastColumn::overlaps ? run.count - pairs : row_pairs - pairs;
   RowPlace place;
   for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
-    typename Kernel::template Column<D> columns[] = {
-        column_of<Kernel>(d, table, run, k + static_cast<Index>(i) * pairs, turn)...};
+    typename Kernel::template Column<D> columns[] = {column_of<Kernel>(
+        d, table, run, std::min(static_cast<Index>(i) * pairs, last_pair), turn)...};
     if (turn.direction == Direction::inverse) {
       PreparedColumns<Kernel, D, row_pairs> inverses;
-      inverses.prepare(d, table, run, k, row_pairs, turn);
+      inverses.prepare(d, table, run, 0, last_pair + pairs, turn);
       ((columns[i] = inverses.columns()[i]), ...);
     }
     RowPointers<Kernel> row = first.at(place);
@@ -141,7 +143,12 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, Index k, 
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
       }
-      rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
+      if constexpr (last == LastColumn::overlaps) {
+        static_assert(stores == Stores::cached);
+        rotate_overlapping_columns<Kernel>(d, row, last_pair, columns, columns_of_pass);
+      } else {
+        rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
+      }
       if constexpr (after == AfterRow::copies) {
         const T* x = row.x_a - in_window;
         if (asks_later) ask_for_row_ahead(x - plan.offset, inner.x, plan.row_length);
@@ -204,12 +211,9 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
       row.hide();
       if (asks) ask_for_row(row, pairs);
       if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
-        const auto last =
-            Kernel::rotate(d, row.x_a + last_pair * Kernel::in_step,
-                           row.x_b + last_pair * Kernel::in_step, columns[before_last]);
+        const auto last = rotate_column<Kernel>(d, row, last_pair, columns[before_last]);
         rotate_whole_columns<Kernel, stores>(d, row, before_last, columns);
-        put<Kernel, stores>(d, last, row.y_a + last_pair * Kernel::out_step,
-                            row.y_b + last_pair * Kernel::out_step);
+        put_column<Kernel, stores>(d, row, last_pair, last);
       } else {
         rotate_whole_columns<Kernel, stores>(d, row, before_last, columns);
         rotate_columns<Kernel, stores>(d, row, last_pair, columns + before_last,
@@ -227,25 +231,39 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   }
 }
 
-/// Whether loops with the coefficients of `count` columns in registers are made for these stores.
-/// SSE4 has few of them, because almost every processor has AVX2.
-template <Stores stores, int count>
-constexpr bool has_loop_of_columns = HWY_TARGET != HWY_SSE4 ||
-                                     (stores == Stores::cached && count >= 4);
+/// Whether there is a loop with the coefficients of `count` columns in registers: every loop costs
+/// all users compile time and code. Of kernels that are not common only heads of 128 floats on
+/// AVX-512 have one, and rows for a writer have none. Last columns overlap in whole rows through
+/// the caches only. SSE4 has few loops, because almost every processor has AVX2.
+template <class Kernel, Stores stores, AfterRow after, LastColumn last, int count, class D>
+constexpr bool has_loop_of_columns =
+    count <= most_columns<Kernel, D> &&
+    (Kernel::is_common || count == 4) && after != AfterRow::writes_lines &&
+    (HWY_TARGET != HWY_SSE4 || (stores == Stores::cached && count >= 4)) &&
+    (last == LastColumn::follows || (HWY_TARGET != HWY_SSE4 && Kernel::is_common &&
+                                     stores == Stores::cached && after == AfterRow::nothing));
 
-/// All columns of a run at once if they are exactly `count`, if the loop exists. Of kernels that
-/// are not common only heads of 128 floats on AVX-512 have it, and rows for a writer have none:
-/// every loop costs all users compile time and code.
-template <class Kernel, Stores stores, AfterRow after, int count, class D, class Block>
-HWY_INLINE bool pass_if_exactly(D d, const RowPlan& plan, const Run& run, const Block& block) {
-  if constexpr (has_loop_of_columns<stores, count> && (Kernel::is_common || count == 4) &&
-                count <= most_columns<Kernel, D> && after != AfterRow::writes_lines) {
-    if (run.count != count * pairs_of_column<Kernel, D>) return false;
-    pass_columns<Kernel, stores, after>(
-        d, plan, run, 0, block, std::make_index_sequence<static_cast<std::size_t>(count)>());
+/// All columns of a run at once if they are `count`, and there is a loop.
+template <class Kernel, Stores stores, AfterRow after, LastColumn last, int count, class D,
+          class Block>
+HWY_INLINE bool pass_if_fitting(D d, const RowPlan& plan, const Run& run, const Block& block) {
+  if constexpr (has_loop_of_columns<Kernel, stores, after, last, count, D>) {
+    constexpr Index width = pairs_of_column<Kernel, D>;
+    constexpr Index least = last == LastColumn::follows ? count * width : (count - 1) * width + 1;
+    if (run.count < least || run.count > count * width) return false;
+    pass_columns<Kernel, stores, after, last>(
+        d, plan, run, block, std::make_index_sequence<static_cast<std::size_t>(count)>());
     return true;
   }
   return false;
+}
+
+/// Likewise for one of several counts.
+template <class Kernel, Stores stores, AfterRow after, LastColumn last, class D, class Block,
+          int... counts>
+HWY_INLINE bool pass_if_any_fits(D d, const RowPlan& plan, const Run& run, const Block& block,
+                                 std::integer_sequence<int, counts...>) {
+  return (pass_if_fitting<Kernel, stores, after, last, counts>(d, plan, run, block) || ...);
 }
 
 /// Pairs that are less than a column of D. Kernels that are not common have no vectors between
@@ -259,10 +277,19 @@ void pass_short_run(D, const RowPlan& plan, const Run& run, const Block& block) 
                                     : std::min<std::size_t>(hn::MaxLanes(D()) / 2, 16 / sizeof(C));
   if constexpr (lanes * sizeof(C) >= 16) {
     const hn::CappedTag<C, lanes> shorter;
-    run.count < pairs_of_column<Kernel, hn::CappedTag<C, lanes>>
-        ? pass_short_run<Kernel>(shorter, plan, run, block)
-        : pass_many_columns<Kernel, Stores::cached, AfterRow::nothing>(shorter, plan, run, 0,
-                                                                       run.count, block);
+    constexpr Index width = pairs_of_column<Kernel, hn::CappedTag<C, lanes>>;
+    constexpr Stores stores = Stores::cached;
+    constexpr AfterRow after = AfterRow::nothing;
+    if (run.count < width) {
+      pass_short_run<Kernel>(shorter, plan, run, block);
+    } else if constexpr (!Kernel::is_common) {
+      pass_many_columns<Kernel, stores, after>(shorter, plan, run, 0, run.count, block);
+    } else if (run.count == width) {
+      pass_columns<Kernel, stores, after>(shorter, plan, run, block, std::index_sequence<0>());
+    } else {
+      pass_columns<Kernel, stores, after, LastColumn::overlaps>(shorter, plan, run, block,
+                                                                std::index_sequence<0, 1>());
+    }
   } else {
     for (Index o = 0; o < block.outer.count; ++o) {
       const C* cos = block.cos + o * block.outer.table;
@@ -311,10 +338,10 @@ template <class Kernel, Stores stores, AfterRow after, class T>
 void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
   const hn::ScalableTag<Widened<T>> d;
   constexpr Index width = pairs_of_column<Kernel, decltype(d)>;
-  if (pass_if_exactly<Kernel, stores, after, 8>(d, plan, run, block) ||
-      pass_if_exactly<Kernel, stores, after, 4>(d, plan, run, block) ||
-      pass_if_exactly<Kernel, stores, after, 2>(d, plan, run, block) ||
-      pass_if_exactly<Kernel, stores, after, 1>(d, plan, run, block))
+  if (pass_if_any_fits<Kernel, stores, after, LastColumn::follows>(
+          d, plan, run, block, std::integer_sequence<int, 8, 4, 2, 1>()) ||
+      pass_if_any_fits<Kernel, stores, after, LastColumn::overlaps>(
+          d, plan, run, block, std::integer_sequence<int, 8, 7, 6, 5, 4, 3, 2>()))
     return;
   if (run.count >= width) {
     pass_in_parts<Kernel, stores, after>(d, plan, run, block);
@@ -323,7 +350,10 @@ void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
   } else if constexpr (after == AfterRow::copies && stores == Stores::cached &&
                        half_columns_copy<Kernel>) {
     const hn::Half<decltype(d)> shorter;
-    pass_columns<Kernel, stores, after>(shorter, plan, run, 0, block, std::index_sequence<0>());
+    run.count == width / 2
+        ? pass_columns<Kernel, stores, after>(shorter, plan, run, block, std::index_sequence<0>())
+        : pass_columns<Kernel, stores, after, LastColumn::overlaps>(shorter, plan, run, block,
+                                                                    std::index_sequence<0, 1>());
   }
 }
 

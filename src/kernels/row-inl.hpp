@@ -174,6 +174,17 @@ HWY_INLINE bool reads_streams_in_turn(const Block& block) {
   return block.inner.count > 1 && std::abs(block.inner.x) > std::abs(block.outer.x);
 }
 
+/// The column of one row that begins at pair `at`.
+template <class Kernel, class D, class Column>
+HWY_INLINE auto rotate_column(D d, const RowPointers<Kernel>& row, Index at, const Column& column) {
+  return Kernel::rotate(d, row.x_a + at * Kernel::in_step, row.x_b + at * Kernel::in_step, column);
+}
+
+template <class Kernel, Stores stores, class D, class Result>
+HWY_INLINE void put_column(D d, const RowPointers<Kernel>& row, Index at, const Result& result) {
+  put<Kernel, stores>(d, result, row.y_a + at * Kernel::out_step, row.y_b + at * Kernel::out_step);
+}
+
 /// Some columns of one row, from `at` pairs on.
 template <class Kernel, Stores stores, class D, class Column, std::size_t... i>
 HWY_INLINE void rotate_columns(D d, const RowPointers<Kernel>& row, Index at, const Column* columns,
@@ -189,6 +200,24 @@ HWY_INLINE void rotate_columns(D d, const RowPointers<Kernel>& row, Index at, co
                                       x_b + static_cast<Index>(i) * in, columns[i]),
                        y_a + static_cast<Index>(i) * out, y_b + static_cast<Index>(i) * out),
    ...);
+}
+
+/// Whether the last of a row's columns follows the one before it, or overlaps it and ends where the
+/// pairs do.
+enum class LastColumn { follows, overlaps };
+
+/// All columns of one row, two or more, of which the last begins at `last_pair`. It is loaded
+/// before the one that it overlaps is stored, so that x may be y, and what both store is the same.
+template <class Kernel, class D, class Column, std::size_t... i>
+HWY_INLINE void rotate_overlapping_columns(D d, const RowPointers<Kernel>& row, Index last_pair,
+                                           const Column* columns, std::index_sequence<i...>) {
+  constexpr std::size_t before = sizeof...(i) - 2;
+  constexpr Index pair = static_cast<Index>(before) * pairs_of_column<Kernel, D>;
+  rotate_columns<Kernel, Stores::cached>(d, row, 0, columns, std::make_index_sequence<before>());
+  const auto next_to_last = rotate_column<Kernel>(d, row, pair, columns[before]);
+  const auto last = rotate_column<Kernel>(d, row, last_pair, columns[before + 1]);
+  put_column<Kernel, Stores::cached>(d, row, pair, next_to_last);
+  put_column<Kernel, Stores::cached>(d, row, last_pair, last);
 }
 
 /// What a pass does after a row; x and y point at its window.
