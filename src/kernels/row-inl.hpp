@@ -128,15 +128,21 @@ HWY_INLINE void ask_for_row_ahead(const T* x, Index step, Index length) {
   ask_for(x + to_later_row<T>(step, length), length);
 }
 
-/// Asks for the lines of a row of x that are rotated in another order than they lie in memory.
+/// Asks for the lines of a row of x that are rotated in another order than they lie in memory: one
+/// behind the other where the second members follow the first ones, since the processor looks ahead
+/// along what an instruction asks for.
 template <class Kernel>
 HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
   const Index length = pairs * Kernel::in_step;
-  ask_for(row.x_a, length);
   if constexpr (Kernel::in_step == 1) {
+    if (row.x_b - row.x_a == length) {
+      ask_for(row.x_a, 2 * length);
+      return;
+    }
     ask_for(row.x_b, length);
     hwy::Prefetch(row.x_b + length - 1);
   }
+  ask_for(row.x_a, length);
 }
 
 /// Rows up to so many bytes are read well enough without being asked for.
