@@ -111,7 +111,8 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
   constexpr Index pairs = pairs_of_column<Kernel, D>;
   constexpr Index row_pairs = static_cast<Index>(sizeof...(i)) * pairs;
   constexpr Index row_bytes = row_pairs * static_cast<Index>(2 * sizeof(T));
-  constexpr bool is_long = row_bytes > longest_unasked;
+  constexpr bool is_long =
+      row_bytes > (stores == Stores::streaming ? longest_unasked_past<T> : longest_unasked);
   const bool asks =
       stores == Stores::streaming || asks_for_rows<Kernel>(block, plan.row_length, row_bytes);
   [[maybe_unused]] const bool asks_later = asks_for_later_rows<after, T>(block, plan.row_length);

@@ -147,6 +147,10 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
 
 /// Rows up to so many bytes are read well enough without being asked for.
 constexpr Index longest_unasked = 512;
+/// Likewise past the caches, where converting elements of 16 bits takes most of the time that the
+/// processor has for looking ahead.
+template <class T>
+constexpr Index longest_unasked_past = is_16_bit<T> ? 256 : longest_unasked;
 
 /// Rows of so many bytes together may stay in the caches near the processor, the second-level one
 /// last.
