@@ -114,6 +114,19 @@ class Writers {
   LineWriter lines_[most];
 };
 
+/// Whether a writer gets rows when a tile of them is done, rather than one by one: beside a writer
+/// coefficients do not stay in registers, which costs more than waiting where rows are short.
+template <class T>
+bool waits_for_tile(const RowPlan& plan) {
+  return bytes_of<T>(plan.row_length) < 384;
+}
+
+/// How many rows go together at most, so that all tiles of `count` rows are about as large.
+inline Index rows_of_even_tiles(Index count, Index most) {
+  const Index tiles = (count + most - 1) / most;
+  return (count + tiles - 1) / tiles;
+}
+
 /// Rows that lie one behind the other in y, at most `at_once` at a time through one writer.
 template <class T>
 void write_stretch(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs, Tile<T> tile,
@@ -121,13 +134,13 @@ void write_stretch(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   const RowSteps inner = tile.inner;
   const RowSteps outer = tile.outer;
   const Tile<T> all = tile;
-  const Index inner_step = std::min(inner.count, at_once);
+  const Index inner_step = rows_of_even_tiles(inner.count, at_once);
   const Index outer_step = std::max<Index>(1, at_once / inner.count);
   Writers<T> writers;
   LineWriter& line = *writers.begin();
   line.begin(all.y);
   tile.y = writers.rows() + plan.offset;
-  tile.lines = &line;
+  tile.lines = waits_for_tile<T>(plan) ? nullptr : &line;
   for (Index o = 0; o < outer.count; o += outer_step) {
     const Index outer_count = std::min(outer_step, outer.count - o);
     for (Index i = 0; i < inner.count; i += inner_step) {
@@ -156,11 +169,12 @@ void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   const Tile<T> all = tile;
   Writers<T> writers;
   tile.y = writers.rows() + plan.offset;
-  tile.lines = writers.begin();
+  LineWriter* const lines = writers.begin();
+  tile.lines = waits_for_tile<T>(plan) ? nullptr : lines;
   tile.lines_step = 1;
   for (Index o = 0; o < outer.count; o += all.streams) {
     const Index used = std::min(all.streams, outer.count - o);
-    for (Index w = 0; w < used; ++w) tile.lines[w].begin(all.y + (o + w) * outer.y);
+    for (Index w = 0; w < used; ++w) lines[w].begin(all.y + (o + w) * outer.y);
     for (Index i = 0; i < inner.count; i += at_once) {
       const Index count = std::min(at_once, inner.count - i);
       tile.x = all.x + o * outer.x + i * inner.x + plan.offset;
@@ -168,12 +182,12 @@ void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
       tile.sin = all.sin + i * inner.table;
       tile.inner = {count, inner.x, plan.row_length, inner.table};
       tile.outer = {used, outer.x, Writers<T>::stride / static_cast<Index>(sizeof(T)), 0};
-      for (Index w = 0; w < used; ++w) tile.lines[w].begin_rows();
+      for (Index w = 0; w < used; ++w) lines[w].begin_rows();
       choose_order(kernel, plan, runs, tile);
       for (Index w = 0; w < used; ++w)
-        tile.lines[w].end_rows(static_cast<std::size_t>(count * plan.row_length) * sizeof(T));
+        lines[w].end_rows(static_cast<std::size_t>(count * plan.row_length) * sizeof(T));
     }
-    for (Index w = 0; w < used; ++w) tile.lines[w].end();
+    for (Index w = 0; w < used; ++w) lines[w].end();
   }
 }
 
@@ -263,7 +277,8 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
   const Tile<T>& all = rows.tile;
   const Index row_bytes = plan.row_length * static_cast<Index>(sizeof(T));
   const Index of_each = Writers<T>::room_of_each / row_bytes;
-  const Index at_once = Writers<T>::room / row_bytes;
+  const Index room = waits_for_tile<T>(plan) ? Writers<T>::room / 2 : Writers<T>::room;
+  const Index at_once = room / row_bytes;
   if (at_once == 0) return false;
   if (all.streams > 1 && of_each > 0) {
     write_streams(kernel, plan, runs, all, of_each);
