@@ -200,6 +200,8 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
   const bool asks =
       stores == Stores::streaming ||
       asks_for_rows<Kernel>(block, plan.row_length, pairs * static_cast<Index>(2 * sizeof(T)));
+  [[maybe_unused]] const bool asks_along = reads_streams_in_turn(block);
+  [[maybe_unused]] const Index later = to_later_row<T>(block.outer.x, plan.row_length);
   RowPlace place;
   PreparedColumns<Kernel, D> prepared;
   const Column* const columns = prepared.columns();
@@ -211,6 +213,9 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
       if (asks) ask_for_row(row, pairs);
+      if constexpr (stores == Stores::streaming) {
+        if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
+      }
       if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
         const auto last = rotate_column<Kernel>(d, row, last_pair, columns[before_last]);
         rotate_whole_columns<Kernel, stores>(d, row, before_last, columns);
