@@ -209,7 +209,6 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
     prepared.prepare(d, table, run, k, pairs, turn);
     RowPointers<Kernel> row = first.at(place);
-    LineWriter* lines = block.lines;
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
       if (asks) ask_for_row(row, pairs);
@@ -227,8 +226,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
       }
       if (asks_later)
         ask_for_row_ahead(row.x_a - in_window - plan.offset, inner.x, plan.row_length);
-      finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window,
-                                        lines);
+      finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window);
       row.advance(inner);
     }
     place.x += outer.x;

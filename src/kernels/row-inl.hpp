@@ -85,12 +85,11 @@ struct RowPointers {
 class Stretch;
 
 /// Rows that are rotated together, `streams` of the outer level at a time. If `lines` is not null,
-/// y is memory of that writer, or, with a step of 1, each row of the inner level has a writer of
-/// its own. Likewise for `stretches` that rows are joined to.
+/// y is memory of that writer, which has its turn after each row. If `stretches` is not, rows are
+/// joined to that stretch, or, with a step of 1, each row of the inner level to one of its own.
 template <class T>
 struct Tile : RowBlock<T, Widened<T>> {
   LineWriter* lines = nullptr;
-  Index lines_step = 0;
   Stretch* stretches = nullptr;
   Index stretches_step = 0;
   Index streams = 1;
@@ -234,12 +233,11 @@ HWY_INLINE void rotate_overlapping_columns(D d, const RowPointers<Kernel>& row, 
 template <class Kernel, Stores stores, AfterRow after, class Block, class T>
 HWY_INLINE void finish_row([[maybe_unused]] const RowPlan& plan,
                            [[maybe_unused]] const Block& block, [[maybe_unused]] const T* x,
-                           [[maybe_unused]] T* y, [[maybe_unused]] LineWriter*& lines) {
+                           [[maybe_unused]] T* y) {
   if constexpr (after != AfterRow::nothing) copy_outside<stores>(plan, x, y);
   if constexpr (after == AfterRow::writes_lines) {
-    lines->row_written(static_cast<std::size_t>(plan.row_length) * sizeof(T));
-    if (block.lines_step == 0) ask_for_row_ahead(x, block.inner.x, plan.row_length);
-    lines += block.lines_step;
+    block.lines->row_written(static_cast<std::size_t>(plan.row_length) * sizeof(T));
+    ask_for_row_ahead(x, block.inner.x, plan.row_length);
   }
 }
 

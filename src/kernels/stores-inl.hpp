@@ -99,13 +99,16 @@ class Writers {
   static constexpr Index stride = static_cast<Index>(LineWriter::line) + room_of_each;
   /// Of the first writer where no other is used.
   static constexpr Index room = most_streams * room_of_each;
+  /// Of the rows that go together where each stream has a writer: few, since those that follow are
+  /// asked for all at once.
+  static constexpr Index tile_of_each = 512;
 
   Writers() {
     for (std::size_t w = 0; w < most; ++w)
       lines_[w] = LineWriter(memory_ + w * static_cast<std::size_t>(stride));
   }
 
-  LineWriter* begin() { return lines_; }
+  LineWriter& operator[](Index w) { return lines_[w]; }
   /// Where the rows of the first writer go.
   T* rows() const { return reinterpret_cast<T*>(lines_[0].rows()); }
 
@@ -137,7 +140,7 @@ void write_stretch(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   const Index inner_step = rows_of_even_tiles(inner.count, at_once);
   const Index outer_step = std::max<Index>(1, at_once / inner.count);
   Writers<T> writers;
-  LineWriter& line = *writers.begin();
+  LineWriter& line = writers[0];
   line.begin(all.y);
   tile.y = writers.rows() + plan.offset;
   tile.lines = waits_for_tile<T>(plan) ? nullptr : &line;
@@ -160,6 +163,15 @@ void write_stretch(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   line.end();
 }
 
+/// Asks for the rows of the tile that follows `tile` in each of its streams, `count` of them. GCC
+/// would leave out a call of a function that does nothing else.
+template <class T>
+HWY_INLINE void ask_for_next_tile(const RowPlan& plan, const Tile<T>& tile, Index count) {
+  const T* next = tile.x - plan.offset + tile.inner.count * tile.inner.x;
+  for (Index i = 0; i < count; ++i, next += tile.inner.x)
+    for (Index o = 0; o < tile.outer.count; ++o) ask_for(next + o * tile.outer.x, plan.row_length);
+}
+
 /// Outer steps that share table rows: each of the `tile.streams` that go together has a writer.
 template <class T>
 void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs, Tile<T> tile,
@@ -169,12 +181,9 @@ void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
   const Tile<T> all = tile;
   Writers<T> writers;
   tile.y = writers.rows() + plan.offset;
-  LineWriter* const lines = writers.begin();
-  tile.lines = waits_for_tile<T>(plan) ? nullptr : lines;
-  tile.lines_step = 1;
   for (Index o = 0; o < outer.count; o += all.streams) {
     const Index used = std::min(all.streams, outer.count - o);
-    for (Index w = 0; w < used; ++w) lines[w].begin(all.y + (o + w) * outer.y);
+    for (Index w = 0; w < used; ++w) writers[w].begin(all.y + (o + w) * outer.y);
     for (Index i = 0; i < inner.count; i += at_once) {
       const Index count = std::min(at_once, inner.count - i);
       tile.x = all.x + o * outer.x + i * inner.x + plan.offset;
@@ -182,12 +191,12 @@ void write_streams(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& r
       tile.sin = all.sin + i * inner.table;
       tile.inner = {count, inner.x, plan.row_length, inner.table};
       tile.outer = {used, outer.x, Writers<T>::stride / static_cast<Index>(sizeof(T)), 0};
-      for (Index w = 0; w < used; ++w) lines[w].begin_rows();
+      ask_for_next_tile(plan, tile, std::min(at_once, inner.count - i - count));
       choose_order(kernel, plan, runs, tile);
       for (Index w = 0; w < used; ++w)
-        lines[w].end_rows(static_cast<std::size_t>(count * plan.row_length) * sizeof(T));
+        writers[w].end_rows(static_cast<std::size_t>(count * plan.row_length) * sizeof(T));
     }
-    for (Index w = 0; w < used; ++w) lines[w].end();
+    for (Index w = 0; w < used; ++w) writers[w].end();
   }
 }
 
@@ -276,12 +285,12 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
   rows.tile.stores = Stores::cached;
   const Tile<T>& all = rows.tile;
   const Index row_bytes = plan.row_length * static_cast<Index>(sizeof(T));
-  const Index of_each = Writers<T>::room_of_each / row_bytes;
   const Index room = waits_for_tile<T>(plan) ? Writers<T>::room / 2 : Writers<T>::room;
   const Index at_once = room / row_bytes;
   if (at_once == 0) return false;
-  if (all.streams > 1 && of_each > 0) {
-    write_streams(kernel, plan, runs, all, of_each);
+  if (all.streams > 1 && row_bytes <= Writers<T>::room_of_each) {
+    write_streams(kernel, plan, runs, all,
+                  std::max<Index>(1, Writers<T>::tile_of_each / row_bytes));
   } else {
     Tile<T> stretch = all;
     if (!rows.all()) stretch.outer.count = 1;
