@@ -265,6 +265,7 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
                            Count count, const Column* columns, const J& joint,
                            std::index_sequence<i...> more_columns) {
   const RowSteps inner = block.inner;
+  const Index pairs = count * pairs_of_column<Kernel, D>;
   const bool asks =
       Kernel::in_step == 1 && plan.row_length * static_cast<Index>(sizeof(T)) > longest_unasked;
   // Rows of fewer bytes stay in the first-level cache.
@@ -277,7 +278,7 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
   Stretch* stretch = block.stretches;
   for (Index left = inner.count; left > 0; --left) {
     row.hide();
-    if (asks) ask_for_row(row, count * pairs_of_column<Kernel, D>);
+    if (asks) ask_for_row(row, pairs, pairs);
     if (asks_later) ask_for(row.x_a + later, plan.row_length);
     join_row<Kernel>(d, row, count, columns, joint, stores, *stretch, more_columns);
     stretch += block.stretches_step;

@@ -139,7 +139,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
       if constexpr (is_long) {
-        if (asks) ask_for_row(row, row_pairs);
+        if (asks) ask_for_row(row, row_pairs, row_pairs);
       }
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
@@ -211,7 +211,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
     RowPointers<Kernel> row = first.at(place);
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
-      if (asks) ask_for_row(row, pairs);
+      if (asks) ask_for_row(row, pairs, run.count);
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
       }
@@ -238,14 +238,24 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
 /// Whether there is a loop with the coefficients of `count` columns in registers: every loop costs
 /// all users compile time and code. Of kernels that are not common only heads of 128 floats on
 /// AVX-512 have one, and rows for a writer have none. Last columns overlap in whole rows through
-/// the caches only. SSE4 has few loops, because almost every processor has AVX2.
+/// the caches only, where sixteen registers hold five columns beside two results. SSE4 has few
+/// loops, because almost every processor has AVX2.
 template <class Kernel, Stores stores, AfterRow after, LastColumn last, int count, class D>
 constexpr bool has_loop_of_columns =
     count <= most_columns<Kernel, D> &&
     (Kernel::is_common || count == 4) && after != AfterRow::writes_lines &&
     (HWY_TARGET != HWY_SSE4 || (stores == Stores::cached && count >= 4)) &&
+    (last == LastColumn::follows || HWY_TARGET == HWY_AVX3 || count <= 5) &&
     (last == LastColumn::follows || (HWY_TARGET != HWY_SSE4 && Kernel::is_common &&
                                      stores == Stores::cached && after == AfterRow::nothing));
+
+/// Columns of which the last overlaps the one before it. A function for each count: compilers keep
+/// less of the other loops in registers then.
+template <class Kernel, Stores stores, AfterRow after, class D, class Block, std::size_t... i>
+HWY_NOINLINE void pass_overlapping_columns(D d, const RowPlan& plan, const Run& run,
+                                           const Block& block, std::index_sequence<i...> columns) {
+  pass_columns<Kernel, stores, after, LastColumn::overlaps>(d, plan, run, block, columns);
+}
 
 /// All columns of a run at once if they are `count`, and there is a loop.
 template <class Kernel, Stores stores, AfterRow after, LastColumn last, int count, class D,
@@ -255,8 +265,12 @@ HWY_INLINE bool pass_if_fitting(D d, const RowPlan& plan, const Run& run, const 
     constexpr Index width = pairs_of_column<Kernel, D>;
     constexpr Index least = last == LastColumn::follows ? count * width : (count - 1) * width + 1;
     if (run.count < least || run.count > count * width) return false;
-    pass_columns<Kernel, stores, after, last>(
-        d, plan, run, block, std::make_index_sequence<static_cast<std::size_t>(count)>());
+    constexpr std::make_index_sequence<static_cast<std::size_t>(count)> columns;
+    if constexpr (last == LastColumn::overlaps) {
+      pass_overlapping_columns<Kernel, stores, after>(d, plan, run, block, columns);
+    } else {
+      pass_columns<Kernel, stores, after>(d, plan, run, block, columns);
+    }
     return true;
   }
   return false;

@@ -18,6 +18,7 @@
 
 #include <hwy/cache_control.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <utility>
@@ -127,21 +128,18 @@ HWY_INLINE void ask_for_row_ahead(const T* x, Index step, Index length) {
   ask_for(x + to_later_row<T>(step, length), length);
 }
 
-/// Asks for the lines of a row of x that are rotated in another order than they lie in memory: one
-/// behind the other where the second members follow the first ones, since the processor looks ahead
-/// along what an instruction asks for.
+/// Asks for the lines of `pairs` pairs that are rotated in another order than they lie in memory.
+/// If they are all of a run, the lines are asked for in memory's order, along which processors look
+/// ahead: either member is behind the other.
 template <class Kernel>
-HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs) {
-  const Index length = pairs * Kernel::in_step;
-  if constexpr (Kernel::in_step == 1) {
-    if (row.x_b - row.x_a == length) {
-      ask_for(row.x_a, 2 * length);
-      return;
-    }
-    ask_for(row.x_b, length);
-    hwy::Prefetch(row.x_b + length - 1);
+HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs, Index pairs_of_run) {
+  if (Kernel::in_step == 2 || pairs == pairs_of_run) {
+    const auto* begin = Kernel::in_step == 2 ? row.x_a : std::min(row.x_a, row.x_b);
+    ask_for(begin, 2 * pairs);
+  } else {
+    ask_for(row.x_a, pairs);
+    ask_for(row.x_b, pairs);
   }
-  ask_for(row.x_a, length);
 }
 
 /// Rows up to so many bytes are read well enough without being asked for.
