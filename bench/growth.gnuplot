@@ -5,8 +5,8 @@
 
 if (!exists("folder")) folder = 'out/bench'
 set encoding utf8
-array colour[3] = ['#08519c', '#e6550d', '#969696']
-curves(varies) = varies eq 'head_size' ? 3 : 2
+array colour[5] = ['#08519c', '#e6550d', '#969696', '#31a354', '#756bb1']
+curves(varies) = varies eq 'head_size' ? 5 : 2
 data(varies) = sprintf('%s/growth_%s.dat', folder, varies)
 
 do for [format in 'svg png'] {

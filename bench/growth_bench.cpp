@@ -3,7 +3,7 @@
 // The time of y = rotate(x, table, split_half) as tokens, head size and heads grow; float, one
 // thread.
 //
-//   x [head size, heads, tokens]    one table row per token
+//   x [head size, heads, tokens] or [head size, tokens, heads]    one table row per token
 //
 // All points of all curves share one x, one y and a table for each head size, so that only sizes
 // differ. The points take their turns in random order, a few times, and the least time of each
@@ -44,6 +44,13 @@ constexpr Index small_elements = 32 * kibi;
 /// Of x, y and the table. Results go past the cache, so that x alone takes it: from here on x is
 /// twice as large as a last-level cache of 32 MiB.
 constexpr double beyond_caches = 128.0 * mebi;
+/// Whether tokens or heads are the slowest axis.
+enum class Order { heads_inside, heads_outside };
+/// One curve, and in which order its points lie in memory.
+struct Sweep {
+  Curve curve;
+  Order order = Order::heads_inside;
+};
 constexpr int rounds = 7;
 constexpr int further_rounds = 15;
 
@@ -120,13 +127,13 @@ class Growth {
     fill(y_.data(), most_elements, 2);
   }
 
-  /// Times every point of the curves, in random order, `times` times.
-  void measure(const std::vector<GrowthPoint*>& points, int times) {
-    std::vector<GrowthPoint*> order = points;
+  /// Times every point of a curve, in random order, `times` times.
+  void measure(const std::vector<GrowthPoint*>& points, Order order, int times) {
+    std::vector<GrowthPoint*> shuffled = points;
     for (int i = 0; i < times; ++i) {
-      std::shuffle(order.begin(), order.end(), random_);
-      for (GrowthPoint* point : order)
-        point->seconds = std::min(point->seconds, seconds_of(*point));
+      std::shuffle(shuffled.begin(), shuffled.end(), random_);
+      for (GrowthPoint* point : shuffled)
+        point->seconds = std::min(point->seconds, seconds_of(*point, order));
     }
   }
 
@@ -144,11 +151,11 @@ class Growth {
   }
 
   /// Whether the last row is right.
-  bool correct(const GrowthPoint& point) {
-    rotate(point);
+  bool correct(const GrowthPoint& point, Order order) {
+    rotate(point, order);
     const Index size = point.head_size;
     const Index row = point.heads * point.tokens - 1;
-    const Table all = table_of(point);
+    const Table all = table_of(point, order);
     const Index entry = (point.tokens - 1) * all.width;
     std::vector<float> expected(static_cast<std::size_t>(size));
     eigen_rope::reference::rotate(x_.data() + row * size, expected.data(), eigen_rope::Shape{size},
@@ -161,21 +168,27 @@ class Growth {
   }
 
  private:
-  Table table_of(const GrowthPoint& point) const {
+  Table table_of(const GrowthPoint& point, Order order) const {
     const Table all = tables_.at(point.head_size)->view();
-    return {all.cos, all.sin, all.width, {1, point.tokens}};
+    const auto shape = order == Order::heads_inside ? eigen_rope::Shape{1, point.tokens}
+                                                    : eigen_rope::Shape{point.tokens, 1};
+    return {all.cos, all.sin, all.width, shape};
   }
 
-  void rotate(const GrowthPoint& point) {
-    const Tensor x(x_.data(), point.head_size, point.heads, point.tokens);
-    Tensor y(y_.data(), point.head_size, point.heads, point.tokens);
-    y = eigen_rope::rotate(x, table_of(point), eigen_rope::split_half);
+  void rotate(const GrowthPoint& point, Order order) {
+    const Eigen::array<Index, 3> dims =
+        order == Order::heads_inside
+            ? Eigen::array<Index, 3>{point.head_size, point.heads, point.tokens}
+            : Eigen::array<Index, 3>{point.head_size, point.tokens, point.heads};
+    const Tensor x(x_.data(), dims);
+    Tensor y(y_.data(), dims);
+    y = eigen_rope::rotate(x, table_of(point, order), eigen_rope::split_half);
   }
 
   /// What fits in a cache has been there before.
-  double seconds_of(const GrowthPoint& point) {
-    if (point.bytes < beyond_caches) rotate(point);
-    return seconds_of_calls([&] { rotate(point); });
+  double seconds_of(const GrowthPoint& point, Order order) {
+    if (point.bytes < beyond_caches) rotate(point, order);
+    return seconds_of_calls([&] { rotate(point, order); });
   }
 
   PlacedArray<float> x_, y_;
@@ -207,36 +220,42 @@ void write(const std::string& file, const std::string& text) {
 }
 
 int run(const std::string& folder) {
-  std::vector<Curve> curves{
-      by_tokens(1, 32, most_tokens),
-      by_tokens(32, 128, 32 * kibi),
-      by_head_size(8, usual_head_sizes(), large_elements, "8 heads, x of 64 MiB"),
-      by_head_size(8, usual_head_sizes(), small_elements, "8 heads, x of 128 KiB"),
-      by_head_size(8, round_numbers(32, 1024, 2), large_elements,
-                   "8 heads, x of 64 MiB, also sizes beside powers of two"),
-      by_heads(128, large_elements, "heads of 128, x of 64 MiB"),
-      by_heads(128, small_elements, "heads of 128, x of 128 KiB"),
+  std::vector<Sweep> sweeps{
+      {by_tokens(1, 32, most_tokens)},
+      {by_tokens(32, 128, 32 * kibi)},
+      {by_head_size(8, usual_head_sizes(), large_elements, "8 heads, x of 64 MiB")},
+      {by_head_size(8, usual_head_sizes(), small_elements, "8 heads, x of 128 KiB")},
+      {by_head_size(8, round_numbers(32, 1024, 2), large_elements,
+                    "8 heads, x of 64 MiB, also sizes beside powers of two")},
+      {by_head_size(8, usual_head_sizes(), large_elements, "8 heads outside tokens, x of 64 MiB"),
+       Order::heads_outside},
+      {by_head_size(8, usual_head_sizes(), small_elements, "8 heads outside tokens, x of 128 KiB"),
+       Order::heads_outside},
+      {by_heads(128, large_elements, "heads of 128, x of 64 MiB")},
+      {by_heads(128, small_elements, "heads of 128, x of 128 KiB")},
   };
   Growth growth;
   bool even = true;
-  for (Curve& curve : curves) {
+  std::vector<Curve> curves;
+  for (auto& [curve, order] : sweeps) {
     const std::vector<GrowthPoint*> points = points_of(curve);
     growth.make_tables(points);
     for (const GrowthPoint* point : points) {
-      if (growth.correct(*point)) continue;
+      if (growth.correct(*point, order)) continue;
       fmt::print(stderr, "error: {} tokens, {} heads of {} differ from the reference\n",
                  point->tokens, point->heads, point->head_size);
       return 1;
     }
-    growth.measure(points, rounds);
+    growth.measure(points, order, rounds);
     if (const std::vector<GrowthPoint*> again = doubtful(curve); !again.empty())
-      growth.measure(again, further_rounds);
+      growth.measure(again, order, further_rounds);
     fmt::print("{} by {}: {} points\n", curve.title, curve.varies, points.size());
     for (const std::string& line : findings(curve, beyond_caches)) {
       fmt::print("  {}\n", line);
       even = false;
     }
     std::fflush(stdout);
+    curves.push_back(curve);
   }
   write(folder + "/growth.json", to_json(curves).dump(1) + '\n');
   for (const char* varies : {"tokens", "head_size", "heads"})
