@@ -11,8 +11,9 @@ data(varies) = sprintf('%s/growth_%s.dat', folder, varies)
 
 do for [format in 'svg png'] {
   if (format eq 'svg') { set terminal svg size 1000,900 font 'sans,13' background '#ffffff' } else { set terminal pngcairo size 1500,1350 font 'sans,20' }
+  keyfont = format eq 'svg' ? ',11' : ',16'
   set output sprintf('%s/growth.%s', folder, format)
-  set multiplot layout 3,1 margins 0.085,0.985,0.065,0.95 spacing 0,0.11
+  set multiplot layout 3,1 margins 0.085,0.985,0.065,0.95 spacing 0,0.13
   set border 3
   set tics nomirror
   set grid lc rgb '#e0e0e0' lw 1
@@ -20,7 +21,7 @@ do for [format in 'svg png'] {
   set logscale y 2
   set format y '%g'
   set ylabel 'ns per KiB' offset 1,0
-  set key at graph 1,1.17 right top horizontal Left reverse samplen 1.5 width 1
+  set key at graph 1,1.22 right top horizontal Left reverse samplen 1.5 maxrows 2 font keyfont
   do for [varies in 'tokens head_size heads'] {
     if (varies eq 'tokens') { set xlabel 'tokens' offset 0,0.6; set xrange [0.9:4800000]; set xtics ('1' 1, '16' 16, '256' 256, '4 Ki' 4096, '64 Ki' 65536, '1 Mi' 1048576, '4 Mi' 4194304) }
     if (varies eq 'head_size') { set xlabel 'elements of a head' offset 0,0.6; set xrange [30:1100]; set xtics (32, 64, 128, 256, 512, 1024) }

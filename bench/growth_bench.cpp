@@ -226,7 +226,7 @@ int run(const std::string& folder) {
       {by_head_size(8, usual_head_sizes(), large_elements, "8 heads, x of 64 MiB")},
       {by_head_size(8, usual_head_sizes(), small_elements, "8 heads, x of 128 KiB")},
       {by_head_size(8, round_numbers(32, 1024, 2), large_elements,
-                    "8 heads, x of 64 MiB, also sizes beside powers of two")},
+                    "8 heads, x of 64 MiB, beside powers of two")},
       {by_head_size(8, usual_head_sizes(), large_elements, "8 heads outside tokens, x of 64 MiB"),
        Order::heads_outside},
       {by_head_size(8, usual_head_sizes(), small_elements, "8 heads outside tokens, x of 128 KiB"),
