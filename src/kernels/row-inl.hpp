@@ -220,7 +220,8 @@ HWY_INLINE void rotate_overlapping_columns(D d, const RowPointers<Kernel>& row, 
                                            const Column* columns, std::index_sequence<i...>) {
   constexpr std::size_t before = sizeof...(i) - 2;
   constexpr Index pair = static_cast<Index>(before) * pairs_of_column<Kernel, D>;
-  rotate_columns<Kernel, Stores::cached>(d, row, 0, columns, std::make_index_sequence<before>());
+  if constexpr (before > 0)
+    rotate_columns<Kernel, Stores::cached>(d, row, 0, columns, std::make_index_sequence<before>());
   const auto next_to_last = rotate_column<Kernel>(d, row, pair, columns[before]);
   const auto last = rotate_column<Kernel>(d, row, last_pair, columns[before + 1]);
   put_column<Kernel, Stores::cached>(d, row, pair, next_to_last);
