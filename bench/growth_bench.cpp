@@ -44,15 +44,17 @@ constexpr Index small_elements = 32 * kibi;
 /// Of x, y and the table. Results go past the cache, so that x alone takes it: from here on x is
 /// twice as large as a last-level cache of 32 MiB.
 constexpr double beyond_caches = 128.0 * mebi;
+constexpr int rounds = 7;
+constexpr int further_rounds = 15;
+
 /// Whether tokens or heads are the slowest axis.
 enum class Order { heads_inside, heads_outside };
+
 /// One curve, and in which order its points lie in memory.
 struct Sweep {
   Curve curve;
   Order order = Order::heads_inside;
 };
-constexpr int rounds = 7;
-constexpr int further_rounds = 15;
 
 GrowthPoint point_of(Index at, Index tokens, Index heads, Index head_size) {
   const auto elements =

@@ -245,9 +245,9 @@ constexpr bool has_loop_of_columns =
     count <= most_columns<Kernel, D> &&
     (Kernel::is_common || count == 4) && after != AfterRow::writes_lines &&
     (HWY_TARGET != HWY_SSE4 || (stores == Stores::cached && count >= 4)) &&
-    (last == LastColumn::follows || HWY_TARGET == HWY_AVX3 || count <= 5) &&
-    (last == LastColumn::follows || (HWY_TARGET != HWY_SSE4 && Kernel::is_common &&
-                                     stores == Stores::cached && after == AfterRow::nothing));
+    (last == LastColumn::follows ||
+     (HWY_TARGET != HWY_SSE4 && (HWY_TARGET == HWY_AVX3 || count <= 5) && Kernel::is_common &&
+      stores == Stores::cached && after == AfterRow::nothing));
 
 /// Columns of which the last overlaps the one before it. A function for each count: compilers keep
 /// less of the other loops in registers then.
@@ -284,6 +284,18 @@ HWY_INLINE bool pass_if_any_fits(D d, const RowPlan& plan, const Run& run, const
   return (pass_if_fitting<Kernel, stores, after, last, counts>(d, plan, run, block) || ...);
 }
 
+/// A run of one column, or of more that two columns hold.
+template <class Kernel, AfterRow after, class D, class Block>
+HWY_INLINE void pass_one_or_two_columns(D d, const RowPlan& plan, const Run& run,
+                                        const Block& block) {
+  if (run.count == pairs_of_column<Kernel, D>) {
+    pass_columns<Kernel, Stores::cached, after>(d, plan, run, block, std::index_sequence<0>());
+  } else {
+    pass_columns<Kernel, Stores::cached, after, LastColumn::overlaps>(d, plan, run, block,
+                                                                      std::index_sequence<0, 1>());
+  }
+}
+
 /// Pairs that are less than a column of D. Kernels that are not common have no vectors between
 /// those of D and the shortest.
 template <class Kernel, class D, class Block>
@@ -295,18 +307,13 @@ void pass_short_run(D, const RowPlan& plan, const Run& run, const Block& block) 
                                     : std::min<std::size_t>(hn::MaxLanes(D()) / 2, 16 / sizeof(C));
   if constexpr (lanes * sizeof(C) >= 16) {
     const hn::CappedTag<C, lanes> shorter;
-    constexpr Index width = pairs_of_column<Kernel, hn::CappedTag<C, lanes>>;
-    constexpr Stores stores = Stores::cached;
-    constexpr AfterRow after = AfterRow::nothing;
-    if (run.count < width) {
+    if (run.count < pairs_of_column<Kernel, hn::CappedTag<C, lanes>>) {
       pass_short_run<Kernel>(shorter, plan, run, block);
-    } else if constexpr (!Kernel::is_common) {
-      pass_many_columns<Kernel, stores, after>(shorter, plan, run, 0, run.count, block);
-    } else if (run.count == width) {
-      pass_columns<Kernel, stores, after>(shorter, plan, run, block, std::index_sequence<0>());
+    } else if constexpr (Kernel::is_common) {
+      pass_one_or_two_columns<Kernel, AfterRow::nothing>(shorter, plan, run, block);
     } else {
-      pass_columns<Kernel, stores, after, LastColumn::overlaps>(shorter, plan, run, block,
-                                                                std::index_sequence<0, 1>());
+      pass_many_columns<Kernel, Stores::cached, AfterRow::nothing>(shorter, plan, run, 0, run.count,
+                                                                   block);
     }
   } else {
     for (Index o = 0; o < block.outer.count; ++o) {
@@ -367,11 +374,7 @@ void pass_run(const RowPlan& plan, const Run& run, const Tile<T>& block) {
     pass_short_run<Kernel>(d, plan, run, block);
   } else if constexpr (after == AfterRow::copies && stores == Stores::cached &&
                        half_columns_copy<Kernel>) {
-    const hn::Half<decltype(d)> shorter;
-    run.count == width / 2
-        ? pass_columns<Kernel, stores, after>(shorter, plan, run, block, std::index_sequence<0>())
-        : pass_columns<Kernel, stores, after, LastColumn::overlaps>(shorter, plan, run, block,
-                                                                    std::index_sequence<0, 1>());
+    pass_one_or_two_columns<Kernel, after>(hn::Half<decltype(d)>(), plan, run, block);
   }
 }
 

@@ -121,7 +121,8 @@ class Writers {
 /// coefficients do not stay in registers, which costs more than waiting where rows are short.
 template <class T>
 bool waits_for_tile(const RowPlan& plan) {
-  return bytes_of<T>(plan.row_length) < 384;
+  constexpr Index least_bytes_told_of = 384;
+  return bytes_of<T>(plan.row_length) < least_bytes_told_of;
 }
 
 /// How many rows go together at most, so that all tiles of `count` rows are about as large.
@@ -284,7 +285,7 @@ bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& run
   }
   rows.tile.stores = Stores::cached;
   const Tile<T>& all = rows.tile;
-  const Index row_bytes = plan.row_length * static_cast<Index>(sizeof(T));
+  const Index row_bytes = bytes_of<T>(plan.row_length);
   const Index room = waits_for_tile<T>(plan) ? Writers<T>::room / 2 : Writers<T>::room;
   const Index at_once = room / row_bytes;
   if (at_once == 0) return false;
