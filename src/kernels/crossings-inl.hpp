@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "eigen_rope/machine/streaming.hpp"
 #include "eigen_rope/numbers/detail/scratch.hpp"
 #include "eigen_rope/rows/detail/cross_rows.hpp"
 #include "kernels/rows-inl.hpp"
@@ -42,8 +43,12 @@ class TiledCrossing {
       : plan_(plan),
         block_(block),
         kernel_(kernel_for<T>(plan)),
-        heads_(heads_of_tile(plan, block)),
-        tile_(heads_ * std::min(block.inner.count, most_rows) * step) {}
+        place_(place_of(plan, block)),
+        staged_(stages_columns()),
+        most_rows_(lines_of_column() * line),
+        heads_(heads_of_tile()),
+        tile_(heads_ * std::min(block.inner.count, most_rows_) * step),
+        stage_(staged_ ? columns_of_stage * stage_step() : 0) {}
 
   void rotate() {
     const Runs runs = runs_of(plan_);
@@ -61,18 +66,20 @@ class TiledCrossing {
 
  private:
   static constexpr Index line = elements_of_line<T>;
-  // Columns are read fast where several lines of each are, for memory looks ahead along them, and
-  // those of 16-bit elements are written fast where several are.
-  static constexpr Index lines_of_column = sizeof(T) > 2 && columns == ColumnsOf::x ? 8 : 4;
-  static constexpr Index most_rows = lines_of_column * line;
+  /// Rows of 16-bit elements that fill a few lines of a column.
+  static constexpr Index rows_of_four_lines = 4 * line;
   /// Rows of several heads that share a tile where a head has fewer.
-  static constexpr Index rows_of_heads = sizeof(T) > 2 ? 64 : most_rows;
-  /// Heads of `most_rows` rows each that share a tile.
+  static constexpr Index rows_of_heads = sizeof(T) > 2 ? 64 : rows_of_four_lines;
+  /// Heads of so many rows each that share a tile.
   static constexpr Index heads_of_entries = columns == ColumnsOf::x ? 4 : 2;
   /// Every column lies on a page of its own, which is found faster if it was used lately.
   static constexpr Index most_columns = 512;
   static constexpr Index most_pairs = sizeof(T) == 2 ? 64 : 32;
   static constexpr Index step = 2 * most_pairs;
+  /// A tile of transpose_tile has so many, with the longest vectors.
+  static constexpr Index columns_of_stage = line;
+  /// Columns that are asked for before they are read.
+  static constexpr Index columns_ahead = 4;
 
   /// Rows next to each other in each of some heads.
   struct Strip {
@@ -83,15 +90,42 @@ class TiledCrossing {
     Index heads;
   };
 
+  /// What holds x. In memory it is as large as x and y together are where stores go past the
+  /// caches.
+  enum class Place { near_caches, far_caches, memory };
+  static Place place_of(const RowPlan& plan, const CrossBlock<T>& block) {
+    const Index bytes = bytes_of<T>(plan.row_length * block.inner.count * block.outer.count);
+    if (block.stores == Stores::streaming && streams(static_cast<std::size_t>(bytes)))
+      return Place::memory;
+    return bytes > near_caches ? Place::far_caches : Place::near_caches;
+  }
+
+  bool many_rows() const { return block_.inner.count >= rows_of_four_lines; }
+
+  /// Whether columns are copied before they are transposed. A tile of 16-bit elements reads lines
+  /// of many of them, of which the first-level cache keeps few where they share a place.
+  bool stages_columns() const {
+    if (columns == ColumnsOf::y || sizeof(T) > 2 || !many_rows()) return false;
+    return place_ == Place::memory ||
+           (place_ == Place::far_caches && share_a_place<T>(block_.features.x));
+  }
+
+  /// Columns are read fast where several lines of each are, for memory looks ahead along them, and
+  /// those of 16-bit elements are written fast where several are.
+  Index lines_of_column() const {
+    if (sizeof(T) == 2) return staged_ ? 8 : 4;
+    if (columns == ColumnsOf::y) return 4;
+    return place_ == Place::memory ? 32 : 8;
+  }
+
   /// Each token has entries of its own. Those of 16-bit elements are twice as long as a row. So
   /// beyond the near caches several heads use them while they are at hand, and the tile lies in the
   /// second-level cache.
-  static Index heads_of_tile(const RowPlan& plan, const CrossBlock<T>& block) {
-    const Index rows = std::max<Index>(1, block.inner.count);
-    const Index bytes = bytes_of<T>(plan.row_length * rows * block.outer.count);
-    const bool share_entries = sizeof(T) == 2 && rows >= most_rows && bytes > near_caches;
-    const Index heads = share_entries ? heads_of_entries : rows_of_heads / rows;
-    return std::clamp<Index>(heads, 1, std::max<Index>(1, block.outer.count));
+  Index heads_of_tile() const {
+    const bool share_entries = sizeof(T) == 2 && many_rows() && place_ != Place::near_caches;
+    const Index heads =
+        share_entries ? heads_of_entries : rows_of_heads / std::max<Index>(1, block_.inner.count);
+    return std::clamp<Index>(heads, 1, std::max<Index>(1, block_.outer.count));
   }
 
   /// Whether some heads of a few rows go before the next rows. Where the heads of a row lie next to
@@ -128,9 +162,9 @@ class TiledCrossing {
   static const T* column(const Strip& strip) { return columns == ColumnsOf::x ? strip.x : strip.y; }
 
   /// As many rows from p on as end with a line.
-  static Index rows_of_lines(const T* p) {
+  Index rows_of_lines(const T* p) const {
     const Index first = elements_to_line(p);
-    return first == 0 ? most_rows : most_rows - line + first;
+    return first == 0 ? most_rows_ : most_rows_ - line + first;
   }
 
   /// Whether rows of y, and the parts of them that are rotated together, are whole lines.
@@ -201,19 +235,39 @@ class TiledCrossing {
   /// The columns from `feature` of the window on.
   HWY_INLINE void move_columns(const Strip& strip, Index feature, Index in_tile, Index count) {
     const Index head = columns == ColumnsOf::x ? block_.outer.x : block_.outer.y;
-    const bool joined = head == strip.rows;
+    const bool joined = head == strip.rows && !staged_;
     const Index pieces = joined ? 1 : strip.heads;
     const Index rows = joined ? strip.heads * strip.rows : strip.rows;
     for (Index h = 0; h < pieces; ++h) {
       T* const tile = tile_rows() + h * rows * step + in_tile;
       if constexpr (columns == ColumnsOf::x) {
-        transpose(bits_of(strip.x + h * head + (plan_.offset + feature) * block_.features.x),
-                  block_.features.x, bits_of(tile), step, count, rows);
+        const T* const x = strip.x + h * head + (plan_.offset + feature) * block_.features.x;
+        if (staged_) {
+          move_staged_columns(x, tile, count, rows);
+        } else {
+          transpose(bits_of(x), block_.features.x, bits_of(tile), step, count, rows);
+        }
       } else {
         transpose(bits_of(tile), step,
                   bits_of(strip.y + h * head + (plan_.offset + feature) * block_.features.y),
                   block_.features.y, rows, count, block_.stores);
       }
+    }
+  }
+
+  /// Staged columns share no place with their neighbours.
+  Index stage_step() const { return most_rows_ + line; }
+
+  void move_staged_columns(const T* x, T* tile, Index count, Index rows) {
+    for (Index k = 0; k < count; k += columns_of_stage) {
+      const Index staged = std::min(columns_of_stage, count - k);
+      for (Index i = 0; i < staged; ++i) {
+        const T* const column = x + (k + i) * block_.features.x;
+        if (k + i + columns_ahead < count)
+          ask_for(column + columns_ahead * block_.features.x, rows);
+        std::copy_n(column, rows, stage_.data() + i * stage_step());
+      }
+      transpose(bits_of(stage_.data()), stage_step(), bits_of(tile + k), step, staged, rows);
     }
   }
 
@@ -240,9 +294,13 @@ class TiledCrossing {
   const RowPlan& plan_;
   const CrossBlock<T>& block_;
   const KernelOf<T>& kernel_;
+  Place place_;
+  bool staged_;
+  Index most_rows_;
   Index heads_;
   Stores stores_ = Stores::cached;
   Scratch<T> tile_;
+  Scratch<T> stage_;
 };
 
 template <class T>

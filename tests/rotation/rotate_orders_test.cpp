@@ -148,6 +148,19 @@ TEST(RotateOrders, FromFeaturesThatAreWholePagesApart) {
   rotate_between<Eigen::half>(features_on_pages, features_fastest, some_lines, long_rows);
 }
 
+// Columns of 16-bit elements are copied before they are transposed where x is large: 8 lines of 32
+// columns at a time, and at first as many rows as end with a line.
+TEST(RotateOrders, FromColumnsThatAreCopied) {
+  rotate_between<Eigen::half>(features_slowest, features_fastest, {300});
+  rotate_between<Eigen::bfloat16>(from_an_odd_element, heads_inside_tokens, {300}, {{72, 2, 70}});
+}
+
+// Of larger elements, 32 lines of a column are read.
+TEST(RotateOrders, FromLongColumns) {
+  rotate_between<float>(features_slowest, features_fastest, {520});
+  rotate_between<double>(from_an_odd_element, features_fastest, {260});
+}
+
 // Two heads of so many elements are passed together, and then the third.
 TEST(RotateOrders, FromFastestFeaturesOfHeadsInsideTokens) {
   rotate_between<float>(heads_inside_tokens, features_slowest, some_lines, long_rows);
