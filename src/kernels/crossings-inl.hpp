@@ -47,7 +47,7 @@ class TiledCrossing {
         staged_(stages_columns()),
         most_rows_(lines_of_column() * line),
         heads_(heads_of_tile()),
-        tile_(heads_ * std::min(block.inner.count, most_rows_) * step),
+        tile_(heads_ * rows_of_strip() * step),
         stage_(staged_ ? columns_of_stage * stage_step() : 0) {}
 
   void rotate() {
@@ -76,8 +76,8 @@ class TiledCrossing {
   static constexpr Index most_columns = 512;
   static constexpr Index most_pairs = sizeof(T) == 2 ? 64 : 32;
   static constexpr Index step = 2 * most_pairs;
-  /// A tile of transpose_tile has so many, with the longest vectors.
-  static constexpr Index columns_of_stage = line;
+  /// What transpose_tile reads or writes at a time, with the longest vectors.
+  static constexpr Index columns_of_stage = columns == ColumnsOf::x ? line : elements_of_block<T>;
   /// Columns that are asked for before they are read.
   static constexpr Index columns_ahead = 4;
 
@@ -102,19 +102,24 @@ class TiledCrossing {
 
   bool many_rows() const { return block_.inner.count >= rows_of_four_lines; }
 
-  /// Whether columns are copied before they are transposed. A tile of 16-bit elements reads lines
-  /// of many of them, of which the first-level cache keeps few where they share a place.
+  /// Whether columns are copied before they are transposed, or transposed before they are copied.
+  /// Of lines that share a place, the first-level cache keeps 8 to 12. A tile of 16-bit elements
+  /// reads 32 of them, and tiles that follow each other write 4 or 8 each. Of doubles it is two.
   bool stages_columns() const {
-    if (columns == ColumnsOf::y || sizeof(T) > 2 || !many_rows()) return false;
-    return place_ == Place::memory ||
-           (place_ == Place::far_caches && share_a_place<T>(block_.features.x));
+    if (columns == ColumnsOf::y) {
+      return sizeof(T) < 8 && block_.stores == Stores::cached &&
+             share_a_place<T>(block_.features.y);
+    }
+    return sizeof(T) == 2 && many_rows() &&
+           (place_ == Place::memory ||
+            (place_ == Place::far_caches && share_a_place<T>(block_.features.x)));
   }
 
   /// Columns are read fast where several lines of each are, for memory looks ahead along them, and
   /// those of 16-bit elements are written fast where several are.
   Index lines_of_column() const {
-    if (sizeof(T) == 2) return staged_ ? 8 : 4;
     if (columns == ColumnsOf::y) return 4;
+    if (sizeof(T) == 2) return staged_ ? 8 : 4;
     return place_ == Place::memory ? 32 : 8;
   }
 
@@ -235,7 +240,7 @@ class TiledCrossing {
   /// The columns from `feature` of the window on.
   HWY_INLINE void move_columns(const Strip& strip, Index feature, Index in_tile, Index count) {
     const Index head = columns == ColumnsOf::x ? block_.outer.x : block_.outer.y;
-    const bool joined = head == strip.rows && !staged_;
+    const bool joined = head == strip.rows && (columns == ColumnsOf::y || !staged_);
     const Index pieces = joined ? 1 : strip.heads;
     const Index rows = joined ? strip.heads * strip.rows : strip.rows;
     for (Index h = 0; h < pieces; ++h) {
@@ -243,31 +248,48 @@ class TiledCrossing {
       if constexpr (columns == ColumnsOf::x) {
         const T* const x = strip.x + h * head + (plan_.offset + feature) * block_.features.x;
         if (staged_) {
-          move_staged_columns(x, tile, count, rows);
+          stage_columns_of_x(x, tile, count, rows);
         } else {
           transpose(bits_of(x), block_.features.x, bits_of(tile), step, count, rows);
         }
       } else {
-        transpose(bits_of(tile), step,
-                  bits_of(strip.y + h * head + (plan_.offset + feature) * block_.features.y),
-                  block_.features.y, rows, count, block_.stores);
+        T* const y = strip.y + h * head + (plan_.offset + feature) * block_.features.y;
+        if (staged_) {
+          stage_columns_of_y(tile, y, count, rows);
+        } else {
+          transpose(bits_of(tile), step, bits_of(y), block_.features.y, rows, count, block_.stores);
+        }
       }
     }
   }
 
-  /// Staged columns share no place with their neighbours.
-  Index stage_step() const { return most_rows_ + line; }
+  Index rows_of_strip() const { return std::min(block_.inner.count, most_rows_); }
+  /// Staged columns share no place with their neighbours. Those of y may be of several heads.
+  Index stage_step() const {
+    const Index rows = columns == ColumnsOf::x ? rows_of_strip() : heads_ * rows_of_strip();
+    return (rows / line + 2) * line;
+  }
+  T* staged_column(Index i) { return stage_.data() + i * stage_step(); }
 
-  void move_staged_columns(const T* x, T* tile, Index count, Index rows) {
+  void stage_columns_of_x(const T* x, T* tile, Index count, Index rows) {
     for (Index k = 0; k < count; k += columns_of_stage) {
       const Index staged = std::min(columns_of_stage, count - k);
       for (Index i = 0; i < staged; ++i) {
         const T* const column = x + (k + i) * block_.features.x;
         if (k + i + columns_ahead < count)
           ask_for(column + columns_ahead * block_.features.x, rows);
-        std::copy_n(column, rows, stage_.data() + i * stage_step());
+        std::copy_n(column, rows, staged_column(i));
       }
-      transpose(bits_of(stage_.data()), stage_step(), bits_of(tile + k), step, staged, rows);
+      transpose(bits_of(staged_column(0)), stage_step(), bits_of(tile + k), step, staged, rows);
+    }
+  }
+
+  void stage_columns_of_y(const T* tile, T* y, Index count, Index rows) {
+    for (Index k = 0; k < count; k += columns_of_stage) {
+      const Index staged = std::min(columns_of_stage, count - k);
+      transpose(bits_of(tile + k), step, bits_of(staged_column(0)), stage_step(), rows, staged);
+      for (Index i = 0; i < staged; ++i)
+        std::copy_n(staged_column(i), rows, y + (k + i) * block_.features.y);
     }
   }
 

@@ -39,23 +39,83 @@ constexpr auto elements_of_block = static_cast<Index>(16 / sizeof(T));
 template <class D>
 constexpr auto rows_of_tile = static_cast<Index>(hn::MaxLanes(D()));
 
-/// Blocks of rows `rows` apart.
+/// A vector of as many blocks as it has, each from a row of its own.
 template <class D, class T>
-HWY_INLINE hn::Vec<D> load_blocks(D d, const T* from, Index rows) {
+HWY_INLINE hn::Vec<D> load_blocks(D d, const T* row0, const T* row1, const T* row2, const T* row3) {
   constexpr std::size_t bytes = hn::MaxLanes(D()) * sizeof(T);
   if constexpr (bytes == 16) {
-    return hn::LoadU(d, from);
+    return hn::LoadU(d, row0);
   } else {
-    const auto lower = hn::OddEvenBlocks(hn::LoadDup128(d, from + rows), hn::LoadDup128(d, from));
+    const auto lower = hn::OddEvenBlocks(hn::LoadDup128(d, row1), hn::LoadDup128(d, row0));
     if constexpr (bytes == 32) {
       return lower;
     } else {
-      const auto upper =
-          hn::OddEvenBlocks(hn::LoadDup128(d, from + 3 * rows), hn::LoadDup128(d, from + 2 * rows));
+      const auto upper = hn::OddEvenBlocks(hn::LoadDup128(d, row3), hn::LoadDup128(d, row2));
       return hn::ConcatUpperLower(d, upper, lower);
     }
   }
 }
+
+/// The rows of a tile, of which every vector takes the next one for each of its blocks.
+template <class D>
+struct RowsOfTile {
+  using T = hn::TFromD<D>;
+
+  HWY_INLINE hn::Vec<D> next(D d) {
+    const T* const row = from + at++ * step;
+    const Index block = elements_of_block<T> * step;
+    return load_blocks(d, row, row + block, row + 2 * block, row + 3 * block);
+  }
+
+  const T* from;
+  Index step;
+  Index at = 0;
+};
+
+/// Likewise, with pointers that move in a way that the compiler does not see through: it would keep
+/// the places of 32 rows on the stack.
+template <class D>
+class MovingRowsOfTile {
+ public:
+  using T = hn::TFromD<D>;
+
+  HWY_INLINE MovingRowsOfTile(const T* from, Index step)
+      : step_(step),
+        row0_(from),
+        row1_(from + elements_of_block<T> * step),
+        row2_(from + 2 * elements_of_block<T> * step),
+        row3_(from + 3 * elements_of_block<T> * step) {}
+
+  HWY_INLINE hn::Vec<D> next(D d) {
+    const auto result = load_blocks(d, row0_, row1_, row2_, row3_);
+    row0_ += step_;
+    row1_ += step_;
+    row2_ += step_;
+    row3_ += step_;
+    hide();
+    return result;
+  }
+
+ private:
+  HWY_INLINE void hide() {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+    constexpr std::size_t bytes = hn::MaxLanes(D()) * sizeof(T);
+    if constexpr (bytes == 64) {
+      asm("" : "+r"(row0_), "+r"(row1_), "+r"(row2_), "+r"(row3_));
+    } else if constexpr (bytes == 32) {
+      asm("" : "+r"(row0_), "+r"(row1_));
+    } else {
+      asm("" : "+r"(row0_));
+    }
+#endif
+  }
+
+  Index step_;
+  const T* row0_;
+  const T* row1_;
+  const T* row2_;
+  const T* row3_;
+};
 
 template <class Wide, class D, class V>
 HWY_INLINE V interleave_lower(D d, V a, V b) {
@@ -89,26 +149,25 @@ HWY_INLINE void put_columns(D d, V a0, V a1, V b0, V b1, hn::TFromD<D>* to, Inde
 template <Stores stores, class D>
 HWY_INLINE void transpose_tile(D d, const std::uint64_t* from, Index from_step, std::uint64_t* to,
                                Index to_step) {
-  const auto row = [&](Index i)
-                       HWY_ATTR { return load_blocks(d, from + i * from_step, 2 * from_step); };
-  put_columns<stores>(d, row(0), row(1), to, to_step);
+  RowsOfTile<D> rows{from, from_step};
+  const auto r0 = rows.next(d), r1 = rows.next(d);
+  put_columns<stores>(d, r0, r1, to, to_step);
 }
 
 template <Stores stores, class D>
 HWY_INLINE void transpose_tile(D d, const std::uint32_t* from, Index from_step, std::uint32_t* to,
                                Index to_step) {
-  const auto row = [&](Index i)
-                       HWY_ATTR { return load_blocks(d, from + i * from_step, 4 * from_step); };
-  put_columns<stores>(d, row(0), row(1), row(2), row(3), to, to_step);
+  RowsOfTile<D> rows{from, from_step};
+  const auto r0 = rows.next(d), r1 = rows.next(d), r2 = rows.next(d), r3 = rows.next(d);
+  put_columns<stores>(d, r0, r1, r2, r3, to, to_step);
 }
 
 template <Stores stores, class D>
 HWY_INLINE void transpose_tile(D d, const std::uint16_t* from, Index from_step, std::uint16_t* to,
                                Index to_step) {
-  const auto row = [&](Index i)
-                       HWY_ATTR { return load_blocks(d, from + i * from_step, 8 * from_step); };
-  const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
-  const auto r4 = row(4), r5 = row(5), r6 = row(6), r7 = row(7);
+  MovingRowsOfTile<D> rows(from, from_step);
+  const auto r0 = rows.next(d), r1 = rows.next(d), r2 = rows.next(d), r3 = rows.next(d);
+  const auto r4 = rows.next(d), r5 = rows.next(d), r6 = rows.next(d), r7 = rows.next(d);
   put_columns<stores>(d, hn::InterleaveLower(d, r0, r1), hn::InterleaveLower(d, r2, r3),
                       hn::InterleaveLower(d, r4, r5), hn::InterleaveLower(d, r6, r7), to, to_step);
   put_columns<stores>(d, hn::InterleaveUpper(d, r0, r1), hn::InterleaveUpper(d, r2, r3),

@@ -47,7 +47,7 @@ using MakeOrder = Order (*)(const Shape& shape);
 Order features_fastest(const Shape& shape) { return {0, 1, shape[0], shape[0] * shape[1]}; }
 Order features_between(const Shape& shape) { return {0, shape[1], 1, shape[0] * shape[1]}; }
 Order features_slowest(const Shape& shape) { return {0, shape[1] * shape[2], 1, shape[1]}; }
-/// 16-bit features that lie 4 KiB apart.
+/// Features that lie 4 KiB or 8 KiB apart.
 Order features_on_pages(const Shape& shape) { return {0, 2048, 1, shape[1]}; }
 /// [D, heads, tokens]: the heads of a token follow each other.
 Order heads_inside_tokens(const Shape& shape) { return {0, 1, shape[0] * shape[2], shape[0]}; }
@@ -146,6 +146,12 @@ TEST(RotateOrders, FromFastestFeaturesToSlowest) {
 // Such features share a place of the first-level cache.
 TEST(RotateOrders, FromFeaturesThatAreWholePagesApart) {
   rotate_between<Eigen::half>(features_on_pages, features_fastest, some_lines, long_rows);
+}
+
+TEST(RotateOrders, ToFeaturesThatAreWholePagesApart) {
+  rotate_between<float>(features_fastest, features_on_pages, {19, 160}, {{72, 2, 70}});
+  rotate_between<Eigen::bfloat16>(features_fastest, features_on_pages, {19, 300}, {{72, 2, 70}});
+  rotate_between<Eigen::half>(heads_inside_tokens, features_on_pages, {33}, many_elements);
 }
 
 // Columns of 16-bit elements are copied before they are transposed where x is large: 8 lines of 32
