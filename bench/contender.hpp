@@ -55,9 +55,12 @@ template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape& shape);
 /// table_gradient, rate_gradients, jvp, memcpy_of_three; float, whole rows, from 512 tokens on.
 void add_learning(Contenders<float>& list, const CaseShape& shape);
-/// dns, dnsb2, dnsb8, middle, each _inplace and hand_; dns_usual, to_dns, from_dns, hand_transpose.
+/// dns, dnsb2, dnsb8, middle, each _inplace and hand_; dns_usual.
 template <class T>
 void add_axes(Contenders<T>& list, const CaseShape& shape);
+/// to_dns, from_dns, each hand_; whole rows, from 16 tokens on.
+template <class T>
+void add_crossings(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing);
 /// hand, hand_inplace, hand_bnsd, hand_bnsd_inplace, hand_to_bnsd, hand_offset,
 /// hand_dx_dangle.
 template <class T>

@@ -8,10 +8,7 @@
 //                  dnsb2_inplace, dnsb8_inplace
 //   middle         [tokens, dims, heads], along(1); middle_inplace
 //   dns_usual      as dns, with the usual table, whose entries of a token follow each other
-//   to_dns         x [D, H, S] into y [S, H, D], through eigen_rope::rotate_to on strided views
-//   from_dns       x [S, H, D] into y [D, H, S]
 //   hand_<any>     the loop for that order: the fastest of those that the processor can run
-//   hand_transpose x [tokens * heads, dims] into y [dims, tokens * heads], in tiles
 #include <algorithm>
 #include <memory>
 
@@ -137,55 +134,6 @@ Prepared with_usual_table(Case<T>& c) {
       [&c] { return rotated_in(c, orders[0]); });
 }
 
-/// [D, H, S] as [S, H, D].
-template <class T>
-std::vector<T> with_features_slowest(const Case<T>& c, const std::vector<T>& y) {
-  std::vector<T> result(y.size());
-  const Index rows = c.S() * heads;
-  for (Index s = 0; s < c.S(); ++s) {
-    for (Index h = 0; h < heads; ++h) {
-      for (Index d = 0; d < c.D(); ++d) {
-        result[static_cast<std::size_t>(d * rows + h * c.S() + s)] =
-            y[static_cast<std::size_t>((s * heads + h) * c.D() + d)];
-      }
-    }
-  }
-  return result;
-}
-
-template <class T>
-eigen_rope::StridedView<T> features_fastest(T* data, const Case<std::remove_const_t<T>>& c) {
-  return eigen_rope::strided_view(data, {c.D(), heads, c.S()});
-}
-template <class T>
-eigen_rope::StridedView<T> features_slowest(T* data, const Case<std::remove_const_t<T>>& c) {
-  return eigen_rope::strided_view(data, {c.S(), heads, c.D()}).swap_axes(0, 2);
-}
-
-template <class T>
-Prepared to_features_slowest(Case<T>& c) {
-  const Action run = [&c] {
-    eigen_rope::rotate_to(features_slowest(c.y.data(), c), features_fastest<const T>(c.x.data(), c),
-                          c.cache, c.pairing);
-  };
-  return into_y(c, run, [&c] { return with_features_slowest(c, rotated(c)); });
-}
-
-template <class T>
-Prepared from_features_slowest(Case<T>& c) {
-  const Action run = [&c] {
-    eigen_rope::rotate_to(features_fastest(c.y.data(), c), features_slowest<const T>(c.x.data(), c),
-                          c.cache, c.pairing);
-  };
-  return {run, [&c, run] {
-            spoil(c);
-            run();
-            return agrees(
-                with_features_slowest(c, {c.y.data(), c.y.data() + c.shape.size()}).data(),
-                rotated_in(c, orders[0]));
-          }};
-}
-
 template <class T>
 HandLaneCall call_of(const Case<T>& c, const ApartTable<T>& table, const Order& order, const T* x) {
   const bool split = c.split_half();
@@ -228,32 +176,6 @@ Prepared hand_of_order(Case<T>& c, const Order& order, bool in_place, const Hand
   return into_y(c, run, [&c, order] { return rotated_in(c, order); });
 }
 
-template <class T>
-Prepared hand_transposed(Case<T>& c, const HandTransposes& loops) {
-  struct Loop {
-    void (*run)(const HandTransposeCall&);
-    std::size_t alignment;
-  };
-  const Loop all[] = {{loops.by_rows, 1}, {loops.by_elements, 1}, {loops.past_caches, 64}};
-  const HandTransposeCall call{c.x.data(), c.y.data(), c.S() * heads};
-  const auto fits = [&](const Loop& loop) {
-    return reinterpret_cast<std::uintptr_t>(call.y) % loop.alignment == 0 &&
-           static_cast<std::size_t>(call.rows) * sizeof(T) % loop.alignment == 0;
-  };
-  const auto loop = fastest_of(all, 3, call, 2 * c.bytes(), fits);
-  return into_y(
-      c, [loop, call] { loop.run(call); },
-      [&c] {
-        std::vector<T> result(static_cast<std::size_t>(c.shape.size()));
-        const Index rows = c.S() * heads;
-        for (Index row = 0; row < rows; ++row) {
-          for (Index d = 0; d < c.D(); ++d)
-            result[static_cast<std::size_t>(d * rows + row)] = c.x.data()[row * c.D() + d];
-        }
-        return result;
-      });
-}
-
 }  // namespace
 
 template <class T>
@@ -275,13 +197,6 @@ void add_axes(Contenders<T>& list, const CaseShape& shape) {
   }
   if (shape.tokens == 1) return;
   list.push_back({"dns_usual", &with_usual_table<T>});
-  list.push_back({"to_dns", &to_features_slowest<T>});
-  list.push_back({"from_dns", &from_features_slowest<T>});
-  const HandTransposes transposes = hand_transposes(target.c_str(), sizeof(T));
-  if (transposes.by_rows != nullptr) {
-    list.push_back(
-        {"hand_transpose", [transposes](Case<T>& c) { return hand_transposed(c, transposes); }});
-  }
 }
 
 template void add_axes(Contenders<float>&, const CaseShape&);

@@ -26,9 +26,7 @@ namespace {
 
 template <class T>
 HandLoops loops_for(const CaseShape& shape, eigen_rope::Pairing pairing) {
-  return hand_loops(eigen_rope::kernel_target().c_str(), hand_scalar<T>,
-                    pairing.kind() == eigen_rope::PairKind::split_half ? HandPairs::split_half
-                                                                       : HandPairs::interleaved,
+  return hand_loops(eigen_rope::kernel_target().c_str(), hand_scalar<T>, hand_pairs(pairing),
                     shape.head_size, shape.rotary_dims);
 }
 
@@ -181,9 +179,7 @@ void add_hand(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing p
       {"hand_to_bnsd", [loops](Case<T>& c) { return hand_to_heads_outermost(c, loops); }});
   if constexpr (std::is_same_v<T, float>) {
     const HandGradients gradient_loops =
-        hand_gradients(eigen_rope::kernel_target().c_str(),
-                       pairing.kind() == eigen_rope::PairKind::split_half ? HandPairs::split_half
-                                                                          : HandPairs::interleaved);
+        hand_gradients(eigen_rope::kernel_target().c_str(), hand_pairs(pairing));
     if (gradient_loops.cached != nullptr)
       list.push_back({"hand_dx_dangle", [gradient_loops](Case<float>& c) {
                         return hand_backward_pass(c, gradient_loops);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "eigen_rope/choices/pairing.hpp"
 #include "hand/hand.hpp"
 #include "timing.hpp"
 
@@ -31,6 +32,11 @@ template <>
 inline constexpr HandScalar hand_scalar<Eigen::half> = HandScalar::f16;
 template <>
 inline constexpr HandScalar hand_scalar<Eigen::bfloat16> = HandScalar::bf16;
+
+inline HandPairs hand_pairs(eigen_rope::Pairing pairing) {
+  return pairing.kind() == eigen_rope::PairKind::split_half ? HandPairs::split_half
+                                                            : HandPairs::interleaved;
+}
 
 /// The fastest of the loops for which can_run(loop) holds. Several rounds, in which the loops take
 /// turns; the least of each loop's times counts, because others on the machine can only slow one.

@@ -18,6 +18,7 @@ void run_scalar(bench::Session& session, eigen_rope::Pairing pairing) {
     bench::add_rotations(contenders, shape);
     bench::add_tokens(contenders, shape);
     bench::add_axes(contenders, shape);
+    bench::add_crossings(contenders, shape, pairing);
     bench::add_gradients(contenders, shape);
     bench::add_hand(contenders, shape, pairing);
     bench::add_stock(contenders, shape, pairing);

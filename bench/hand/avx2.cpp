@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hand/crossings-inl.hpp"
 #include "hand/lanes-inl.hpp"
 #include "hand/loops-inl.hpp"
-#include "hand/transpose-inl.hpp"
 
 namespace bench {
 namespace {
@@ -193,8 +193,14 @@ void add_hand_lane_loops_avx2(HandLaneLoops& list, HandScalar scalar) {
   }
 }
 
-HandTransposes hand_transposes_avx2(std::size_t element_size) {
-  return transposes_of(element_size);
+HandCrossings hand_crossings_avx2(HandScalar scalar, HandPairs pairs) {
+  switch (scalar) {
+    case HandScalar::f32: return crossings_of<F32>(pairs);
+    case HandScalar::f64: return crossings_of<F64>(pairs);
+    case HandScalar::f16: return crossings_of<F16>(pairs);
+    case HandScalar::bf16: return crossings_of<BF16>(pairs);
+  }
+  return {};
 }
 
 HandGradients hand_gradients_avx2(HandPairs pairs) { return gradients_of<F32>(pairs); }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hand/crossings-inl.hpp"
 #include "hand/lanes-inl.hpp"
 #include "hand/loops-inl.hpp"
 
@@ -198,6 +199,16 @@ void add_hand_lane_loops_avx512(HandLaneLoops& list, HandScalar scalar) {
     case HandScalar::f16: return add_lane_loops<F16>(list);
     case HandScalar::bf16: return add_lane_loops<BF16>(list);
   }
+}
+
+HandCrossings hand_crossings_avx512(HandScalar scalar, HandPairs pairs) {
+  switch (scalar) {
+    case HandScalar::f32: return crossings_of<F32>(pairs);
+    case HandScalar::f64: return crossings_of<F64>(pairs);
+    case HandScalar::f16: return crossings_of<F16>(pairs);
+    case HandScalar::bf16: return crossings_of<BF16>(pairs);
+  }
+  return {};
 }
 
 HandGradients hand_gradients_avx512(HandPairs pairs) { return gradients_of<F32>(pairs); }

@@ -47,12 +47,13 @@ HandLaneLoops hand_lane_loops([[maybe_unused]] const char* target,
 #endif
 }
 
-HandTransposes hand_transposes([[maybe_unused]] const char* target,
-                               [[maybe_unused]] std::size_t element_size) {
+HandCrossings hand_crossings([[maybe_unused]] const char* target,
+                             [[maybe_unused]] HandScalar scalar, [[maybe_unused]] HandPairs pairs) {
 #if defined(__x86_64__)
-  if (runs_avx2(target)) return hand_transposes_avx2(element_size);
+  if (runs_avx512(target)) return hand_crossings_avx512(scalar, pairs);
+  if (runs_avx2(target)) return hand_crossings_avx2(scalar, pairs);
 #endif
-  return {nullptr, nullptr, nullptr};
+  return {};
 }
 
 HandGradients hand_gradients([[maybe_unused]] const char* target,

@@ -54,11 +54,18 @@ struct HandLaneCall {
   std::ptrdiff_t pair, head, member;
 };
 
-/// Rows [rows, 128] that become [128, rows], whose elements are of one size.
-struct HandTransposeCall {
+/// From one order of axes into another: one of x and y is [tokens, heads, 128], the other
+/// [128, heads, tokens]. A strip has some tokens of some heads, which divide those of the call.
+struct HandCrossing {
   const void* x;
   void* y;
-  std::ptrdiff_t rows;
+  const void* cos;
+  const void* sin;
+  std::ptrdiff_t heads, tokens;
+  std::ptrdiff_t strip_heads, strip_tokens;
+  /// Rows of a strip; 32 columns of it, with a line between them.
+  void* tile;
+  void* stage;
 };
 
 struct HandLaneLoop {
@@ -75,12 +82,14 @@ struct HandLaneLoops {
   int count = 0;
 };
 
-/// They differ in which way they go first, and one stores past the caches, where y and its columns
-/// begin on lines. Null where the processor lacks the instructions.
-struct HandTransposes {
-  void (*by_rows)(const HandTransposeCall&);
-  void (*by_elements)(const HandTransposeCall&);
-  void (*past_caches)(const HandTransposeCall&);
+using RunHandCrossing = void (*)(const HandCrossing&);
+
+/// Null where the processor lacks the instructions. The first half of each store through the
+/// caches, the others past them, for which y and what a strip has of a row or column must fill
+/// lines. Of those from columns, every second one copies to the stage.
+struct HandCrossings {
+  RunHandCrossing to_columns[2];
+  RunHandCrossing from_columns[4];
 };
 
 struct HandLoop {
@@ -117,8 +126,9 @@ HandLaneLoops hand_lane_loops(const char* target, HandScalar scalar);
 void add_hand_lane_loops_avx512(HandLaneLoops& list, HandScalar scalar);
 void add_hand_lane_loops_avx2(HandLaneLoops& list, HandScalar scalar);
 
-HandTransposes hand_transposes(const char* target, std::size_t element_size);
-HandTransposes hand_transposes_avx2(std::size_t element_size);
+HandCrossings hand_crossings(const char* target, HandScalar scalar, HandPairs pairs);
+HandCrossings hand_crossings_avx512(HandScalar scalar, HandPairs pairs);
+HandCrossings hand_crossings_avx2(HandScalar scalar, HandPairs pairs);
 
 HandGradients hand_gradients_avx512(HandPairs pairs);
 HandGradients hand_gradients_avx2(HandPairs pairs);
