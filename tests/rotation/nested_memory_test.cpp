@@ -73,6 +73,20 @@ TEST_P(NestedMemory, IsGivenBackWhenAStatementEnds) {
   EXPECT_EQ(s.allocator.outside(), 0U);
 }
 
+/// A slice of whole rows needs no memory for the rows around it.
+TEST_P(NestedMemory, IsNotTakenForASliceBeyondTheCaches) {
+  const Setting s;
+  using Slice = decltype(s.rotated().slice(Eigen::array<Index, 3>{}, Eigen::array<Index, 3>{}));
+  const Slice slice =
+      s.rotated().slice(Eigen::array<Index, 3>{0, 1, 1}, Eigen::array<Index, 3>{length, 2, 4});
+  Tensor y(length, 2, 4);
+  Eigen::TensorEvaluator<const Slice, Eigen::ThreadPoolDevice> evaluator(slice, s.device);
+  evaluator.evalSubExprsIfNeeded(y.data());
+  EXPECT_EQ(s.allocator.outside(), GetParam() == CacheSide::within ? 1U : 0U);
+  evaluator.cleanup();
+  EXPECT_EQ(s.allocator.outside(), 0U);
+}
+
 TEST_P(NestedMemory, IsGivenBackByCleanup) {
   const Setting s;
   Evaluator evaluator(s.rotated(), s.device);

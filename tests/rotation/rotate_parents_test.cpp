@@ -79,6 +79,14 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
   check("slice of features", [&](const auto& r) {
     return r.slice(Array3{D / 4, 0, 1}, Array3{D / 2, H, S - 1});
   });
+  check("slices in a chain", [&](const auto& r) {
+    const auto part = [&](Index head) { return r.slice(Array3{0, head, 0}, Array3{D, H - 1, S}); };
+    return part(0) * 2.F + part(1);
+  });
+  check("slice of a slice", [&](const auto& r) {
+    return r.slice(Array3{0, 0, 1}, Array3{D, H, S - 1})
+        .slice(Array3{0, 1, 0}, Array3{D, 1, S - 1});
+  });
   check("stride", [&](const auto& r) { return r.stride(Array3{2, 1, 2}); });
   check("strided slice", [&](const auto& r) {
     return r.stridedSlice(Array3{0, 0, 1}, Array3{D, H, S}, Array3{1, 2, 2});
@@ -104,6 +112,11 @@ void every_parent(const Device& device, const Node& node, const Tensor& alone) {
                           [&](const auto& r) { return r.template cast<Eigen::half>(); });
   compare<double, 3>("cast to double", device, node, alone,
                      [&](const auto& r) { return r.template cast<double>() * 2.0; });
+  // Eigen's own slice of a tensor cannot be cast in blocks.
+  const Array3 offsets{0, 1, 1}, extents{D, H - 1, S - 1};
+  const Tensor part = alone.slice(offsets, extents);
+  expect_bits("cast of a slice", evaluated<double, 3>(Eigen::DefaultDevice(), part.cast<double>()),
+              evaluated<double, 3>(device, node.slice(offsets, extents).template cast<double>()));
   compare<float, 2>("chip", device, node, alone, [&](const auto& r) { return r.chip(S / 2, 2); });
   compare<float, 2>("chip of features", device, node, alone,
                     [&](const auto& r) { return r.chip(D / 2, 0); });

@@ -24,6 +24,7 @@
 
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/rotation/detail/evaluator.hpp"
+#include "eigen_rope/rotation/detail/slice.hpp"
 #include "eigen_rope/rows/detail/determinant.hpp"
 #include "eigen_rope/rows/table.hpp"
 

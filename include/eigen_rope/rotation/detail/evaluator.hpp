@@ -196,6 +196,9 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
     return nested_ != nullptr || elements_ != nullptr ? const_cast<Scalar*>(elements()) : nullptr;
   }
 
+ protected:
+  EvaluatorPointerType data_if_made() const { return const_cast<Scalar*>(elements_); }
+
  private:
   using Parameters = typename XprType::Parameters;
 
