@@ -92,12 +92,12 @@ class TiledCrossing {
 
   /// What holds x. In memory it is as large as x and y together are where stores go past the
   /// caches.
-  enum class Place { near_caches, far_caches, memory };
+  enum class Place { near_cache, far_cache, memory };
   static Place place_of(const RowPlan& plan, const CrossBlock<T>& block) {
     const Index bytes = bytes_of<T>(plan.row_length * block.inner.count * block.outer.count);
     if (block.stores == Stores::streaming && streams(static_cast<std::size_t>(bytes)))
       return Place::memory;
-    return bytes > near_caches ? Place::far_caches : Place::near_caches;
+    return bytes > near_caches ? Place::far_cache : Place::near_cache;
   }
 
   bool many_rows() const { return block_.inner.count >= rows_of_four_lines; }
@@ -112,7 +112,7 @@ class TiledCrossing {
     }
     return sizeof(T) == 2 && many_rows() &&
            (place_ == Place::memory ||
-            (place_ == Place::far_caches && share_a_place<T>(block_.features.x)));
+            (place_ == Place::far_cache && share_a_place<T>(block_.features.x)));
   }
 
   /// Columns are read fast where several lines of each are, for memory looks ahead along them, and
@@ -127,7 +127,7 @@ class TiledCrossing {
   /// beyond the near caches several heads use them while they are at hand, and the tile lies in the
   /// second-level cache.
   Index heads_of_tile() const {
-    const bool share_entries = sizeof(T) == 2 && many_rows() && place_ != Place::near_caches;
+    const bool share_entries = sizeof(T) == 2 && many_rows() && place_ != Place::near_cache;
     const Index heads =
         share_entries ? heads_of_entries : rows_of_heads / std::max<Index>(1, block_.inner.count);
     return std::clamp<Index>(heads, 1, std::max<Index>(1, block_.outer.count));
