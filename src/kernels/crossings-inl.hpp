@@ -43,7 +43,7 @@ class TiledCrossing {
       : plan_(plan),
         block_(block),
         kernel_(kernel_for<T>(plan)),
-        place_(place_of(plan, block)),
+        place_(place_of_x()),
         staged_(stages_columns()),
         most_rows_(lines_of_column() * line),
         heads_(heads_of_tile()),
@@ -93,9 +93,9 @@ class TiledCrossing {
   /// What holds x. In memory it is as large as x and y together are where stores go past the
   /// caches.
   enum class Place { near_cache, far_cache, memory };
-  static Place place_of(const RowPlan& plan, const CrossBlock<T>& block) {
-    const Index bytes = bytes_of<T>(plan.row_length * block.inner.count * block.outer.count);
-    if (block.stores == Stores::streaming && streams(static_cast<std::size_t>(bytes)))
+  Place place_of_x() const {
+    const Index bytes = bytes_of<T>(plan_.row_length * block_.inner.count * block_.outer.count);
+    if (block_.stores == Stores::streaming && streams(static_cast<std::size_t>(bytes)))
       return Place::memory;
     return bytes > near_caches ? Place::far_cache : Place::near_cache;
   }

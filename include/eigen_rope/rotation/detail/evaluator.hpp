@@ -197,6 +197,7 @@ struct TensorEvaluator<const eigen_rope::RotateOp<X, TableScalar>, Device> {
   }
 
  protected:
+  /// The elements that were made before Eigen's loops, or nullptr.
   EvaluatorPointerType data_if_made() const { return const_cast<Scalar*>(elements_); }
 
  private:
