@@ -47,9 +47,9 @@ void add_expressions(Contenders<T>& list, const CaseShape& shape);
 /// and places.
 template <class T>
 void add_rotations(Contenders<T>& list, const CaseShape& shape);
-/// paged, scattered; whole rows, from 16 tokens on.
+/// paged, scattered, each hand_; whole rows, from 16 tokens on.
 template <class T>
-void add_tokens(Contenders<T>& list, const CaseShape& shape);
+void add_tokens(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing);
 /// dx_dangle, dx_dangle_inplace, dx_everything, dx_dtable.
 template <class T>
 void add_gradients(Contenders<T>& list, const CaseShape& shape);

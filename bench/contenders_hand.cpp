@@ -24,12 +24,6 @@
 namespace bench {
 namespace {
 
-template <class T>
-HandLoops loops_for(const CaseShape& shape, eigen_rope::Pairing pairing) {
-  return hand_loops(eigen_rope::kernel_target().c_str(), hand_scalar<T>, hand_pairs(pairing),
-                    shape.head_size, shape.rotary_dims);
-}
-
 /// Tokens outside heads and heads outside tokens, in elements.
 struct Steps {
   Index head, token;

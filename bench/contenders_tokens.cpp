@@ -5,11 +5,13 @@
 //
 //   paged      token after token into pages of 16 slots, which lie in any order; row t for token t
 //   scattered  each token into a slot of its own, by a table row of its own, both in any order
+//   hand_paged, hand_scattered  the loops written by hand, which read the same lists
 #include <numeric>
 #include <random>
 
 #include "contender.hpp"
 #include "expected.hpp"
+#include "fastest_loop.hpp"
 
 namespace bench {
 namespace {
@@ -75,18 +77,38 @@ Prepared into_slots(Case<T>& c, TokenPlaces (*places_of)(Index tokens)) {
   return into_y(c, run, [&c, places] { return expected_in_slots(c, *places); });
 }
 
+template <class T>
+Prepared by_hand_into_slots(Case<T>& c, const HandLoops& loops,
+                            TokenPlaces (*places_of)(Index tokens)) {
+  const auto places = std::make_shared<const TokenPlaces>(places_of(c.S()));
+  const Index token = c.D() * heads;
+  const HandCall call{
+      c.x.data(), c.y.data(), c.cache.cos(),        c.cache.sin(),      heads, c.S(), c.D(), token,
+      c.D(),      token,      places->slots.data(), places->rows.data()};
+  const HandLoop loop = fastest_loop<T>(loops, call, 2 * c.bytes());
+  return into_y(
+      c, [loop, call, places] { loop.run(call); },
+      [&c, places] { return expected_in_slots(c, *places); });
+}
+
 }  // namespace
 
 template <class T>
-void add_tokens(Contenders<T>& list, const CaseShape& shape) {
+void add_tokens(Contenders<T>& list, const CaseShape& shape, eigen_rope::Pairing pairing) {
   if (!shape.whole_rows() || shape.tokens == 1) return;
   list.push_back({"paged", [](Case<T>& c) { return into_slots(c, &paged_places); }});
   list.push_back({"scattered", [](Case<T>& c) { return into_slots(c, &scattered_places); }});
+  const HandLoops loops = loops_for<T>(shape, pairing);
+  if (loops.count == 0) return;
+  list.push_back(
+      {"hand_paged", [loops](Case<T>& c) { return by_hand_into_slots(c, loops, &paged_places); }});
+  list.push_back({"hand_scattered",
+                  [loops](Case<T>& c) { return by_hand_into_slots(c, loops, &scattered_places); }});
 }
 
-template void add_tokens(Contenders<float>&, const CaseShape&);
-template void add_tokens(Contenders<double>&, const CaseShape&);
-template void add_tokens(Contenders<Eigen::half>&, const CaseShape&);
-template void add_tokens(Contenders<Eigen::bfloat16>&, const CaseShape&);
+template void add_tokens(Contenders<float>&, const CaseShape&, eigen_rope::Pairing);
+template void add_tokens(Contenders<double>&, const CaseShape&, eigen_rope::Pairing);
+template void add_tokens(Contenders<Eigen::half>&, const CaseShape&, eigen_rope::Pairing);
+template void add_tokens(Contenders<Eigen::bfloat16>&, const CaseShape&, eigen_rope::Pairing);
 
 }  // namespace bench

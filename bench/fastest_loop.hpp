@@ -8,19 +8,24 @@
 #include <cstdint>
 #include <limits>
 
+#include "case.hpp"
 #include "eigen_rope/choices/pairing.hpp"
+#include "eigen_rope/machine/kernel_target.hpp"
 #include "hand/hand.hpp"
 #include "timing.hpp"
 
 namespace bench {
 
-/// Whether every row of y begins where the loop's stores may.
+/// Whether the loop can do the call, and every row of y begins where its stores may.
 template <class T>
 bool fits(const HandLoop& loop, const HandCall& call) {
   const auto aligned = [&](std::ptrdiff_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T) % loop.alignment == 0;
   };
-  return call.heads % loop.heads_together == 0 && aligned(call.y_head) && aligned(call.y_token) &&
+  const bool listed = call.slots != nullptr || call.rows != nullptr;
+  if (listed && loop.order != HandOrder::token_by_token) return false;
+  if (call.heads % 4 != 0 && loop.order == HandOrder::four_heads) return false;
+  return aligned(call.y_head) && aligned(call.y_token) &&
          reinterpret_cast<std::uintptr_t>(call.y) % loop.alignment == 0;
 }
 
@@ -58,6 +63,12 @@ Loop fastest_of(const Loop* loops, int count, const Call& call, std::size_t byte
     }
   }
   return loops[best];
+}
+
+template <class T>
+HandLoops loops_for(const CaseShape& shape, eigen_rope::Pairing pairing) {
+  return hand_loops(eigen_rope::kernel_target().c_str(), hand_scalar<T>, hand_pairs(pairing),
+                    shape.head_size, shape.rotary_dims);
 }
 
 template <class T>

@@ -156,6 +156,8 @@ constexpr HandRow hand_rows[] = {{"out of place", "expr", "hand", 1},
                                  {"the same in place", "bnsd_inplace", "hand_bnsd_inplace", 1},
                                  {"into heads outside tokens", "to_bnsd", "hand_to_bnsd", 1},
                                  {"q inside fused QKV", "qkv_strided", "hand_qkv", 1},
+                                 {"into pages of slots", "paged", "hand_paged", 1},
+                                 {"into slots in any order", "scattered", "hand_scattered", 1},
                                  {"dx and d angle", "dx_dangle", "hand_dx_dangle", 1},
                                  {"2 threads", "expr", "hand", 2}};
 

@@ -16,7 +16,7 @@ void run_scalar(bench::Session& session, eigen_rope::Pairing pairing) {
     bench::add_copies(contenders, shape);
     bench::add_expressions(contenders, shape);
     bench::add_rotations(contenders, shape);
-    bench::add_tokens(contenders, shape);
+    bench::add_tokens(contenders, shape, pairing);
     bench::add_axes(contenders, shape);
     bench::add_crossings(contenders, shape, pairing);
     bench::add_gradients(contenders, shape);

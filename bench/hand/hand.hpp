@@ -14,11 +14,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace bench {
 
 enum class HandScalar { f32, f64, f16, bf16 };
 enum class HandPairs { split_half, interleaved };
+/// How many rows go between two loads of coefficients, and in which order rows go. The first of
+/// them takes lists of slots and rows.
+enum class HandOrder { token_by_token, row_by_row, four_heads };
 
 /// Steps are elements. The table is of double for f64, and of float otherwise.
 struct HandCall {
@@ -28,6 +32,9 @@ struct HandCall {
   const void* sin;
   std::ptrdiff_t heads, tokens;
   std::ptrdiff_t x_head, x_token, y_head, y_token;
+  /// For each token its slot in y and its row of the table; null for its own number.
+  const std::int64_t* slots = nullptr;
+  const std::int32_t* rows = nullptr;
 };
 
 /// The backward pass of float: dx = the transposed rotation of g, and for each token and pair the
@@ -94,8 +101,7 @@ struct HandCrossings {
 
 struct HandLoop {
   const char* name;
-  /// Which the number of heads must be a multiple of.
-  std::ptrdiff_t heads_together;
+  HandOrder order;
   /// Which every row of y must be aligned to, in bytes.
   std::size_t alignment;
   void (*run)(const HandCall&);

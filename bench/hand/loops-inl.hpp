@@ -23,9 +23,6 @@ namespace bench {
 
 enum class HandStores { cached, streaming };
 
-/// How many rows go between two loads of coefficients, and in which order rows go.
-enum class HandOrder { token_by_token, row_by_row, four_heads };
-
 template <class Ops, HandPairs pairs, int D, int R>
 struct HandRow {
   using Element = typename Ops::Element;
@@ -92,9 +89,10 @@ void hand_rotate(const HandCall& call) {
   constexpr std::ptrdiff_t heads_together = order == HandOrder::four_heads ? 4 : 1;
   if constexpr (order == HandOrder::token_by_token) {
     for (std::ptrdiff_t t = 0; t < call.tokens; ++t) {
-      row.load(cos + t * (R / 2), sin + t * (R / 2));
+      const std::ptrdiff_t entries = (call.rows == nullptr ? t : call.rows[t]) * (R / 2);
+      row.load(cos + entries, sin + entries);
       const Element* from = x + t * call.x_token;
-      Element* to = y + t * call.y_token;
+      Element* to = y + (call.slots == nullptr ? t : call.slots[t]) * call.y_token;
       for (std::ptrdiff_t h = 0; h < call.heads; ++h) {
         row.template rotate<stores>(from, to);
         from += call.x_head;
@@ -183,9 +181,9 @@ HandGradients gradients_of(HandPairs pairs) {
 
 template <class Ops, HandPairs pairs, int D, int R, HandOrder order>
 void add_orders(HandLoops& list, const char* cached, const char* streaming) {
-  list.loop[list.count++] = {cached, order == HandOrder::four_heads ? 4 : 1, 1,
+  list.loop[list.count++] = {cached, order, 1,
                              &hand_rotate<Ops, pairs, D, R, order, HandStores::cached>};
-  list.loop[list.count++] = {streaming, order == HandOrder::four_heads ? 4 : 1, Ops::stored_bytes,
+  list.loop[list.count++] = {streaming, order, Ops::stored_bytes,
                              &hand_rotate<Ops, pairs, D, R, order, HandStores::streaming>};
 }
 
