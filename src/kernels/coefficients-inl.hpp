@@ -50,6 +50,17 @@ HWY_INLINE V canonical(V v) {
                         v);
 }
 
+/// Whether some of the coefficients with this sum may be NaN. Where comparisons have registers of
+/// their own for their masks, asking takes less than making all coefficients canonical.
+template <class D>
+HWY_INLINE bool may_have_nan([[maybe_unused]] D d, [[maybe_unused]] hn::Vec<D> sum) {
+#if HWY_TARGET == HWY_AVX3
+  return HWY_UNLIKELY(!hn::AllFalse(d, hn::IsNaN(sum)));
+#else
+  return true;
+#endif
+}
+
 /// Whether a kernel's passes swap the members of every pair for the backward direction.
 enum class Swap { nothing, members };
 
@@ -85,6 +96,7 @@ struct SharedCoefficients {
   }
 
   HWY_INLINE SharedCoefficients without_payload() const { return {canonical(cos), canonical(sin)}; }
+  HWY_INLINE V sum() const { return hn::Add(cos, sin); }
 
   static HWY_INLINE SharedCoefficients of(Turn<Swap::members>, V cos, V sin) { return {cos, sin}; }
 
@@ -111,6 +123,7 @@ struct FullCoefficients {
   HWY_INLINE FullCoefficients without_payload() const {
     return {canonical(p), canonical(q), canonical(r), canonical(s)};
   }
+  HWY_INLINE V sum() const { return hn::Add(hn::Add(p, q), hn::Add(r, s)); }
 
   static HWY_INLINE FullCoefficients of(Turn<Swap::members> turn, V cos_a, V cos_b, V sin_a,
                                         V sin_b) {

@@ -83,6 +83,10 @@ struct ApartKernel {
   static HWY_INLINE Column<D> without_payload(D, const Column<D>& column) {
     return column.without_payload();
   }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> sum(D, const Column<D>& column) {
+    return column.sum();
+  }
 
   template <class D>
   static HWY_INLINE Result<D> rotate(D d, const T* x_a, const T* x_b, const Column<D>& column) {
@@ -166,6 +170,10 @@ struct EvenOddKernel {
   static HWY_INLINE Column<D> without_payload(D, const Column<D>& column) {
     return {column.even.without_payload(), column.odd.without_payload()};
   }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> sum(D, const Column<D>& column) {
+    return hn::Add(column.even.sum(), column.odd.sum());
+  }
 
   template <class D>
   static HWY_INLINE Result<D> rotate(D d, const T* x_a, const T* x_b, const Column<D>& column) {
@@ -246,6 +254,11 @@ struct NeighbourKernel {
   static HWY_INLINE Column<D> without_payload(D, const Column<D>& column) {
     return {{canonical(column.lower.direct), canonical(column.lower.cross)},
             {canonical(column.upper.direct), canonical(column.upper.cross)}};
+  }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> sum(D, const Column<D>& column) {
+    return hn::Add(hn::Add(column.lower.direct, column.lower.cross),
+                   hn::Add(column.upper.direct, column.upper.cross));
   }
 
   template <class D>
@@ -329,9 +342,10 @@ template <class Kernel, class D, class How>
 HWY_INLINE typename Kernel::template Column<D> column_of(D d,
                                                          const TableRow<typename Kernel::T>& table,
                                                          const Run& run, Index k, How how) {
-  const auto column = Kernel::column(d, table, run, k, how);
-  if constexpr (std::is_same_v<typename Kernel::T, Eigen::bfloat16>)
-    return Kernel::without_payload(d, column);
+  auto column = Kernel::column(d, table, run, k, how);
+  if constexpr (std::is_same_v<typename Kernel::T, Eigen::bfloat16>) {
+    if (may_have_nan(d, Kernel::sum(d, column))) column = Kernel::without_payload(d, column);
+  }
   return column;
 }
 

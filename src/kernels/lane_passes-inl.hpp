@@ -209,9 +209,10 @@ struct OneEntryPass {
 template <class T>
 HWY_INLINE auto one_entry(LaneTag<T> d, const Widened<T>* cos, const Widened<T>* sin) {
   using Entry = OneEntry<T, LaneKernel<T, TableWidth::half>, LaneTag<T>>;
-  const SharedCoefficients<hn::Vec<LaneTag<T>>> value{hn::Set(d, *cos), hn::Set(d, *sin)};
+  SharedCoefficients<hn::Vec<LaneTag<T>>> value{hn::Set(d, *cos), hn::Set(d, *sin)};
   if constexpr (is_bfloat16<T>) {
-    return Entry{{value.without_payload(), value.without_payload()}};
+    if (may_have_nan(d, value.sum())) value = value.without_payload();
+    return Entry{{value, value}};
   } else {
     return Entry{value};
   }

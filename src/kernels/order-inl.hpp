@@ -225,8 +225,8 @@ typename KernelOf<T>::Pass pass_of_four(const KernelOf<T>& kernel, const RowPlan
 /// The pass for all rows of a block, or null. A writer that no pass feeds takes its rows when the
 /// tile is done.
 template <class T>
-typename KernelOf<T>::Pass pass_of_block(const KernelOf<T>& kernel, const RowPlan& plan,
-                                         const Runs& runs, const Tile<T>& block) {
+HWY_INLINE typename KernelOf<T>::Pass pass_of_block(const KernelOf<T>& kernel, const RowPlan& plan,
+                                                    const Runs& runs, const Tile<T>& block) {
   if (block.stretches != nullptr) return kernel.joining;
   const auto pass = block.lines != nullptr
                         ? whole_pass(kernel, runs, block.stores, AfterRow::writes_lines)
@@ -235,8 +235,8 @@ typename KernelOf<T>::Pass pass_of_block(const KernelOf<T>& kernel, const RowPla
 }
 
 template <class T>
-void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
-                   const Tile<T>& block) {
+HWY_INLINE void choose_passes(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                              const Tile<T>& block) {
   const auto pass = pass_of_block(kernel, plan, runs, block);
   pass != nullptr ? pass(plan, *runs.begin(), block) : tile_rows(kernel, plan, runs, block);
 }

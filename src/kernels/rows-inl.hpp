@@ -61,7 +61,7 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
   if (tile.x == tile.y && plan.permutes()) return pass_copies(kernel, plan, runs, tile);
   const KernelOf<T>* chosen = &kernel;
   if (tile.stores == Stores::cached) {
-    if (join_across_lines(kernel, plan, runs, tile)) return;
+    if (tile.x != tile.y && join_across_lines(kernel, plan, runs, tile)) return;
   } else {
     chosen = streaming_kernel(kernel, plan, runs, tile);
     if (chosen == nullptr) {
@@ -108,7 +108,15 @@ const KernelOf<T>& kernel_for(const RowPlan& plan) {
 
 template <class T>
 void rotate_block(const RowPlan& plan, const RowBlock<T, Widened<T>>& rows) {
-  Tile<T> tile{rows};
+  Tile<T> tile;
+  tile.x = read_alone(rows.x);
+  tile.y = read_alone(rows.y);
+  tile.cos = read_alone(rows.cos);
+  tile.sin = read_alone(rows.sin);
+  tile.inner = read_alone(rows.inner);
+  tile.outer = read_alone(rows.outer);
+  tile.stores = read_alone(rows.stores);
+  tile.fence = read_alone(rows.fence);
   choose_stores(kernel_for<T>(plan), plan, tile);
 }
 

@@ -325,7 +325,7 @@ bool join_across_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Run
   if constexpr (sizeof(T) == 2) return false;
   const Index elements = block.inner.count * block.outer.count * plan.row_length;
   const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
-  if (block.x == block.y || !should_not_cross_lines(block.y, vector, elements)) return false;
+  if (!should_not_cross_lines(block.y, vector, elements)) return false;
   if (prefers_four_rows(kernel, plan, runs, block)) return false;
   const RowsInSequence<T> rows(plan, block);
   if (!rows || !can_join(kernel, plan, runs, rows)) return false;

@@ -11,10 +11,6 @@
 
 namespace eigen_rope::EIGEN_ROPE_ABI {
 
-Shape::Shape(std::initializer_list<Index> extents) : Shape() {
-  for (const Index extent : extents) push_back(extent);
-}
-
 void Shape::push_back_checked(Index extent) {
   if (extent < 0) detail::fail("extents must not be negative", static_cast<std::int64_t>(extent));
   if (rank_ == max_rank)

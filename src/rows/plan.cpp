@@ -38,6 +38,7 @@ void check_window(Index row_length, const Pairing& pairing) {
 void check_row(Index row_length, Index table_width, const Pairing& pairing) {
   require_kernel_target();
   require_streaming_threshold();
+  if (fits_row(row_length, table_width, pairing)) return;
   check_window(row_length, pairing);
   const Index dims = pairing.rotary_dims(row_length);
   if (row_length == 0 && table_width != 0) {
@@ -55,13 +56,13 @@ Runs runs_of(const RowPlan& plan) {
   Runs runs;
   runs.count = plan.kind == PairKind::quarter ? 2 : 1;
   const Index pairs = plan.rotary_dims / 2 / runs.count;
+  const Index in_step = plan.kind == PairKind::interleaved || plan.permutes() ? 2 : 1;
+  const Index out_step = plan.kind == PairKind::interleaved ? 2 : 1;
   for (int i = 0; i < runs.count; ++i) {
     const Index first = i * pairs;
     const PairSlots slot = pair_slots(plan.kind, first, plan.rotary_dims);
-    // A run of one pair has no second slot to measure the step by, and needs none.
-    const PairSlots next = pairs > 1 ? pair_slots(plan.kind, first + 1, plan.rotary_dims) : slot;
-    Run run{slot.a,          slot.b, next.a - slot.a, slot.A, slot.B,
-            next.A - slot.A, first,  first,           1,      pairs};
+    Run& run = runs.run[static_cast<std::size_t>(i)];
+    run = {slot.a, slot.b, in_step, slot.A, slot.B, out_step, first, first, 1, pairs};
     if (plan.full_width) {
       run.table_a = slot.A;
       run.table_b = slot.B;
@@ -72,7 +73,6 @@ Runs runs_of(const RowPlan& plan) {
       std::swap(run.in_b, run.out_b);
       std::swap(run.in_step, run.out_step);
     }
-    runs.run[static_cast<std::size_t>(i)] = run;
   }
   return runs;
 }

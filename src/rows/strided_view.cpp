@@ -144,8 +144,8 @@ void check_offset(const void* data, std::size_t size, Index offset) {
   (void)stretch_of(data, size, {std::min<Index>(offset, 0), std::max<Index>(offset, 0)});
 }
 
-void check_strides(const Shape& shape, const Strides& strides, SharedElements shared,
-                   Index feature_stride) {
+void check_other_strides(const Shape& shape, const Strides& strides, SharedElements shared,
+                         Index feature_stride) {
   check_number_of_strides(shape, strides);
   const int outer_axes = std::max(shape.rank() - 1, 0);
   if (feature_stride == 0) fail("the feature stride of a strided view must not be 0");
@@ -186,15 +186,6 @@ void check_strides(const Shape& shape, const Strides& strides, SharedElements sh
     }
     inside += reach;
   }
-}
-
-Span span_of(const Shape& shape, const Strides& strides, Index feature_stride) {
-  Span span{0, 0};
-  const auto add = [&](Index reach) { (reach < 0 ? span.first : span.last) += reach; };
-  add(feature_stride * (shape[0] - 1));
-  for (int axis = 1; axis < shape.rank(); ++axis)
-    add(strides[static_cast<std::size_t>(axis - 1)] * (shape[axis] - 1));
-  return span;
 }
 
 void fail_beyond_memory(const Span& span) {

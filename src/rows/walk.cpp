@@ -67,25 +67,30 @@ void refuse_entries_apart(Index entry_step, int axes, const Index* x_outer,
 
 void fill_walk(Walk& walk, int axes, const Index* extents, const Index* x, const Index* y,
                const Index* table) {
-  walk.count = 0;
-  walk.rows = 0;
-  walk.stores = Stores::cached;
-  if (std::find(extents, extents + axes, 0) != extents + axes) return;
-  walk.rows = 1;
+  // Unsigned: where an extent is 0 others may be anything.
+  const auto product = [](Index a, Index b) {
+    return static_cast<Index>(static_cast<std::size_t>(a) * static_cast<std::size_t>(b));
+  };
+  int count = 0;
+  Index rows = 1;
   for (int axis = 0; axis < axes; ++axis) {
-    walk.rows *= extents[axis];
-    const RowSteps level{extents[axis], x[axis], y[axis], table[axis]};
-    if (level.count == 1) continue;
-    if (walk.count > 0) {
-      RowSteps& previous = walk.levels[static_cast<std::size_t>(walk.count - 1)];
-      if (level.x == previous.x * previous.count && level.y == previous.y * previous.count &&
-          level.table == previous.table * previous.count) {
-        previous.count *= level.count;
+    const Index extent = extents[axis];
+    if (extent == 1) continue;
+    rows = product(rows, extent);
+    if (count > 0) {
+      RowSteps& previous = walk.levels[static_cast<std::size_t>(count - 1)];
+      if (x[axis] == product(previous.x, previous.count) &&
+          y[axis] == product(previous.y, previous.count) &&
+          table[axis] == product(previous.table, previous.count)) {
+        previous.count = product(previous.count, extent);
         continue;
       }
     }
-    walk.levels[static_cast<std::size_t>(walk.count++)] = level;
+    walk.levels[static_cast<std::size_t>(count++)] = {extent, x[axis], y[axis], table[axis]};
   }
+  walk.count = rows == 0 ? 0 : count;
+  walk.rows = rows;
+  walk.stores = Stores::cached;
 }
 
 void fill_lane_walk(Walk& walk, int axes, const Index* extents, const Index* x, const Index* y,

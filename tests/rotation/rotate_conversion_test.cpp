@@ -223,6 +223,43 @@ TYPED_TEST(Conversion, NanStaysNan) {
   }
 }
 
+/// One NaN among finite coefficients, at every place of a table row: it spoils its pair and no
+/// other. Features lie next to each other, or 40 elements apart, which share the table row.
+TYPED_TEST(Conversion, OneNanSpoilsOnePair) {
+  constexpr Index pairs = 64;
+  constexpr Index rows = 40;
+  constexpr std::uint32_t nan = 0x7fffffffU;
+  float value;
+  std::memcpy(&value, &nan, sizeof value);
+  on_every_target([&](PairKind kind, bool full_width) {
+    for (Index at = 0; at < 2 * pairs; ++at) {
+      const Index pair = at / 2;
+      std::vector<float> cos(static_cast<std::size_t>(full_width ? 2 * pairs : pairs), 0.5F);
+      std::vector<float> sin(cos.size(), 0.25F);
+      for (const Index entry : entries_of(kind, pair, pairs, full_width))
+        (at % 2 == 0 ? cos : sin)[static_cast<std::size_t>(entry)] = value;
+      const TableView<float> table{cos.data(), sin.data(), static_cast<Index>(cos.size())};
+      const std::vector<TypeParam> x(static_cast<std::size_t>(2 * pairs * rows), TypeParam(1));
+      for (const Index apart : {Index{1}, rows}) {
+        std::vector<TypeParam> y(x.size());
+        const Strides strides{apart == 1 ? 2 * pairs : 1};
+        rotate_to(StridedView<TypeParam>{y.data(), {2 * pairs, rows}, strides, apart},
+                  StridedView<const TypeParam>{x.data(), {2 * pairs, rows}, strides, apart}, table,
+                  Pairing(kind));
+        for (Index k = 0; k < pairs; ++k) {
+          const Members m = members_of(kind, k, 2 * pairs);
+          for (const Index d : {m.A, m.B}) {
+            const auto place = static_cast<std::size_t>(d * apart + (rows - 1) * strides[0]);
+            ASSERT_EQ(std::isnan(meaning<TypeParam>(bits_of(y[place]))), k == pair)
+                << "pair " << k << ", NaN in that of pair " << pair << ", features " << apart
+                << " apart";
+          }
+        }
+      }
+    }
+  });
+}
+
 /// A member and a cosine whose product is the midpoint of 1 and the format's next number and half a
 /// float's last place more: whatever the other product adds to it decides, two roundings later,
 /// which of the two the result is.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <set>
@@ -109,6 +110,40 @@ TEST(StridedView, SpansUpTo60BitsAreAccepted) {
   EXPECT_TRUE(accepted({8, 2}, {largest - 8}));
   EXPECT_FALSE(accepted({8, 2}, {largest - 7}));
   EXPECT_FALSE(accepted({8, 2, 2}, {largest / 2, largest - 8}));
+}
+
+/// The short way must not let pass what the long one refuses.
+TEST(StridedView, PlainStridesPassTheLongCheckToo) {
+  std::mt19937 engine(20261129);
+  std::uniform_int_distribution<int> bits(0, 34);
+  const auto number = [&](Index least) {
+    return std::max<Index>(least, (Index{1} << bits(engine)) + bits(engine) - 2);
+  };
+  int plain = 0;
+  int refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Shape shape;
+    try {
+      shape = {number(1), number(0), number(1)};
+    } catch (const Error&) {
+      continue;  // more elements than fit
+    }
+    const Strides strides{number(-2), number(-2)};
+    bool passes = true;
+    try {
+      detail::check_other_strides(shape, strides, detail::SharedElements::refused, 1);
+    } catch (const Error&) {
+      passes = false;
+      ++refused;
+    }
+    if (!detail::are_plain_strides(shape, strides, 1)) continue;
+    ++plain;
+    ASSERT_TRUE(passes) << shape.text() << " by "
+                        << testing::PrintToString(
+                               std::vector<Index>(strides.begin(), strides.end()));
+  }
+  EXPECT_GT(plain, 100);
+  EXPECT_GT(refused, 100);
 }
 
 }  // namespace

@@ -218,9 +218,10 @@ void backward(Gradients<Sum>& result, const StridedView<std::remove_const_t<G>>*
         "tell their members apart; table width",
         static_cast<std::int64_t>(table.width));
   }
-  checked_product("the number of bytes of the gradients", checked_table_size(table), sizeof(Sum));
+  const Index table_size = checked_table_size(table);
+  checked_product("the number of bytes of the gradients", table_size, sizeof(Sum));
   if (from_output && wants(wanted, Wanted::table)) require_invertible(pass.plan, table);
-  if (pass.dx != nullptr) refuse_table_overlap(table, *dx);
+  if (pass.dx != nullptr) refuse_table_overlap(table, table_size, *dx);
   result.pairs = pass.plan.rotary_dims / 2;
   result.outer = table.outer;
   result.width = table.width;

@@ -181,7 +181,7 @@ void rotate_tangent(const StridedView<Y>& y, const StridedView<X>& x,
   check_strides(x, SharedElements::allowed);
   if (x.shape.size() > 0 && x.data != nullptr && y.data != nullptr) {
     refuse_view_overlap(x, y);
-    refuse_table_overlap(tangent.view(), y);
+    refuse_table_overlap(tangent.view(), checked_table_size(tangent.view()), y);
   }
   rotate_to(window_of(y, plan), window_of(x, plan), tangent, Pairing(pairing.kind()), direction,
             device);
@@ -212,7 +212,7 @@ void jvp(const StridedView<Y>& dy, const StridedView<X>& x, const StridedView<DX
       check_strides(dy);
       if (overlap(read, stretch_of(dy)))
         fail("dy must not overlap x, which is read after dy is written");
-      refuse_table_overlap(entries, dy);
+      refuse_table_overlap(entries, checked_table_size(entries), dy);
     }
   }
   using DXScalar = std::remove_const_t<DX>;

@@ -40,7 +40,9 @@ class EIGEN_ROPE_API Shape {
   ///
   /// - Errors:   eigen_rope::Error for a negative extent, for more than max_rank axes, or if the
   ///             number of elements does not fit Index.
-  Shape(std::initializer_list<Index> extents);
+  Shape(std::initializer_list<Index> extents) {
+    append(extents.begin(), static_cast<int>(extents.size()));
+  }
 
   int rank() const { return rank_; }  ///< Returns the number of axes.
   /// Returns the extent of `axis`, and 1 for every axis from rank() on, so that shapes of different
@@ -82,6 +84,21 @@ class EIGEN_ROPE_API Shape {
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Shape& shape);
 
  private:
+  /// As push_back() of each, with rank and size in registers as long as nothing is unusual.
+  void append(const Index* extents, int count) {
+    constexpr Index safe = Index{1} << 31;
+    int rank = rank_;
+    Index size = size_;
+    const Index* const end = extents + count;
+    for (; extents != end && rank < max_rank && *extents >= 0 && *extents < safe && size < safe;
+         ++extents) {
+      size *= *extents;
+      extents_[static_cast<std::size_t>(rank++)] = *extents;
+    }
+    rank_ = rank;
+    size_ = size;
+    for (; extents != end; ++extents) push_back_checked(*extents);
+  }
   void push_back_checked(Index extent);
 
   std::array<Index, max_rank> extents_;

@@ -52,14 +52,15 @@ void refuse_view_overlap(const StridedView<X>& x, const StridedView<Y>& y) {
   }
 }
 
+/// The table has `table_size` entries of either kind.
 template <class TableScalar, class Y>
-void refuse_table_overlap(const TableView<TableScalar>& table, const StridedView<Y>& y) {
-  const Index table_size = checked_table_size(table);
+void refuse_table_overlap(const TableView<TableScalar>& table, Index table_size,
+                          const StridedView<Y>& y) {
   const Stretch y_stretch = stretch_of(y);
+  const std::size_t bytes = static_cast<std::size_t>(table_size) * sizeof(TableScalar);
   for (const TableScalar* part : {table.cos, table.sin}) {
-    if (overlap(stretch_of(part, table_size), y_stretch)) {
+    if (overlap(reinterpret_cast<std::uintptr_t>(part), bytes, y_stretch.begin, y_stretch.bytes))
       fail("the destination must not overlap the table");
-    }
   }
 }
 
@@ -81,7 +82,7 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
       table_strides(table.width, table.outer, table.feature_axis, outer_axes, table_steps.data());
   check_table_broadcasts(outer_axes, outer, table.outer, features_behind(rows_in_pieces ? 1 : 0),
                          features_behind(table.feature_axis));
-  (void)checked_table_size(table);
+  const Index table_size = checked_table_size(table);
   if (direction == Direction::inverse) require_invertible(rotation.plan, table);
   if (!rows_in_pieces) require_entries_in_rows(entry_step, outer_axes, outer, table.outer);
   auto& block = rotation.block;
@@ -90,7 +91,7 @@ void check_rotation(PlacedRotation<std::remove_const_t<X>, TableScalar, Y>& rota
   if (x.data == nullptr || y.data == nullptr)
     fail("a strided view must have data, got a null pointer");
   refuse_view_overlap(x, y);
-  refuse_table_overlap(table, y);
+  refuse_table_overlap(table, table_size, y);
   block.x = x.data;
   block.y = y.data;
   block.cos = table.cos;
@@ -126,11 +127,17 @@ void rotate_views(const StridedView<Y>& y, const StridedView<X>& x,
                   const TableView<TableScalar>& table, const Pairing& pairing, Direction direction,
                   const Device& device, IndexOrder order) {
   PlacedRotation<std::remove_const_t<X>, TableScalar, Y> rotation;
-  naming_other_axes(axis_context(x.shape, table.width, table.outer, pairing, order), [&] {
-    if (!pairing.axis()) return check_rotation(rotation, y, x, table, pairing, direction);
-    check_rotation(rotation, features_first(y, pairing, order), features_first(x, pairing, order),
-                   table, pairing, direction);
-  });
+  const int outer_axes = x.shape.rank() - 1;
+  if (!pairing.axis() && outer_axes >= 0 &&
+      fits_table(x.shape[0], outer_axes, x.shape.begin() + 1, table.width, table.outer, pairing)) {
+    check_rotation(rotation, y, x, table, pairing, direction);
+  } else {
+    naming_other_axes(axis_context(x.shape, table.width, table.outer, pairing, order), [&] {
+      if (!pairing.axis()) return check_rotation(rotation, y, x, table, pairing, direction);
+      check_rotation(rotation, features_first(y, pairing, order), features_first(x, pairing, order),
+                     table, pairing, direction);
+    });
+  }
   rotate_placed(rotation, device);
 }
 

@@ -26,7 +26,9 @@ namespace detail {
 
 template <int layout, class Scalar, class Dimensions>
 StridedView<Scalar> dense_view(Scalar* data, const Dimensions& dimensions) {
-  StridedView<Scalar> view{data, shape_of<layout>(dimensions), {}};
+  StridedView<Scalar> view;
+  view.data = data;
+  append_extents<layout>(dimensions, view.shape);
   lay_out_densely(view);
   return view;
 }

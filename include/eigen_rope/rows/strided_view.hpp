@@ -157,8 +157,9 @@ StridedView<Scalar> view_at(Scalar* data, Index offset, const ViewPlaces& places
 template <class Scalar>
 void lay_out_densely(StridedView<Scalar>& view) {
   auto stride = std::size_t{1};  // unsigned: where an extent is 0 others may be anything
-  for (int axis = 0; axis + 1 < view.shape.rank(); ++axis) {
-    stride *= static_cast<std::size_t>(view.shape[axis]);
+  const int outer_axes = view.shape.rank() - 1;
+  for (int axis = 0; axis < outer_axes; ++axis) {
+    stride *= static_cast<std::size_t>(view.shape.begin()[axis]);
     view.strides.push_back(static_cast<Index>(stride));
   }
 }
@@ -167,13 +168,37 @@ void lay_out_densely(StridedView<Scalar>& view) {
 /// may not.
 enum class SharedElements { refused, allowed };
 
+/// Whether there is one stride for each outer axis, and each steps over all that lies inside it and
+/// is short enough for the whole span, as those of dense arrays and of parts of them are. Then
+/// check_strides() has nothing to refuse.
+inline bool are_plain_strides(const Shape& shape, const Strides& strides, Index feature_stride) {
+  constexpr Index longest = Index{1} << 31;
+  constexpr Index most = Index{1} << 25;  // seven such axes span less than 59 bits
+  if (static_cast<int>(strides.size()) + 1 != shape.rank() || feature_stride != 1) return false;
+  Index inside = shape[0];
+  if (inside >= longest) return false;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const Index extent = shape.begin()[i + 1];
+    if (strides[i] < inside || strides[i] >= longest || extent >= most) return false;
+    inside += strides[i] * (extent - 1);
+  }
+  return true;
+}
+
+/// What check_strides() does with all others.
+EIGEN_ROPE_API void check_other_strides(const Shape& shape, const Strides& strides,
+                                        SharedElements shared, Index feature_stride);
+
 /// Checks that there is one stride for each outer axis, and that the whole span is within 60 bits.
 /// Those of an empty view lead nowhere, and may be anything.
 ///
 /// - Errors:   eigen_rope::Error.
-EIGEN_ROPE_API void check_strides(const Shape& shape, const Strides& strides,
-                                  SharedElements shared = SharedElements::refused,
-                                  Index feature_stride = 1);
+inline void check_strides(const Shape& shape, const Strides& strides,
+                          SharedElements shared = SharedElements::refused,
+                          Index feature_stride = 1) {
+  if (!are_plain_strides(shape, strides, feature_stride))
+    check_other_strides(shape, strides, shared, feature_stride);
+}
 
 template <class Scalar>
 void check_strides(const StridedView<Scalar>& view,
@@ -186,7 +211,14 @@ struct Span {
   Index first;
   Index last;
 };
-EIGEN_ROPE_API Span span_of(const Shape& shape, const Strides& strides, Index feature_stride = 1);
+inline Span span_of(const Shape& shape, const Strides& strides, Index feature_stride = 1) {
+  Span span{0, 0};
+  const auto add = [&](Index reach) { (reach < 0 ? span.first : span.last) += reach; };
+  add(feature_stride * (shape[0] - 1));
+  for (int axis = 1; axis < shape.rank(); ++axis)
+    add(strides[static_cast<std::size_t>(axis - 1)] * (shape[axis] - 1));
+  return span;
+}
 
 /// Throws eigen_rope::Error for a span that leads out of the address space.
 [[noreturn]] EIGEN_ROPE_API void fail_beyond_memory(const Span& span);
@@ -237,7 +269,9 @@ StridedView<Scalar> StridedView<Scalar>::swap_axes(int a, int b) const {
 /// \see StridedView::slice(), StridedView::split()
 template <class Scalar>
 StridedView<Scalar> strided_view(Scalar* data, const Shape& shape) {
-  StridedView<Scalar> view{data, shape, {}};
+  StridedView<Scalar> view;  // written to where it stays, as in lay_out_densely()
+  view.data = data;
+  for (int axis = 0; axis < shape.rank(); ++axis) view.shape.push_back(shape[axis]);
   detail::lay_out_densely(view);
   return view;
 }

@@ -55,9 +55,13 @@ std::array<Index, static_cast<std::size_t>(rank)> extents_of(const Dimensions& d
 }
 
 template <int layout, class Dimensions>
+void append_extents(const Dimensions& dimensions, Shape& shape) {
+  for (const Index extent : extents_of<layout>(dimensions)) shape.push_back(extent);
+}
+template <int layout, class Dimensions>
 Shape shape_of(const Dimensions& dimensions) {
   Shape shape;
-  for (const Index extent : extents_of<layout>(dimensions)) shape.push_back(extent);
+  append_extents<layout>(dimensions, shape);
   return shape;
 }
 

@@ -51,6 +51,17 @@ struct Runs {
 
 EIGEN_ROPE_API Runs runs_of(const RowPlan& plan);
 
+/// Whether the window fits a row of `row_length`, and `table_width` is one entry per pair or one
+/// per rotated element.
+inline bool fits_row(Index row_length, Index table_width, const Pairing& pairing) {
+  const Index offset = pairing.offset();
+  if (offset < 0 || offset > row_length) return false;
+  const Index dims = pairing.rotary_dims(row_length);
+  return dims > 0 && dims <= row_length - offset &&
+         dims % (pairing.kind() == PairKind::quarter ? 4 : 2) == 0 &&
+         (table_width == dims || table_width == dims / 2);
+}
+
 /// Throws eigen_rope::Error where the window does not fit a row of `row_length`, or `table_width`
 /// is neither one entry per pair nor one per rotated element.
 EIGEN_ROPE_API void check_row(Index row_length, Index table_width, const Pairing& pairing);

@@ -30,6 +30,21 @@ struct RowSteps {
   Index table;
 };
 
+/// A number that has been read by itself. A block is written one number at a time and copied at
+/// once; compilers would copy several as one vector, which a processor can only read when all of
+/// them have reached the cache, behind everything that was stored before. One token would feel it.
+template <class Number>
+Number read_alone(Number number) {
+#ifdef __GNUC__
+  asm("" : "+r"(number));
+#endif
+  return number;
+}
+inline RowSteps read_alone(const RowSteps& steps) {
+  return {read_alone(steps.count), read_alone(steps.x), read_alone(steps.y),
+          read_alone(steps.table)};
+}
+
 /// Where one row lies, in elements from the beginning.
 struct RowPlace {
   Index x = 0;

@@ -32,6 +32,7 @@ EIGEN_ROPE_API Strides dense_strides(Index row_length, const Shape& outer);
 /// The first of the outer axes along which a table has neither x's extent nor 1, or -1 where it
 /// fits x. x has `axes` outer axes.
 inline int first_misfit(int axes, const Index* x_outer, const Shape& table_outer) {
+  if (table_outer.size() == 1) return -1;  // one row fits all
   for (int axis = 0; axis < (std::max)(axes, table_outer.rank()); ++axis) {
     const Index extent = table_outer[axis];
     if (extent != 1 && extent != (axis < axes ? x_outer[axis] : 1)) return axis;
@@ -40,6 +41,13 @@ inline int first_misfit(int axes, const Index* x_outer, const Shape& table_outer
 }
 inline bool table_fits(const Shape& x_outer, const Shape& table_outer) {
   return first_misfit(x_outer.rank(), x_outer.begin(), table_outer) < 0;
+}
+
+/// Whether rows of `row_length` with these outer axes fit a table. Then no error can name another
+/// axis of x, and naming_other_axes() is not needed.
+inline bool fits_table(Index row_length, int axes, const Index* x_outer, Index table_width,
+                       const Shape& table_outer, const Pairing& pairing) {
+  return fits_row(row_length, table_width, pairing) && first_misfit(axes, x_outer, table_outer) < 0;
 }
 
 /// Where x, or a table, has its features.
@@ -72,6 +80,10 @@ inline void check_table_broadcasts(const Shape& x_outer, const Shape& table_oute
 /// extent 1.
 inline Index table_strides(Index width, const Shape& table_outer, int feature_axis, int axes,
                            Index* outer) {
+  if (table_outer.size() == 1) {
+    std::fill_n(outer, axes, Index{0});
+    return 1;
+  }
   auto stride = std::size_t{1};  // unsigned: the table's size may not be checked yet
   std::size_t entry = stride;
   for (int axis = 0; axis <= axes; ++axis) {
@@ -191,8 +203,8 @@ void rotate_walk(const RowPlan& plan, const Walk& walk, const XScalar* x, YScala
   const RowSteps& inner = first_level(walk);
   const RowSteps& outer = walk.count > 1 ? walk.levels[1] : single;
   if (first == 0 && last == walk.rows && walk.count <= 2) {
-    rotate_rows(plan,
-                RowBlock<XScalar, TableScalar, YScalar>{x, y, cos, sin, inner, outer, walk.stores});
+    rotate_rows(plan, RowBlock<XScalar, TableScalar, YScalar>{x, y, cos, sin, read_alone(inner),
+                                                              read_alone(outer), walk.stores});
     return;
   }
   while (first < last) {
