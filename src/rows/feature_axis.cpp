@@ -19,15 +19,6 @@ int index_of_place(int place, int rank, IndexOrder order) {
   return order == IndexOrder::fastest_first ? place : rank - 1 - place;
 }
 
-bool window_fits(Index row_length, Index width, const Pairing& pairing) {
-  try {
-    (void)make_row_plan(row_length, width, pairing, Direction::forward);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 struct TableShape {
   Index width;
   const Shape& outer;
@@ -36,7 +27,8 @@ struct TableShape {
 /// Whether x fits the table with its features at `place`.
 bool fits_along(const Shape& x, const TableShape& table, const Pairing& pairing, int place) {
   const Shape moved = features_first(x, place);
-  return window_fits(moved[0], table.width, pairing) && table_fits(moved.outer(), table.outer);
+  return fits_table(moved[0], moved.rank() - 1, moved.begin() + 1, table.width, table.outer,
+                    pairing);
 }
 
 /// Places other than `place` along which x fits the table as it is.
@@ -90,7 +82,7 @@ void add_other_axes(const Error& error, const AxisContext& context) {
                             axes_text(fitting, x.rank(), order, ".along({})")));
   }
   for (int other = 0; other < x.rank(); ++other) {
-    if (other == place || x[other] < 2 || !window_fits(x[other], table.width, pairing)) continue;
+    if (other == place || x[other] < 2 || !fits_row(x[other], table.width, pairing)) continue;
     const std::string layouts = names_of_fitting_layouts(
         features_behind(other), features_first(x, other).outer(), table.outer);
     if (layouts.empty()) continue;

@@ -56,15 +56,7 @@ class EIGEN_ROPE_API Shape {
   /// Appends an axis outside all others.
   ///
   /// - Errors:   eigen_rope::Error under the conditions of the constructor.
-  void push_back(Index extent) {
-    constexpr Index safe = Index{1} << 31;  // the product of two fits
-    if (rank_ < max_rank && extent >= 0 && extent < safe && size_ < safe) {
-      size_ *= extent;
-      extents_[static_cast<std::size_t>(rank_++)] = extent;
-    } else {
-      push_back_checked(extent);
-    }
-  }
+  void push_back(Index extent) { append(&extent, 1); }
   /// Returns the number of elements; 1 for rank 0.
   Index size() const { return size_; }
   /// Returns the extents of all axes but axis 0, the feature axis.
@@ -84,9 +76,9 @@ class EIGEN_ROPE_API Shape {
   friend EIGEN_ROPE_API std::ostream& operator<<(std::ostream& stream, const Shape& shape);
 
  private:
-  /// As push_back() of each, with rank and size in registers as long as nothing is unusual.
+  /// With rank and size in registers as long as nothing is unusual.
   void append(const Index* extents, int count) {
-    constexpr Index safe = Index{1} << 31;
+    constexpr Index safe = Index{1} << 31;  // the product of two fits
     int rank = rank_;
     Index size = size_;
     const Index* const end = extents + count;

@@ -57,9 +57,8 @@ template <class TableScalar, class Y>
 void refuse_table_overlap(const TableView<TableScalar>& table, Index table_size,
                           const StridedView<Y>& y) {
   const Stretch y_stretch = stretch_of(y);
-  const std::size_t bytes = static_cast<std::size_t>(table_size) * sizeof(TableScalar);
   for (const TableScalar* part : {table.cos, table.sin}) {
-    if (overlap(reinterpret_cast<std::uintptr_t>(part), bytes, y_stretch.begin, y_stretch.bytes))
+    if (overlap(stretch_of(part, table_size), y_stretch))
       fail("the destination must not overlap the table");
   }
 }
@@ -127,17 +126,11 @@ void rotate_views(const StridedView<Y>& y, const StridedView<X>& x,
                   const TableView<TableScalar>& table, const Pairing& pairing, Direction direction,
                   const Device& device, IndexOrder order) {
   PlacedRotation<std::remove_const_t<X>, TableScalar, Y> rotation;
-  const int outer_axes = x.shape.rank() - 1;
-  if (!pairing.axis() && outer_axes >= 0 &&
-      fits_table(x.shape[0], outer_axes, x.shape.begin() + 1, table.width, table.outer, pairing)) {
-    check_rotation(rotation, y, x, table, pairing, direction);
-  } else {
-    naming_other_axes(axis_context(x.shape, table.width, table.outer, pairing, order), [&] {
-      if (!pairing.axis()) return check_rotation(rotation, y, x, table, pairing, direction);
-      check_rotation(rotation, features_first(y, pairing, order), features_first(x, pairing, order),
-                     table, pairing, direction);
-    });
-  }
+  naming_other_axes(axis_context(x.shape, table.width, table.outer, pairing, order), [&] {
+    if (!pairing.axis()) return check_rotation(rotation, y, x, table, pairing, direction);
+    check_rotation(rotation, features_first(y, pairing, order), features_first(x, pairing, order),
+                   table, pairing, direction);
+  });
   rotate_placed(rotation, device);
 }
 

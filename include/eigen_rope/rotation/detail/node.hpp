@@ -77,13 +77,8 @@ NodeParameters<TableScalar, static_cast<int>(rank)> parameters_of(
   NodeParameters<TableScalar, static_cast<int>(rank)> parameters;
   const AxisContext context{x.data(), static_cast<int>(rank), table.width, &table.outer, &pairing,
                             order};
-  if (fits_table(moved[0], static_cast<int>(rank) - 1, moved.data() + 1, table.width, table.outer,
-                 pairing)) {
-    fill_parameters(parameters, moved, table, pairing, direction, place);
-  } else {
-    naming_other_axes(
-        context, [&] { fill_parameters(parameters, moved, table, pairing, direction, place); });
-  }
+  naming_other_axes(context,
+                    [&] { fill_parameters(parameters, moved, table, pairing, direction, place); });
   if (rank > 1 && default_axis() != DefaultAxis::fastest) refuse_ambiguous_axis(context);
   return parameters;
 }

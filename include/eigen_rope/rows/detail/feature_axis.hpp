@@ -11,6 +11,7 @@
 #include "eigen_rope/numbers/error.hpp"
 #include "eigen_rope/numbers/export.hpp"
 #include "eigen_rope/numbers/shape.hpp"
+#include "eigen_rope/rows/detail/walk.hpp"
 
 namespace eigen_rope::EIGEN_ROPE_ABI::detail {
 
@@ -50,8 +51,13 @@ EIGEN_ROPE_API void refuse_ambiguous_axis(const AxisContext& context);
 EIGEN_ROPE_API void call_naming_other_axes(void (*check)(const void* argument),
                                            const void* argument, const AxisContext& context);
 
+/// Where x fits along its fastest axis, no error can name another one: one token feels the call.
 template <class Check>
 void naming_other_axes(const AxisContext& context, const Check& check) {
+  if (context.rank > 0 && !context.pairing->axis() &&
+      fits_table(context.extents[0], context.rank - 1, context.extents + 1, context.table_width,
+                 *context.table_outer, *context.pairing))
+    return check();
   call_naming_other_axes([](const void* argument) { (*static_cast<const Check*>(argument))(); },
                          &check, context);
 }

@@ -57,7 +57,7 @@ inline bool fits_row(Index row_length, Index table_width, const Pairing& pairing
   const Index offset = pairing.offset();
   if (offset < 0 || offset > row_length) return false;
   const Index dims = pairing.rotary_dims(row_length);
-  return dims > 0 && dims <= row_length - offset &&
+  return dims >= 0 && (dims != 0 || row_length == 0) && dims <= row_length - offset &&
          dims % (pairing.kind() == PairKind::quarter ? 4 : 2) == 0 &&
          (table_width == dims || table_width == dims / 2);
 }

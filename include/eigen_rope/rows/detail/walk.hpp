@@ -43,8 +43,7 @@ inline bool table_fits(const Shape& x_outer, const Shape& table_outer) {
   return first_misfit(x_outer.rank(), x_outer.begin(), table_outer) < 0;
 }
 
-/// Whether rows of `row_length` with these outer axes fit a table. Then no error can name another
-/// axis of x, and naming_other_axes() is not needed.
+/// Whether rows of `row_length` with these outer axes fit a table.
 inline bool fits_table(Index row_length, int axes, const Index* x_outer, Index table_width,
                        const Shape& table_outer, const Pairing& pairing) {
   return fits_row(row_length, table_width, pairing) && first_misfit(axes, x_outer, table_outer) < 0;
