@@ -2,7 +2,8 @@
 //
 // The elements of a row outside its window, which a rotation copies.
 //
-//   copy_outside   both stretches of a row, before the window and behind it
+//   OutsideOfWindow   both stretches of every row, before the window and behind it
+//   copy_outside      those of one row
 //
 // Stores go through the cache or past it, as those of the window do. Pointers are those of the
 // window. Compiled once per target.
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "eigen_rope/rows/detail/rows.hpp"
 #include "kernels/values-inl.hpp"
@@ -42,43 +44,60 @@ HWY_NOINLINE void copy_rest(const T* from, T* to, Index i, Index count) {
   if (i < count) std::memcpy(to + i, from + i, static_cast<std::size_t>(count - i) * sizeof(T));
 }
 
+/// Elements of a row from `begin` to `end`.
+struct Outside {
+  Index begin, end;
+};
+
+/// In pieces of 32 bytes through the caches: two of them are stored as fast as one of 64, and cross
+/// lines less often. The last one ends where the elements do, and may overlap the one before it.
 template <Stores stores, class T>
-HWY_INLINE void copy(const T* from, T* to, Index count) {
+HWY_INLINE void copy(const T* from, T* to, const Outside& elements) {
   using Bits = hwy::UnsignedFromSize<sizeof(T)>;
-  const hn::ScalableTag<Bits> d;
+  constexpr std::size_t most =
+      stores == Stores::cached ? 32 / sizeof(T) : hn::MaxLanes(hn::ScalableTag<Bits>());
+  const hn::CappedTag<Bits, most> d;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
   const auto* source = reinterpret_cast<const Bits*>(from);
   auto* target = reinterpret_cast<Bits*>(to);
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes)
-    store_bits<stores>(hn::LoadU(d, source + i), d, target + i);
-  if (i == count) return;
-  if (stores == Stores::cached && i > 0) {
-    const hn::Half<decltype(d)> half;
-    constexpr Index half_lanes = lanes / 2;
-    if (count - i <= half_lanes) {
-      hn::StoreU(hn::LoadU(half, source + count - half_lanes), half, target + count - half_lanes);
-    } else {
-      hn::StoreU(hn::LoadU(d, source + count - lanes), d, target + count - lanes);
-    }
+  const Index last = elements.end - lanes;
+  Index i = elements.begin;
+  if constexpr (stores == Stores::streaming) {
+    for (; i <= last; i += lanes) store_bits<stores>(hn::LoadU(d, source + i), d, target + i);
+    if (i < elements.end) copy_rest<stores>(from, to, i, elements.end);
   } else {
-    copy_rest<stores>(from, to, i, count);
+    if (HWY_UNLIKELY(i > last)) {
+      if (i < elements.end) copy_rest<stores>(from, to, i, elements.end);
+      return;
+    }
+    for (; i < last; i += lanes) hn::StoreU(hn::LoadU(d, source + i), d, target + i);
+    hn::StoreU(hn::LoadU(d, source + last), d, target + last);
   }
 }
 
-/// Everything outside the window: what is in front of it, if there is anything, and what is behind.
-/// A loop, so that each pass has the code of a copy once.
+/// Everything outside the window of a row: what is behind it, or in front. Few windows have both.
+template <Stores stores>
+class OutsideOfWindow {
+ public:
+  explicit HWY_INLINE OutsideOfWindow(const RowPlan& plan)
+      : first_{plan.rotary_dims, plan.row_length - plan.offset}, second_{-plan.offset, 0} {
+    if (first_.begin == first_.end) std::swap(first_, second_);
+  }
+
+  template <class T>
+  HWY_INLINE void copy_row(const T* x, T* y) const {
+    copy<stores>(x, y, first_);
+    if (HWY_UNLIKELY(second_.begin != second_.end))
+      copy_rest<stores>(x, y, second_.begin, second_.end);
+  }
+
+ private:
+  Outside first_, second_;
+};
+
 template <Stores stores, class T>
 HWY_INLINE void copy_outside(const RowPlan& plan, const T* x, T* y) {
-  const Index row_end = plan.row_length - plan.offset;
-  Index begin = plan.offset > 0 ? -plan.offset : plan.rotary_dims;
-  Index end = plan.offset > 0 ? 0 : row_end;
-  for (;;) {
-    copy<stores>(x + begin, y + begin, end - begin);
-    if (end == row_end) return;
-    begin = plan.rotary_dims;
-    end = row_end;
-  }
+  OutsideOfWindow<stores>(plan).copy_row(x, y);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

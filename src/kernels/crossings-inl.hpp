@@ -68,8 +68,9 @@ class TiledCrossing {
   static constexpr Index line = elements_of_line<T>;
   /// Rows of 16-bit elements that fill a few lines of a column.
   static constexpr Index rows_of_four_lines = 4 * line;
-  /// Rows of several heads that share a tile where a head has fewer.
-  static constexpr Index rows_of_heads = sizeof(T) > 2 ? 64 : rows_of_four_lines;
+  /// Rows of several heads that share a tile where a head has fewer: with their results they stay
+  /// in a first-level cache of 32 KiB.
+  static constexpr Index rows_of_heads = 64;
   /// Heads of so many rows each that share a tile.
   static constexpr Index heads_of_entries = columns == ColumnsOf::x ? 4 : 2;
   /// Every column lies on a page of its own, which is found faster if it was used lately.

@@ -32,17 +32,24 @@ template <class Kernel, class D = hn::ScalableTag<Widened<typename Kernel::T>>>
 constexpr Index columns_of_line = std::clamp<Index>(
     elements_of_line<typename Kernel::T> / (pairs_of_column<Kernel, D> * Kernel::out_step), 1, 4);
 
+/// Likewise if rows are a multiple of them: the 64 pairs of most models' heads, 32 of double, or as
+/// many as have their coefficients in half of the registers. Each of the four streams is then read
+/// and written for several lines at a time.
+template <class Kernel, class D = hn::ScalableTag<Widened<typename Kernel::T>>>
+constexpr Index columns_of_lines = std::max(
+    columns_of_line<Kernel, D>,
+    std::min<Index>(256 / sizeof(Widened<typename Kernel::T>) / pairs_of_column<Kernel, D>,
+                    (HWY_TARGET == HWY_AVX3 ? 16 : 8) / Kernel::template Column<D>::registers));
+
 template <class Kernel>
 HWY_INLINE void next_row(RowPointers<Kernel>& row, const RowSteps& rows) {
   row.advance(rows);
   row.hide();
 }
 
-template <class Kernel, Stores stores, class D, std::size_t... i>
-HWY_INLINE void rotate_four_rows(D d, const RowPlan& plan, const Run& run,
-                                 const Tile<typename Kernel::T>& block,
-                                 std::index_sequence<i...> together) {
-  using T = typename Kernel::T;
+template <class Kernel, Stores stores, class D, class T, std::size_t... i>
+HWY_NOINLINE void rotate_four_rows(D d, const RowPlan& plan, const Run& run, const Tile<T>& block,
+                                   std::index_sequence<i...> together) {
   using Column = typename Kernel::template Column<D>;
   constexpr Index pairs = pairs_of_column<Kernel, D>;
   constexpr Index width = static_cast<Index>(sizeof...(i)) * pairs;
@@ -82,9 +89,17 @@ HWY_INLINE void rotate_four_rows(D d, const RowPlan& plan, const Run& run,
 /// inverse, whose coefficients are divided first.
 template <class Kernel, Stores stores, class T>
 void pass_four_rows(const RowPlan& plan, const Run& run, const Tile<T>& block) {
-  constexpr auto together = static_cast<std::size_t>(columns_of_line<Kernel>);
-  rotate_four_rows<Kernel, stores>(hn::ScalableTag<Widened<T>>(), plan, run, block,
-                                   std::make_index_sequence<together>());
+  const hn::ScalableTag<Widened<T>> d;
+  constexpr Index lines = columns_of_lines<Kernel>;
+  constexpr Index line = columns_of_line<Kernel>;
+  if constexpr (lines > line) {
+    if (run.count % (lines * pairs_of_column<Kernel, decltype(d)>) == 0) {
+      constexpr std::make_index_sequence<static_cast<std::size_t>(lines)> together;
+      return rotate_four_rows<Kernel, stores>(d, plan, run, block, together);
+    }
+  }
+  constexpr std::make_index_sequence<static_cast<std::size_t>(line)> together;
+  rotate_four_rows<Kernel, stores>(d, plan, run, block, together);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

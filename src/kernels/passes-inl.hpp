@@ -125,6 +125,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
   const Index in_window = first.x_a - block.x;
   const Index out_window = first.y_a - block.y;
   const Index last_pair = last == LastColumn::overlaps ? run.count - pairs : row_pairs - pairs;
+  [[maybe_unused]] const OutsideOfWindow<stores> outside(plan);
   RowPlace place;
   for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
@@ -153,7 +154,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       if constexpr (after == AfterRow::copies) {
         const T* x = row.x_a - in_window;
         if (asks_later) ask_for_row_ahead(x - plan.offset, inner.x, plan.row_length);
-        copy_outside<stores>(plan, x, row.y_a - out_window);
+        outside.copy_row(x, row.y_a - out_window);
       }
       row.advance(inner);
     }
