@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "eigen_rope/numbers/detail/scratch.hpp"
 #include "kernels/lane_entries-inl.hpp"
@@ -159,11 +160,13 @@ bool stores_cross_lines(const LaneBlock<T, Widened<T>>& block, const Run& run,
 
 template <class T>
 void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run& run,
-                                const Plane& plane, const RowSteps& pairs,
-                                const LanePointers<T>& to) {
+                                const Plane& plane, RowSteps pairs, const LanePointers<T>& to) {
   Levels outside = plane.own;
   for (const RowSteps& level : plane.sharing) outside.add(level);
   const RowSteps group = take_group(outside, pairs);
+  // Two levels closer together than pairs are passed inside them, in memory's order.
+  if (const RowSteps next = take_group(outside, pairs); next.count > 1)
+    outside.add(std::exchange(pairs, next));
   const bool crosses_lines = stores_cross_lines(block, run, to);
   for_each_place(outside.begin(), outside.end(), RowPlace{}, [&](const RowPlace& at) {
     OneEntryPass<T> pass{to.at(at.x, at.y),

@@ -218,8 +218,9 @@ HWY_INLINE auto one_entry(LaneTag<T> d, const Widened<T>* cos, const Widened<T>*
   }
 }
 
-/// One level of stretches of whole steps, which the heads of a token are. Few numbers are left in
-/// the loop, so that they stay in registers.
+/// One level of stretches of whole steps, which the heads of a token are, or the tokens of a batch.
+/// Few numbers are left in the loop, so that they stay in registers, and fewer where a stretch is
+/// one step.
 template <class T, Stores stores>
 void pass_level_of_one_entry(const OneEntryPass<T>& pass, LanePointers<T> to, Index at,
                              const RowSteps& level) {
@@ -230,6 +231,15 @@ void pass_level_of_one_entry(const OneEntryPass<T>& pass, LanePointers<T> to, In
   const Widened<T>* cos = pass.cos + at;
   const Widened<T>* sin = pass.sin + at;
   const RowSteps steps = level;
+  if (before == 0 && lanes == lanes_of_step<T>) {
+    for (Index left = steps.count; left > 0; --left) {
+      rotate_step<Kernel, stores>(d, one_entry<T>(d, cos, sin), 0, to, 0);
+      to = to.at(steps.x, steps.y);
+      cos += steps.table;
+      sin += steps.table;
+    }
+    return;
+  }
   for (Index left = steps.count; left > 0; --left) {
     const auto entry = one_entry<T>(d, cos, sin);
     if (before > 0) {
