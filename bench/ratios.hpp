@@ -70,9 +70,10 @@ class Results {
   std::vector<Program> programs_;
 };
 
-/// A table in markdown: times over those of the loops written by hand, one row for each case and
-/// scalar, one column for each number of tokens, split-half / interleaved pairs.
-std::string hand_table_of(const Results& results);
+/// Tables in markdown: times over those of the loops written by hand, or of the same arrays on a
+/// page. A row for each case and scalar, a column for each number of tokens, split-half /
+/// interleaved pairs.
+std::string hand_tables_of(const Results& results);
 
 /// Medians, ratios to memcpy and quartiles, grouped by shape, scalar and pairing.
 std::string table_of(const Results& results);

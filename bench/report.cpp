@@ -5,9 +5,10 @@
 //
 //   rotate_report [--out DIR] [--targets FILE [--check]] RESULTS.json...
 //
-// Into DIR: table.txt; hand.md, times over those of the loops written by hand; results.json, all
-// files as one in Google Benchmark's form; plot_<scalar>_<pairing>.dat and targets.dat. Exit code:
-// 0, 1 if --check finds a target missed or not measured, 2 for unusable input.
+// Into DIR: table.txt; hand.md, the tables of docs/performance.md over the loops written by hand;
+// results.json, all files as one in Google Benchmark's form; plot_<scalar>_<pairing>.dat and
+// targets.dat. Exit code: 0, 1 if --check finds a target missed or not measured, 2 for unusable
+// input.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -128,7 +129,7 @@ int run(const Arguments& arguments) {
   fmt::print("{}", table);
   if (!arguments.out.empty()) {
     write(arguments.out + "/table.txt", table);
-    write(arguments.out + "/hand.md", hand_table_of(results));
+    write(arguments.out + "/hand.md", hand_tables_of(results));
     write(arguments.out + "/results.json", merged(arguments).dump(1) + '\n');
     for (const auto& [name, text] : bench::ratio_plots(results))
       write(arguments.out + '/' + name, text);

@@ -272,12 +272,17 @@ TEST(BenchPlots, ShowRatiosAndShares) {
   EXPECT_EQ(target_plot(check(targets, results)), "\"a target\" 0.5000 0.5000\n");
 }
 
-TEST(BenchRatios, TableOfTheLoopsWrittenByHand) {
+TEST(BenchRatios, TablesOverTheLoopsWrittenByHand) {
   std::map<std::string, Times> measured = twice_memcpy;
-  EXPECT_THAT(hand_table_of(results_of(measured)), Not(HasSubstr("f32")));
+  EXPECT_THAT(hand_tables_of(results_of(measured)), Not(HasSubstr("f32")));
   measured[name("hand")] = {{1.6, 1.6, 1.6}, {1, 1, 1}};
-  EXPECT_THAT(hand_table_of(results_of(measured)),
+  EXPECT_THAT(hand_tables_of(results_of(measured)),
               HasSubstr("| out of place | f32 | 1.25 / - | - | - | - |\n"));
+  measured["rotate/offset/f16/interleaved/prefill4096/threads:1"] = {{1.5, 1.5, 1.5}, {1, 1, 1}};
+  measured["rotate/offset_0/f16/interleaved/prefill4096/threads:1"] = {{1, 1, 1}, {1, 1, 1}};
+  EXPECT_THAT(hand_tables_of(results_of(measured)),
+              HasSubstr("| | | 512 | 4096 |\n| --- | --- | --- | --- |\n"
+                        "| one element behind a line, x three | f16 | - | - / 1.50 |\n"));
 }
 
 /// One line of the file stands for each operation, each program's flags and each number of threads.
