@@ -49,8 +49,9 @@ struct Outside {
   Index begin, end;
 };
 
-/// In pieces of 32 bytes through the caches: two of them are stored as fast as one of 64, and cross
-/// lines less often. The last one ends where the elements do, and may overlap the one before it.
+/// In pieces of at most 32 bytes through the caches: two of 32 are stored as fast as one of 64, and
+/// cross lines less often. The last one ends where the elements do, and may overlap the one before
+/// it.
 template <Stores stores, class T>
 HWY_INLINE void copy(const T* from, T* to, const Outside& elements) {
   using Bits = hwy::UnsignedFromSize<sizeof(T)>;
@@ -75,7 +76,8 @@ HWY_INLINE void copy(const T* from, T* to, const Outside& elements) {
   }
 }
 
-/// Everything outside the window of a row: what is behind it, or in front. Few windows have both.
+/// Everything outside the window of a row: what is behind it, or in front. Few windows have both, so
+/// the code of the second copy is not part of the loops over rows.
 template <Stores stores>
 class OutsideOfWindow {
  public:
