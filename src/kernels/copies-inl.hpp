@@ -76,8 +76,8 @@ HWY_INLINE void copy(const T* from, T* to, const Outside& elements) {
   }
 }
 
-/// Everything outside the window of a row: what is behind it, or in front. Few windows have both, so
-/// the code of the second copy is not part of the loops over rows.
+/// Everything outside the window of a row: what is behind it, or in front. Few windows have both,
+/// so the code of the second copy is not part of the loops over rows.
 template <Stores stores>
 class OutsideOfWindow {
  public:
