@@ -2,8 +2,7 @@
 //
 // The elements of a row outside its window, which a rotation copies.
 //
-//   OutsideOfWindow   both stretches of every row, before the window and behind it
-//   copy_outside      those of one row
+//   OutsideOfWindow   both stretches of a row, before the window and behind it, for all rows
 //
 // Stores go through the cache or past it, as those of the window do. Pointers are those of the
 // window. Compiled once per target.
@@ -27,21 +26,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Less than a vector, or what is left of a streamed row from element i on. Apart from the loops,
-/// which most rows do not leave.
+/// Elements begin..end-1: less than a piece, what is left of a streamed row, or a second stretch.
+/// Apart from the loops, which most rows do not leave.
 template <Stores stores, class T>
-HWY_NOINLINE void copy_rest(const T* from, T* to, Index i, Index count) {
+HWY_NOINLINE void copy_rest(const T* from, T* to, Index begin, Index end) {
+  Index i = begin;
   if constexpr (stores == Stores::streaming) {
     // A line written half past the cache and half through it costs hundreds of nanoseconds.
     using Bits = hwy::UnsignedFromSize<sizeof(T)>;
     constexpr Index lanes = 16 / sizeof(Bits);
     const hn::CappedTag<Bits, lanes> d;
-    for (; i + lanes <= count; i += lanes) {
+    for (; i + lanes <= end; i += lanes) {
       store_bits<stores>(hn::LoadU(d, reinterpret_cast<const Bits*>(from + i)), d,
                          reinterpret_cast<Bits*>(to + i));
     }
   }
-  if (i < count) std::memcpy(to + i, from + i, static_cast<std::size_t>(count - i) * sizeof(T));
+  if (i < end) std::memcpy(to + i, from + i, static_cast<std::size_t>(end - i) * sizeof(T));
 }
 
 /// Elements of a row from `begin` to `end`.
@@ -77,8 +77,7 @@ HWY_INLINE void copy(const T* from, T* to, const Outside& elements) {
 }
 
 /// Everything outside the window of a row: what is behind it, or in front. Few windows have both,
-/// so the code of the second copy is not part of the loops over rows.
-template <Stores stores>
+/// so the code of the second copy is not part of the loops over rows. Made once for them.
 class OutsideOfWindow {
  public:
   explicit HWY_INLINE OutsideOfWindow(const RowPlan& plan)
@@ -86,7 +85,7 @@ class OutsideOfWindow {
     if (first_.begin == first_.end) std::swap(first_, second_);
   }
 
-  template <class T>
+  template <Stores stores, class T>
   HWY_INLINE void copy_row(const T* x, T* y) const {
     copy<stores>(x, y, first_);
     if (HWY_UNLIKELY(second_.begin != second_.end))
@@ -96,11 +95,6 @@ class OutsideOfWindow {
  private:
   Outside first_, second_;
 };
-
-template <Stores stores, class T>
-HWY_INLINE void copy_outside(const RowPlan& plan, const T* x, T* y) {
-  OutsideOfWindow<stores>(plan).copy_row(x, y);
-}
 
 #endif  // HWY_TARGET != HWY_SCALAR
 

@@ -36,10 +36,10 @@ constexpr Index columns_of_line = std::clamp<Index>(
 /// many as have their coefficients in half of the registers. Each of the four streams is then read
 /// and written for several lines at a time.
 template <class Kernel, class D = hn::ScalableTag<Widened<typename Kernel::T>>>
-constexpr Index columns_of_lines = std::max(
-    columns_of_line<Kernel, D>,
-    std::min<Index>(256 / sizeof(Widened<typename Kernel::T>) / pairs_of_column<Kernel, D>,
-                    (HWY_TARGET == HWY_AVX3 ? 16 : 8) / Kernel::template Column<D>::registers));
+constexpr Index columns_of_lines =
+    std::max(columns_of_line<Kernel, D>,
+             std::min<Index>(256 / sizeof(Widened<typename Kernel::T>) / pairs_of_column<Kernel, D>,
+                             vector_registers / 2 / Kernel::template Column<D>::registers));
 
 template <class Kernel>
 HWY_INLINE void next_row(RowPointers<Kernel>& row, const RowSteps& rows) {

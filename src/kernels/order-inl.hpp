@@ -148,12 +148,13 @@ template <class T>
 void pass_tile(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                const Tile<T>& tile) {
   if (after_row(plan, tile) == AfterRow::copies) {
+    const OutsideOfWindow outside(plan);
     for (Index o = 0; o < tile.outer.count; ++o) {
       for (Index i = 0; i < tile.inner.count; ++i) {
         const T* x = tile.x + o * tile.outer.x + i * tile.inner.x;
         T* y = tile.y + o * tile.outer.y + i * tile.inner.y;
-        tile.stores == Stores::streaming ? copy_outside<Stores::streaming>(plan, x, y)
-                                         : copy_outside<Stores::cached>(plan, x, y);
+        tile.stores == Stores::streaming ? outside.copy_row<Stores::streaming>(x, y)
+                                         : outside.copy_row<Stores::cached>(x, y);
       }
     }
   }

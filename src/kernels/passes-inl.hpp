@@ -37,7 +37,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// of the arithmetic. 16-bit elements need registers to be converted, bfloat16 most of all.
 template <class T>
 constexpr int coefficient_registers =
-    (HWY_TARGET == HWY_AVX3 ? 32 : 16) /
+    vector_registers /
     (std::is_same_v<T, Eigen::bfloat16> || (is_16_bit<T> && HWY_TARGET == HWY_AVX3) ? 2 : 1);
 
 /// Coefficients of the inverse. Apart from the loops, since divisions would be most of their code
@@ -125,7 +125,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
   const Index in_window = first.x_a - block.x;
   const Index out_window = first.y_a - block.y;
   const Index last_pair = last == LastColumn::overlaps ? run.count - pairs : row_pairs - pairs;
-  [[maybe_unused]] const OutsideOfWindow<stores> outside(plan);
+  [[maybe_unused]] const OutsideOfWindow outside(plan);
   RowPlace place;
   for (Index left_outside = outer.count; left_outside > 0; --left_outside) {
     const TableRow<T> table{block.cos + place.table, block.sin + place.table};
@@ -154,7 +154,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       if constexpr (after == AfterRow::copies) {
         const T* x = row.x_a - in_window;
         if (asks_later) ask_for_row_ahead(x - plan.offset, inner.x, plan.row_length);
-        outside.copy_row(x, row.y_a - out_window);
+        outside.copy_row<stores>(x, row.y_a - out_window);
       }
       row.advance(inner);
     }
@@ -203,6 +203,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
       asks_for_rows<Kernel>(block, plan.row_length, pairs * static_cast<Index>(2 * sizeof(T)));
   [[maybe_unused]] const bool asks_along = reads_streams_in_turn(block);
   [[maybe_unused]] const Index later = to_later_row<T>(block.outer.x, plan.row_length);
+  const OutsideOfWindow outside(plan);
   RowPlace place;
   PreparedColumns<Kernel, D> prepared;
   const Column* const columns = prepared.columns();
@@ -227,7 +228,8 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
       }
       if (asks_later)
         ask_for_row_ahead(row.x_a - in_window - plan.offset, inner.x, plan.row_length);
-      finish_row<Kernel, stores, after>(plan, block, row.x_a - in_window, row.y_a - out_window);
+      finish_row<Kernel, stores, after>(plan, outside, block, row.x_a - in_window,
+                                        row.y_a - out_window);
       row.advance(inner);
     }
     place.x += outer.x;

@@ -231,9 +231,10 @@ HWY_INLINE void rotate_overlapping_columns(D d, const RowPointers<Kernel>& row, 
 /// What a pass does after a row; x and y point at its window.
 template <class Kernel, Stores stores, AfterRow after, class Block, class T>
 HWY_INLINE void finish_row([[maybe_unused]] const RowPlan& plan,
+                           [[maybe_unused]] const OutsideOfWindow& outside,
                            [[maybe_unused]] const Block& block, [[maybe_unused]] const T* x,
                            [[maybe_unused]] T* y) {
-  if constexpr (after != AfterRow::nothing) copy_outside<stores>(plan, x, y);
+  if constexpr (after != AfterRow::nothing) outside.copy_row<stores>(x, y);
   if constexpr (after == AfterRow::writes_lines) {
     block.lines->row_written(static_cast<std::size_t>(plan.row_length) * sizeof(T));
     ask_for_row_ahead(x, block.inner.x, plan.row_length);

@@ -153,10 +153,11 @@ void add_and_rotate_runs(const RowPlan& plan, const Runs& sum_runs, const Runs& 
     }
   }
   if (plan.rotary_dims == plan.row_length || rows.dx == rows.g) return;
+  const OutsideOfWindow outside(plan);
   for (Index o = 0; o < rows.outer.count; ++o) {
     for (Index row = 0; row < rows.inner.count; ++row) {
-      copy_outside<Stores::cached>(plan, rows.g + o * rows.outer.y + row * rows.inner.y,
-                                   rows.dx + o * rows.dx_outer + row * rows.dx_inner);
+      outside.copy_row<Stores::cached>(rows.g + o * rows.outer.y + row * rows.inner.y,
+                                       rows.dx + o * rows.dx_outer + row * rows.dx_inner);
     }
   }
 }

@@ -39,20 +39,25 @@ constexpr auto elements_of_block = static_cast<Index>(16 / sizeof(T));
 template <class D>
 constexpr auto rows_of_tile = static_cast<Index>(hn::MaxLanes(D()));
 
-/// A vector of as many blocks as it has, each from a row of its own. Halves are put together, for
-/// which 64 bytes take five instructions; blocks that are repeated and blended take seven.
+/// A vector of two blocks, each from a row of its own.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const T* row0, const T* row1) {
+  const hn::Half<D> half;
+  return hn::Combine(d, hn::LoadU(half, row1), hn::LoadU(half, row0));
+}
+
+/// A vector of as many blocks as it has. Halves are put together, for which 64 bytes take five
+/// instructions; blocks that are repeated and blended take seven.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const T* row0, const T* row1, const T* row2, const T* row3) {
   constexpr std::size_t bytes = hn::MaxLanes(D()) * sizeof(T);
   if constexpr (bytes == 16) {
     return hn::LoadU(d, row0);
   } else if constexpr (bytes == 32) {
-    const hn::Half<D> half;
-    return hn::Combine(d, hn::LoadU(half, row1), hn::LoadU(half, row0));
+    return load_blocks(d, row0, row1);
   } else {
     const hn::Half<D> half;
-    return hn::Combine(d, load_blocks(half, row2, row3, row2, row3),
-                       load_blocks(half, row0, row1, row0, row1));
+    return hn::Combine(d, load_blocks(half, row2, row3), load_blocks(half, row0, row1));
   }
 }
 

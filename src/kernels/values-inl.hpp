@@ -70,6 +70,9 @@ HWY_INLINE hn::Vec<Bits32<D>> upper_half_of(D, hn::Vec<D> v) {
   return hn::Add(hn::Add(u, hn::Set(du, 0x7fff)), odd);
 }
 
+/// Registers that loops count on.
+constexpr int vector_registers = HWY_TARGET == HWY_AVX3 ? 32 : 16;
+
 /// Whether sums are rounded by arithmetic, which needs the registers.
 template <class T>
 constexpr bool rounds_by_arithmetic = is_16_bit<T> ? HWY_TARGET == HWY_SSE4 : false;

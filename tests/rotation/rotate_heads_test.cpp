@@ -113,7 +113,8 @@ void heads_outside_tokens(const Shape& shape, const Pairing& pairing, Index gap 
 
 /// Nine heads are more than go together at most. With 16 tokens and with 64 of 40 elements rows lie
 /// a multiple of 2 KiB apart, with 17 they do not, and with 600 they outgrow a second-level cache.
-/// Rows of 128 and 256 go several lines at a time, those of 96 and 192 line by line.
+/// Rows of 128 and 256 go several lines at a time, those of 96 (float, double) and 192 (all but
+/// double) line by line.
 template <class Scalar>
 void few_and_all() {
   for (const Pairing& pairing : {split_half, interleaved, split_half.with_rotary_dims(32)}) {
