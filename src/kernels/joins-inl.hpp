@@ -279,8 +279,8 @@ HWY_INLINE void join_inner(D d, const RowPlan& plan, const Tile<T>& block, RowPo
   for (Index left = inner.count; left > 0; --left) {
     row.hide();
     if (asks) ask_for_row(row, pairs, pairs);
-    if (asks_later) ask_for(row.x_a + later, plan.row_length);
     join_row<Kernel>(d, row, count, columns, joint, stores, *stretch, more_columns);
+    if (asks_later) ask_for(row.x_a + later, plan.row_length);
     stretch += block.stretches_step;
     row.advance(inner);
   }

@@ -142,14 +142,14 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       if constexpr (is_long) {
         if (asks) ask_for_row(row, row_pairs, row_pairs);
       }
-      if constexpr (stores == Stores::streaming) {
-        if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
-      }
       if constexpr (last == LastColumn::overlaps) {
         static_assert(stores == Stores::cached);
         rotate_overlapping_columns<Kernel>(d, row, last_pair, columns, columns_of_pass);
       } else {
         rotate_columns<Kernel, stores>(d, row, 0, columns, columns_of_pass);
+      }
+      if constexpr (stores == Stores::streaming) {
+        if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
       }
       if constexpr (after == AfterRow::copies) {
         const T* x = row.x_a - in_window;
@@ -214,9 +214,6 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
     for (Index left = inner.count; left > 0; --left) {
       row.hide();
       if (asks) ask_for_row(row, pairs, run.count);
-      if constexpr (stores == Stores::streaming) {
-        if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
-      }
       if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
         const auto last = rotate_column<Kernel>(d, row, last_pair, columns[before_last]);
         rotate_whole_columns<Kernel, stores>(d, row, before_last, columns);
@@ -225,6 +222,9 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
         rotate_whole_columns<Kernel, stores>(d, row, before_last, columns);
         rotate_columns<Kernel, stores>(d, row, last_pair, columns + before_last,
                                        std::index_sequence<0>());
+      }
+      if constexpr (stores == Stores::streaming) {
+        if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
       }
       if (asks_later)
         ask_for_row_ahead(row.x_a - in_window - plan.offset, inner.x, plan.row_length);

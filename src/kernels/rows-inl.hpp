@@ -64,8 +64,11 @@ void choose_stores(const KernelOf<T>& kernel, const RowPlan& plan, Tile<T>& tile
     if (tile.x != tile.y && join_across_lines(kernel, plan, runs, tile)) return;
   } else {
     chosen = streaming_kernel(kernel, plan, runs, tile);
-    if (chosen == nullptr) {
+    if (chosen == nullptr || leaves_lines_open(*chosen, plan, tile)) {
+      if (join_past_caches(kernel, plan, runs, tile)) return;
       if (write_lines(kernel, plan, runs, tile)) return;
+    }
+    if (chosen == nullptr) {
       tile.stores = Stores::cached;
       chosen = &kernel;
     }

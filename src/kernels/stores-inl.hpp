@@ -3,9 +3,10 @@
 // Rows past the caches, and rows that stores through the caches would take across lines.
 //
 //   fills_vectors      whether a pass can store whole aligned vectors that fill y's lines
-//   write_lines        otherwise: rows of whole columns are joined to vectors (joins-inl.hpp). All
-//                      others are written to memory in the first-level cache, a few at a time, and
-//                      a LineWriter takes them to y in whole lines, wherever y lies
+//   join_past_caches   otherwise, or where lines would be left open: rows of whole columns are
+//                      joined to whole vectors (joins-inl.hpp)
+//   write_lines        all others are written to memory in the first-level cache, a few at a time,
+//                      and a LineWriter takes them to y in whole lines, wherever y lies
 //   join_across_lines  rows of whole columns joined to whole vectors, through the caches
 //
 // Rows that follow each other in y share a writer. Heads outside tokens have a writer each, a few
@@ -227,6 +228,18 @@ class RowsInSequence {
   Index length_;
 };
 
+/// Whether vectors of two rows of a head share a line, which would wait for the second row while
+/// rows of other heads are stored: such a line leaves for memory twice.
+template <class T>
+bool leaves_lines_open(const KernelOf<T>& kernel, const RowPlan& plan, const Tile<T>& block) {
+  constexpr std::uintptr_t line = 64;
+  const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
+  const bool row_ends_within =
+      reinterpret_cast<std::uintptr_t>(block.y) % line >= vector ||
+      static_cast<std::uintptr_t>(bytes_of<T>(plan.row_length)) % line >= vector;
+  return row_ends_within && RowsInSequence<T>(plan, block).tile.streams > 1;
+}
+
 /// A stretch of y for each of the outer steps that go together, or one for all.
 template <class T>
 void join_stretches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
@@ -271,18 +284,29 @@ bool can_join(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
          bytes(row_count * plan.row_length) >= least_bytes;
 }
 
-/// Past the caches. Returns false, without having written, where rows of y do not follow each other
-/// or are too long.
+/// Past the caches, rows joined to whole vectors. Returns false, without having written, where they
+/// cannot be, or where a writer is faster: short rows of heads outside the tokens. These take
+/// turns, so that a join finds nothing of a head's last row in registers, and lines may be left
+/// open.
+template <class T>
+bool join_past_caches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
+                      const Tile<T>& block) {
+  const RowsInSequence<T> rows(plan, block);
+  if (!rows || !can_join(kernel, plan, runs, rows)) return false;
+  const Index least_in_turn = leaves_lines_open(kernel, plan, block) ? 512 : 256;
+  if (rows.tile.streams > 1 && bytes_of<T>(plan.row_length) < least_in_turn) return false;
+  join_stretches(kernel, plan, runs, rows);
+  end_streamed_block(block);
+  return true;
+}
+
+/// Past the caches, through writers. Returns false, without having written, where rows of y do not
+/// follow each other or are too long.
 template <class T>
 bool write_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Runs& runs,
                  const Tile<T>& block) {
   RowsInSequence<T> rows(plan, block);
   if (!rows) return false;
-  if (can_join(kernel, plan, runs, rows)) {
-    join_stretches(kernel, plan, runs, rows);
-    end_streamed_block(block);
-    return true;
-  }
   rows.tile.stores = Stores::cached;
   const Tile<T>& all = rows.tile;
   const Index row_bytes = bytes_of<T>(plan.row_length);
