@@ -158,7 +158,7 @@ class TiledCrossing {
     strip.rows = std::min(block_.inner.count - r, rows_of_lines(column(strip)));
     for (const Run& run : runs) {
       for (Index k = 0; k < run.count; k += most_pairs)
-        rotate_part(strip, run, k, std::min(most_pairs, run.count - k));
+        rotate_part(strip, run.part(k, std::min(most_pairs, run.count - k)));
     }
     move(strip, 0, plan_.offset);
     move(strip, plan_.offset + plan_.rotary_dims, plan_.row_length);
@@ -184,15 +184,8 @@ class TiledCrossing {
     return result;
   }
 
-  /// `count` pairs from pair k of a run on.
-  void rotate_part(const Strip& strip, Run run, Index k, Index count) {
-    run.in_a += k * run.in_step;
-    run.in_b += k * run.in_step;
-    run.out_a += k * run.out_step;
-    run.out_b += k * run.out_step;
-    run.table_a += k * run.table_step;
-    run.table_b += k * run.table_step;
-    run.count = count;
+  /// All pairs of a run, which is a part of the window's.
+  void rotate_part(const Strip& strip, Run run) {
     Tile<T> tile{};
     tile.cos = block_.cos + strip.table;
     tile.sin = block_.sin + strip.table;
@@ -206,9 +199,9 @@ class TiledCrossing {
       tile.x = strip.x + plan_.offset;
       tile.y = tile_rows();
       pass(run, tile, Stores::cached);
-      move_members(strip, a, b, count);
+      move_members(strip, a, b, run.count);
     } else {
-      move_members(strip, run.in_a, run.in_b, count);
+      move_members(strip, run.in_a, run.in_b, run.count);
       put_into_tile(run.in_a, run.in_b);
       tile.inner.x = step;
       tile.outer.x = strip.rows * step;

@@ -4,10 +4,9 @@
 //
 // A column of as many pairs as a vector holds doubles has its sums in registers while the rows
 // pass; a few columns go together, because a sum that waits for the one before it takes four
-// cycles. Rows pass a few at a time, and the first columns ask for all of each row: if memory is
-// not read in the order in which it lies, a pass over large tensors takes up to twice as long.
-// Every sum takes its terms in the order of the template, so the bits are its bits. Compiled once
-// per target.
+// cycles. Rows pass a few at a time, and passes ask for rows in the order in which memory has them:
+// in another order, a pass over large tensors takes up to twice as long. Every sum takes its terms
+// in the order of the template, so the bits are its bits. Compiled once per target.
 #if defined(EIGEN_ROPE_KERNEL_PAIR_SUMS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef EIGEN_ROPE_KERNEL_PAIR_SUMS_INL_HPP
 #undef EIGEN_ROPE_KERNEL_PAIR_SUMS_INL_HPP
@@ -154,14 +153,23 @@ HWY_INLINE void for_each_row(const Run& run, Index k, const PairRows<T, T>& rows
   }
 }
 
-/// What a pass asks for with each row: elements from its window's begin on, or those of a row that
-/// so many elements of u and g lie behind it.
+/// What a pass asks for behind each row: `count` elements of u and of g, a step further each time.
+template <class T>
 struct Asked {
-  Index first, count, u, g;
+  const T* u;
+  const T* g;
+  Index count, u_step, g_step;
+
+  HWY_INLINE void ask() {
+    ask_for(u, count);
+    ask_for(g, count);
+    u += u_step;
+    g += g_step;
+  }
 };
 
 template <Products products, Members in, Members out, class T, class Sums, std::size_t... i>
-HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, const Asked& asked,
+HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows, Asked<T> asked,
                             Sums& sums, std::index_sequence<i...>) {
   constexpr Index in_step = in == Members::separate ? 1 : 2;
   constexpr Index out_step = out == Members::separate ? 1 : 2;
@@ -181,27 +189,22 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
       return crossed[column];  // not used
   };
   Pair direct[] = {load_direct(i)...};
-  const auto add = [](const Two<V>& u, const Two<V>& g, Pair& across, [[maybe_unused]] Pair& along)
-                       HWY_ATTR {
-                         across.a.add(u.second, g.first);
-                         across.b.add(u.first, g.second);
-                         if constexpr (products == Products::all) {
-                           along.a.add(u.first, g.first);
-                           along.b.add(u.second, g.second);
-                         }
-                       };
-  const Index to_asked_of_u = asked.u + asked.first - (run.in_a + k * in_step);
-  const Index to_asked_of_g = asked.g + asked.first - A;
   for_each_row<in, out>(run, k, rows, [&](const PairPointers<in, out, T>& row) HWY_ATTR {
-    ask_for(row.u_a + to_asked_of_u, asked.count);
-    ask_for(row.g_a + to_asked_of_g, asked.count);
-    const auto add_column = [&](std::size_t column, Pair& across, Pair& along) HWY_ATTR {
-      const Index u = static_cast<Index>(column) * u_width;
-      const Index g = static_cast<Index>(column) * g_width;
-      add(load_members<in>(row.u_a + u, row.u_b + u), load_members<out>(row.g_a + g, row.g_b + g),
-          across, along);
-    };
+    const auto add_column = [&](std::size_t column, Pair& across, [[maybe_unused]] Pair& along)
+                                HWY_ATTR {
+                                  const Index to_u = static_cast<Index>(column) * u_width;
+                                  const Index to_g = static_cast<Index>(column) * g_width;
+                                  const auto u = load_members<in>(row.u_a + to_u, row.u_b + to_u);
+                                  const auto g = load_members<out>(row.g_a + to_g, row.g_b + to_g);
+                                  across.a.add(u.second, g.first);
+                                  across.b.add(u.first, g.second);
+                                  if constexpr (products == Products::all) {
+                                    along.a.add(u.first, g.first);
+                                    along.b.add(u.second, g.second);
+                                  }
+                                };
     (add_column(i, crossed[i], direct[i]), ...);
+    asked.ask();
   });
   (crossed[i].store(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i)), ...);
   if constexpr (products == Products::all) {
@@ -284,17 +287,24 @@ constexpr Index pairs_together = sums_differences<products, T>
                                      ? 8 * lanes
                                      : static_cast<Index>(columns_together<products, T>()) * lanes;
 
-/// What pass `i` of `passes` over a tile asks for of `dims` elements. Each asks for its part of the
-/// rows of the next tile, so that memory delivers while all columns pass over one. Where pairs of
-/// floats lie next to each other, the first pass asks for the rows it reads, as what the others
-/// read then arrives in the order of memory: asking earlier takes 1.1 times as long.
+/// What pass `i` of `passes` over a tile asks for, of rows of `dims` elements: its part of the rows
+/// of the next tile, so that memory delivers while all columns pass over one. Where rows follow
+/// each other, all parts follow each other, too. Where pairs of floats lie next to each other, the
+/// first pass asks for the rows it reads, of which it reads a part.
 template <Members in, class T>
-Asked asked_by_pass(Index i, Index passes, Index dims, const PairRows<T, T>& rows) {
-  if (passes < 2) return {0, 0, 0, 0};
-  if (in == Members::adjacent && !std::is_same_v<T, double>) return {0, i == 0 ? dims : 0, 0, 0};
+Asked<T> asked_by_pass(Index i, Index passes, Index dims, const PairRows<T, T>& rows) {
+  const RowSteps& inner = rows.inner;
+  if (passes < 2) return {rows.u, rows.g, 0, 0, 0};
+  if (in == Members::adjacent && !std::is_same_v<T, double>)
+    return {rows.u, rows.g, i == 0 ? dims : 0, inner.x, inner.y};
   const Index part = (dims + passes - 1) / passes;
-  const Index tile = rows.inner.count;
-  return {i * part, std::min(part, dims - i * part), tile * rows.inner.x, tile * rows.inner.y};
+  const T* const u = rows.u + inner.count * inner.x;
+  const T* const g = rows.g + inner.count * inner.y;
+  if (inner.x == dims && inner.y == dims) {
+    const Index before = i * inner.count * part;
+    return {u + before, g + before, part, part, part};
+  }
+  return {u + i * part, g + i * part, std::min(part, dims - i * part), inner.x, inner.y};
 }
 
 /// `dims`: of the rows that passes ask for.
@@ -312,21 +322,16 @@ void add_run(const Run& run, const PairRows<T, T>& rows, [[maybe_unused]] Index 
   } else {
     constexpr std::size_t together = columns_together<products, T>();
     for (; k + most <= run.count; k += most) {
-      const Asked asked = asked_by_pass<in>(k / most, dims > 0 ? run.count / most : 0, dims, rows);
+      const Index passes = dims > 0 ? run.count / most : 0;
+      const Asked<T> asked = asked_by_pass<in>(k / most, passes, dims, rows);
       add_columns<products, in, out>(run, k, rows, asked, sums,
                                      std::make_index_sequence<together>());
     }
     for (; k + lanes <= run.count; k += lanes)
-      add_columns<products, in, out>(run, k, rows, Asked{}, sums, std::index_sequence<0>());
+      add_columns<products, in, out>(run, k, rows, Asked<T>{}, sums, std::index_sequence<0>());
   }
   if (k == run.count) return;
-  Runs rest{1, {run}};
-  Run& tail = rest.run[0];
-  tail.in_a += k * run.in_step;
-  tail.in_b += k * run.in_step;
-  tail.out_a += k * run.out_step;
-  tail.out_b += k * run.out_step;
-  tail.count -= k;
+  const Runs rest{1, {run.part(k, run.count - k)}};
   add_pairs_plainly(rest, rows, sums);
 }
 

@@ -26,6 +26,19 @@ struct Run {
   Index out_a, out_b, out_step;
   Index table_a, table_b, table_step;
   Index count;
+
+  /// `pairs` of its pairs, from pair `k` on.
+  Run part(Index k, Index pairs) const {
+    Run result = *this;
+    result.in_a += k * in_step;
+    result.in_b += k * in_step;
+    result.out_a += k * out_step;
+    result.out_b += k * out_step;
+    result.table_a += k * table_step;
+    result.table_b += k * table_step;
+    result.count = pairs;
+    return result;
+  }
 };
 
 /// Small, because every expression carries one.
