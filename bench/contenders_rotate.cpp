@@ -17,6 +17,7 @@
 //   offset_0     the same arrays on a page. The memcpy before each call leaves a case's own x in
 //                the last-level cache, but not these.
 //   bnsd_offset  as bnsd, x and y 3 and 1 elements behind a page; bnsd_offset_0 likewise
+//   bnsd_offset_48  the same with 16 and 48 bytes: rows end in the second half of a line
 //   full_width   as expr, with one table entry per element
 #include <cstdint>
 #include <cstdlib>
@@ -239,6 +240,10 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
     list.push_back({"bnsd_offset", [](Case<T>& c) { return heads_outermost_displaced(c, 3, 1); }});
     list.push_back(
         {"bnsd_offset_0", [](Case<T>& c) { return heads_outermost_displaced(c, 0, 0); }});
+    list.push_back({"bnsd_offset_48", [](Case<T>& c) {
+                      constexpr Index elements = 16 / static_cast<Index>(sizeof(T));
+                      return heads_outermost_displaced(c, elements, 3 * elements);
+                    }});
     list.push_back({"sbnd", &sequence_outermost<T>});
     list.push_back({"to_bnsd", &to_heads_outermost<T>});
   }

@@ -57,7 +57,8 @@ constexpr HandRow between_orders[] = {{"from fastest to slowest", "to_dns", "han
 constexpr HandRow beginnings[] = {
     {"16 bytes behind a line", "offset_16", "offset_0"},
     {"one element behind a line, x three", "offset", "offset_0"},
-    {"the same, heads outside tokens", "bnsd_offset", "bnsd_offset_0"}};
+    {"the same, heads outside tokens", "bnsd_offset", "bnsd_offset_0"},
+    {"y 48 bytes behind a line, heads outside tokens", "bnsd_offset_48", "bnsd_offset_0"}};
 
 /// The ratio of a row, or "-" where one of the two was not measured.
 std::string ratio_of(const Results& results, const HandRow& row, const char* scalar,
