@@ -230,10 +230,9 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
   list.push_back({"view_inplace", &view_in_place<T>});
   list.push_back({"offset", [](Case<T>& c) { return displaced(c, 3, 1); }});
   list.push_back({"offset_0", [](Case<T>& c) { return displaced(c, 0, 0); }});
-  list.push_back({"offset_16", [](Case<T>& c) {
-                    constexpr Index elements = 16 / static_cast<Index>(sizeof(T));
-                    return displaced(c, elements, elements);
-                  }});
+  constexpr Index elements_of_16 = 16 / static_cast<Index>(sizeof(T));
+  list.push_back(
+      {"offset_16", [](Case<T>& c) { return displaced(c, elements_of_16, elements_of_16); }});
   if (shape.whole_rows() && shape.tokens > 1) {
     list.push_back({"bnsd", &heads_outermost<T>});
     list.push_back({"bnsd_inplace", &heads_outermost_in_place<T>});
@@ -241,8 +240,7 @@ void add_rotations(Contenders<T>& list, const CaseShape& shape) {
     list.push_back(
         {"bnsd_offset_0", [](Case<T>& c) { return heads_outermost_displaced(c, 0, 0); }});
     list.push_back({"bnsd_offset_48", [](Case<T>& c) {
-                      constexpr Index elements = 16 / static_cast<Index>(sizeof(T));
-                      return heads_outermost_displaced(c, elements, 3 * elements);
+                      return heads_outermost_displaced(c, elements_of_16, 3 * elements_of_16);
                     }});
     list.push_back({"sbnd", &sequence_outermost<T>});
     list.push_back({"to_bnsd", &to_heads_outermost<T>});

@@ -190,20 +190,19 @@ HWY_INLINE void add_columns(const Run& run, Index k, const PairRows<T, T>& rows,
   };
   Pair direct[] = {load_direct(i)...};
   for_each_row<in, out>(run, k, rows, [&](const PairPointers<in, out, T>& row) HWY_ATTR {
-    const auto add_column = [&](std::size_t column, Pair& across, [[maybe_unused]] Pair& along)
-                                HWY_ATTR {
-                                  const Index to_u = static_cast<Index>(column) * u_width;
-                                  const Index to_g = static_cast<Index>(column) * g_width;
-                                  const auto u = load_members<in>(row.u_a + to_u, row.u_b + to_u);
-                                  const auto g = load_members<out>(row.g_a + to_g, row.g_b + to_g);
-                                  across.a.add(u.second, g.first);
-                                  across.b.add(u.first, g.second);
-                                  if constexpr (products == Products::all) {
-                                    along.a.add(u.first, g.first);
-                                    along.b.add(u.second, g.second);
-                                  }
-                                };
-    (add_column(i, crossed[i], direct[i]), ...);
+    const auto add_column = [&](std::size_t column) HWY_ATTR {
+      const Index to_u = static_cast<Index>(column) * u_width;
+      const Index to_g = static_cast<Index>(column) * g_width;
+      const auto u = load_members<in>(row.u_a + to_u, row.u_b + to_u);
+      const auto g = load_members<out>(row.g_a + to_g, row.g_b + to_g);
+      crossed[column].a.add(u.second, g.first);
+      crossed[column].b.add(u.first, g.second);
+      if constexpr (products == Products::all) {
+        direct[column].a.add(u.first, g.first);
+        direct[column].b.add(u.second, g.second);
+      }
+    };
+    (add_column(i), ...);
     asked.ask();
   });
   (crossed[i].store(sums.crossed(), sums.crossed_rest(), place(A, i), place(B, i)), ...);
@@ -294,7 +293,7 @@ constexpr Index pairs_together = sums_differences<products, T>
 template <Members in, class T>
 Asked<T> asked_by_pass(Index i, Index passes, Index dims, const PairRows<T, T>& rows) {
   const RowSteps& inner = rows.inner;
-  if (passes < 2) return {rows.u, rows.g, 0, 0, 0};
+  if (passes < 2) return {};
   if (in == Members::adjacent && !std::is_same_v<T, double>)
     return {rows.u, rows.g, i == 0 ? dims : 0, inner.x, inner.y};
   const Index part = (dims + passes - 1) / passes;

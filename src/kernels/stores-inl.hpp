@@ -228,16 +228,20 @@ class RowsInSequence {
   Index length_;
 };
 
-/// Whether vectors of two rows of a head share a line, which would wait for the second row while
-/// rows of other heads are stored: such a line leaves for memory twice.
+/// Whether rows of y end within a line, so that vectors of two rows share it.
+template <class T>
+bool share_lines(const KernelOf<T>& kernel, const RowPlan& plan, const Tile<T>& block) {
+  constexpr std::uintptr_t line = LineWriter::line;
+  const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
+  return reinterpret_cast<std::uintptr_t>(block.y) % line >= vector ||
+         static_cast<std::uintptr_t>(bytes_of<T>(plan.row_length)) % line >= vector;
+}
+
+/// Whether such lines would wait for a head's next row while rows of other heads are stored: they
+/// leave for memory twice.
 template <class T>
 bool leaves_lines_open(const KernelOf<T>& kernel, const RowPlan& plan, const Tile<T>& block) {
-  constexpr std::uintptr_t line = 64;
-  const auto vector = static_cast<std::uintptr_t>(kernel.store_bytes);
-  const bool row_ends_within =
-      reinterpret_cast<std::uintptr_t>(block.y) % line >= vector ||
-      static_cast<std::uintptr_t>(bytes_of<T>(plan.row_length)) % line >= vector;
-  return row_ends_within && RowsInSequence<T>(plan, block).tile.streams > 1;
+  return share_lines(kernel, plan, block) && RowsInSequence<T>(plan, block).tile.streams > 1;
 }
 
 /// A stretch of y for each of the outer steps that go together, or one for all.
@@ -293,7 +297,7 @@ bool join_past_caches(const KernelOf<T>& kernel, const RowPlan& plan, const Runs
                       const Tile<T>& block) {
   const RowsInSequence<T> rows(plan, block);
   if (!rows || !can_join(kernel, plan, runs, rows)) return false;
-  const Index least_in_turn = leaves_lines_open(kernel, plan, block) ? 512 : 256;
+  const Index least_in_turn = share_lines(kernel, plan, block) ? 512 : 256;
   if (rows.tile.streams > 1 && bytes_of<T>(plan.row_length) < least_in_turn) return false;
   join_stretches(kernel, plan, runs, rows);
   end_streamed_block(block);
