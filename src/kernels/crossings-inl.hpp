@@ -46,8 +46,9 @@ class TiledCrossing {
         place_(place_of_x()),
         staged_(stages_columns()),
         most_rows_(lines_of_column() * line),
+        most_pairs_(pairs_of_tile()),
         heads_(heads_of_tile()),
-        tile_(heads_ * rows_of_strip() * step),
+        tile_(heads_ * rows_of_strip() * step()),
         stage_(staged_ ? columns_of_stage * stage_step() : 0) {}
 
   void rotate() {
@@ -66,17 +67,15 @@ class TiledCrossing {
 
  private:
   static constexpr Index line = elements_of_line<T>;
-  /// Rows of 16-bit elements that fill a few lines of a column.
+  /// Rows that fill a few lines of a column.
   static constexpr Index rows_of_four_lines = 4 * line;
   /// Rows of several heads that share a tile where a head has fewer: with their results they stay
   /// in a first-level cache of 32 KiB.
   static constexpr Index rows_of_heads = 64;
   /// Heads of so many rows each that share a tile.
-  static constexpr Index heads_of_entries = columns == ColumnsOf::x ? 4 : 2;
+  static constexpr Index heads_of_entries = columns == ColumnsOf::x || sizeof(T) == 8 ? 4 : 2;
   /// Every column lies on a page of its own, which is found faster if it was used lately.
   static constexpr Index most_columns = 512;
-  static constexpr Index most_pairs = sizeof(T) == 2 ? 64 : 32;
-  static constexpr Index step = 2 * most_pairs;
   /// What transpose_tile reads or writes at a time, with the longest vectors.
   static constexpr Index columns_of_stage = columns == ColumnsOf::x ? line : elements_of_block<T>;
   /// Columns that are asked for before they are read.
@@ -99,6 +98,21 @@ class TiledCrossing {
     if (block_.stores == Stores::streaming && streams(static_cast<std::size_t>(bytes)))
       return Place::memory;
     return bytes > near_caches ? Place::far_cache : Place::near_cache;
+  }
+
+  /// Rows in memory or a far cache that jump from head to head are read whole.
+  Index pairs_of_tile() const {
+    const bool whole_rows = columns == ColumnsOf::y && place_ != Place::near_cache;
+    return sizeof(T) == 2 || whole_rows ? 64 : 32;
+  }
+
+  /// From a row of x to the one that is asked for behind it, or 0. Processors do not look ahead
+  /// over such jumps, and preparing coefficients fills what they hold of the instructions to come,
+  /// so that the next row's loads begin late. Interleaved doubles take no longer without.
+  Index to_later_row() const {
+    constexpr Index tokens = 4;
+    const bool asks = place_ != Place::near_cache && (sizeof(T) < 8 || kernel_.two_stores);
+    return asks ? tokens * block_.inner.x : 0;
   }
 
   bool many_rows() const { return block_.inner.count >= rows_of_four_lines; }
@@ -124,11 +138,12 @@ class TiledCrossing {
     return place_ == Place::memory ? 32 : 8;
   }
 
-  /// Each token has entries of its own. Those of 16-bit elements are twice as long as a row. So
-  /// beyond the near caches several heads use them while they are at hand, and the tile lies in the
-  /// second-level cache.
+  /// Each token has entries of its own, whose coefficients the heads of a tile share. So beyond the
+  /// near caches tiles have several heads, and lie in the second-level cache. Where columns are
+  /// read, that is worth while for 16-bit elements, whose entries are twice as long as a row.
   Index heads_of_tile() const {
-    const bool share_entries = sizeof(T) == 2 && many_rows() && place_ != Place::near_cache;
+    const bool share_entries =
+        place_ != Place::near_cache && many_rows() && (columns == ColumnsOf::y || sizeof(T) == 2);
     const Index heads =
         share_entries ? heads_of_entries : rows_of_heads / std::max<Index>(1, block_.inner.count);
     return std::clamp<Index>(heads, 1, std::max<Index>(1, block_.outer.count));
@@ -157,8 +172,8 @@ class TiledCrossing {
     strip.table = h * block_.outer.table + r * block_.inner.table;
     strip.rows = std::min(block_.inner.count - r, rows_of_lines(column(strip)));
     for (const Run& run : runs) {
-      for (Index k = 0; k < run.count; k += most_pairs)
-        rotate_part(strip, run.part(k, std::min(most_pairs, run.count - k)));
+      for (Index k = 0; k < run.count; k += most_pairs_)
+        rotate_part(strip, run.part(k, std::min(most_pairs_, run.count - k)));
     }
     move(strip, 0, plan_.offset);
     move(strip, plan_.offset + plan_.rotary_dims, plan_.row_length);
@@ -194,17 +209,18 @@ class TiledCrossing {
     if constexpr (columns == ColumnsOf::y) {
       const Index a = run.out_a, b = run.out_b;
       put_into_tile(run.out_a, run.out_b);
-      tile.inner.y = step;
-      tile.outer.y = strip.rows * step;
+      tile.inner.y = step();
+      tile.outer.y = strip.rows * step();
       tile.x = strip.x + plan_.offset;
       tile.y = tile_rows();
+      tile.later = to_later_row();
       pass(run, tile, Stores::cached);
       move_members(strip, a, b, run.count);
     } else {
       move_members(strip, run.in_a, run.in_b, run.count);
       put_into_tile(run.in_a, run.in_b);
-      tile.inner.x = step;
-      tile.outer.x = strip.rows * step;
+      tile.inner.x = step();
+      tile.outer.x = strip.rows * step();
       tile.x = tile_rows();
       tile.y = strip.y + plan_.offset;
       pass(run, tile, stores_);
@@ -212,8 +228,8 @@ class TiledCrossing {
   }
 
   /// Members next to each other stay so.
-  static void put_into_tile(Index& a, Index& b) {
-    b = b == a + 1 ? 1 : most_pairs;
+  void put_into_tile(Index& a, Index& b) const {
+    b = b == a + 1 ? 1 : most_pairs_;
     a = 0;
   }
 
@@ -228,7 +244,7 @@ class TiledCrossing {
   void move_members(const Strip& strip, Index a, Index b, Index count) {
     if (b == a + 1) return move_columns(strip, a, 0, 2 * count);
     move_columns(strip, a, 0, count);
-    move_columns(strip, b, most_pairs, count);
+    move_columns(strip, b, most_pairs_, count);
   }
 
   /// The columns from `feature` of the window on.
@@ -238,25 +254,28 @@ class TiledCrossing {
     const Index pieces = joined ? 1 : strip.heads;
     const Index rows = joined ? strip.heads * strip.rows : strip.rows;
     for (Index h = 0; h < pieces; ++h) {
-      T* const tile = tile_rows() + h * rows * step + in_tile;
+      T* const tile = tile_rows() + h * rows * step() + in_tile;
       if constexpr (columns == ColumnsOf::x) {
         const T* const x = strip.x + h * head + (plan_.offset + feature) * block_.features.x;
         if (staged_) {
           stage_columns_of_x(x, tile, count, rows);
         } else {
-          transpose(bits_of(x), block_.features.x, bits_of(tile), step, count, rows);
+          transpose(bits_of(x), block_.features.x, bits_of(tile), step(), count, rows);
         }
       } else {
         T* const y = strip.y + h * head + (plan_.offset + feature) * block_.features.y;
         if (staged_) {
           stage_columns_of_y(tile, y, count, rows);
         } else {
-          transpose(bits_of(tile), step, bits_of(y), block_.features.y, rows, count, block_.stores);
+          transpose(bits_of(tile), step(), bits_of(y), block_.features.y, rows, count,
+                    block_.stores);
         }
       }
     }
   }
 
+  /// Elements between rows of the tile.
+  Index step() const { return 2 * most_pairs_; }
   Index rows_of_strip() const { return std::min(block_.inner.count, most_rows_); }
   /// Staged columns share no place with their neighbours. Those of y may be of several heads.
   Index stage_step() const {
@@ -274,14 +293,14 @@ class TiledCrossing {
           ask_for(column + columns_ahead * block_.features.x, rows);
         std::copy_n(column, rows, staged_column(i));
       }
-      transpose(bits_of(staged_column(0)), stage_step(), bits_of(tile + k), step, staged, rows);
+      transpose(bits_of(staged_column(0)), stage_step(), bits_of(tile + k), step(), staged, rows);
     }
   }
 
   void stage_columns_of_y(const T* tile, T* y, Index count, Index rows) {
     for (Index k = 0; k < count; k += columns_of_stage) {
       const Index staged = std::min(columns_of_stage, count - k);
-      transpose(bits_of(tile + k), step, bits_of(staged_column(0)), stage_step(), rows, staged);
+      transpose(bits_of(tile + k), step(), bits_of(staged_column(0)), stage_step(), rows, staged);
       for (Index i = 0; i < staged; ++i)
         std::copy_n(staged_column(i), rows, y + (k + i) * block_.features.y);
     }
@@ -313,6 +332,7 @@ class TiledCrossing {
   Place place_;
   bool staged_;
   Index most_rows_;
+  Index most_pairs_;
   Index heads_;
   Stores stores_ = Stores::cached;
   Scratch<T> tile_;

@@ -150,6 +150,8 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       }
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
+      } else if constexpr (after == AfterRow::nothing) {
+        if (block.later != 0) ask_for_members(row, block.later, row_pairs);
       }
       if constexpr (after == AfterRow::copies) {
         const T* x = row.x_a - in_window;
@@ -225,6 +227,8 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
       }
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
+      } else if constexpr (after == AfterRow::nothing) {
+        if (block.later != 0) ask_for_members(row, block.later, pairs);
       }
       if (asks_later)
         ask_for_row_ahead(row.x_a - in_window - plan.offset, inner.x, plan.row_length);

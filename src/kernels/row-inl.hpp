@@ -88,12 +88,14 @@ class Stretch;
 /// Rows that are rotated together, `streams` of the outer level at a time. If `lines` is not null,
 /// y is memory of that writer, which has its turn after each row. If `stretches` is not, rows are
 /// joined to that stretch, or, with a step of 1, each row of the inner level to one of its own.
+/// `later` elements behind each row of x lies one that is asked for, if it is not 0.
 template <class T>
 struct Tile : RowBlock<T, Widened<T>> {
   LineWriter* lines = nullptr;
   Stretch* stretches = nullptr;
   Index stretches_step = 0;
   Index streams = 1;
+  Index later = 0;
 };
 
 template <class Kernel, class Block>
@@ -139,6 +141,17 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs, Index p
   } else {
     ask_for(row.x_a, pairs);
     ask_for(row.x_b, pairs);
+  }
+}
+
+/// Likewise for the members of `pairs` pairs of the row that lies `later` elements behind this one.
+template <class Kernel>
+HWY_INLINE void ask_for_members(const RowPointers<Kernel>& row, Index later, Index pairs) {
+  if constexpr (Kernel::in_step == 2) {
+    ask_for(row.x_a + later, 2 * pairs);
+  } else {
+    ask_for(row.x_a + later, pairs);
+    ask_for(row.x_b + later, pairs);
   }
 }
 
