@@ -6,9 +6,8 @@
 //                       copied, and each run of pairs is passed
 //   PlaneOf             which rows of a block lie next to each other for one element, and which of
 //                       them have the same coefficients
-//   rotate_lane_run     coefficients for as many lanes and pairs as stay close
-//   (lane_entries-inl.hpp),
-//                       or the table's own entries, and the passes that use them
+//   rotate_lane_run     coefficients for as many lanes and pairs as stay close, or the table's own
+//                       entries, and the passes that use them
 //
 // Compiled once per target.
 #if defined(EIGEN_ROPE_KERNEL_LANE_ORDER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -181,14 +180,17 @@ void rotate_planes_of_one_entry(const LaneBlock<T, Widened<T>>& block, const Run
   });
 }
 
-/// Whether the table's own entries are the coefficients, in the order of the lanes.
+/// Whether the table's own entries are the coefficients, in the order of the lanes. Those of
+/// bfloat16 are set apart at each use, which takes no time in long stretches of memory.
 template <class T, TableWidth width>
 bool table_has_coefficients(const Plane& plane, Direction direction, const LanePointers<T>& to,
-                            Stores stores) {
-  if (width != TableWidth::half || is_bfloat16<T> || direction == Direction::inverse ||
-      plane.levels.count != 1 || plane.levels.level[0].table != 1)
+                            Stores stores, ReadAgain again) {
+  if (width != TableWidth::half || direction == Direction::inverse || plane.levels.count != 1 ||
+      plane.levels.level[0].table != 1)
     return false;
-  if (plane.repeats == 1) return true;
+  const bool is_long = again == ReadAgain::from_any_cache && plane.period >= 4 * lanes_of_step<T>;
+  if (plane.repeats == 1) return !is_bfloat16<T> || is_long;
+  if (is_bfloat16<T>) return false;
   const bool begins_on_line = elements_to_line(to.y_a) == 0 && elements_to_line(to.y_b) == 0;
   return plane.period % lanes_of_step<T> == 0 && (stores == Stores::cached || begins_on_line);
 }
@@ -206,7 +208,7 @@ ReadAgain read_again_from(const LaneBlock<T, Widened<T>>& block, const Run& run,
   return few && plane.repeats == 1 ? ReadAgain::from_first_level : ReadAgain::from_any_cache;
 }
 
-/// The lanes of a part, if `lanes` are cut into as few as have at most `most`, each of whole lines.
+/// The lanes of a part, if `lanes` are cut into as few as have at most `most`, of whole lines.
 template <class T>
 Index equal_part(Index lanes, Index most) {
   if (lanes <= most) return lanes;
@@ -235,7 +237,7 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
   const auto pass_of = stores == Stores::streaming ? choose_pass<T, width, streaming_lanes<T>>
                                                    : choose_pass<T, width, Stores::cached>;
   const ReadAgain again = read_again_from(block, run, plane);
-  const bool direct = table_has_coefficients<T, width>(plane, direction, to, stores);
+  const bool direct = table_has_coefficients<T, width>(plane, direction, to, stores, again);
   constexpr Index step = lanes_of_step<T>;
   const bool crosses_lines = stores_cross_lines(block, run, to);
   // Behind the last entry of a table that is read as it is, the first one does not follow again.
@@ -273,11 +275,8 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
         LaneEntries<T> entries{};
         if (direct) {
           const Index first = run.table_a + k * run.table_step + lane;
-          entries.period = plane.repeats > 1 ? plane.period : lanes;
-          for (int i = 0; i < 4; ++i) {
-            entries.arrays[i] = (i % 2 == 0 ? part.cos : part.sin) + first;
-            entries.odd[i] = entries.arrays[i];
-          }
+          const Index entry_count = plane.repeats > 1 ? plane.period : lanes;
+          entries = {{part.cos + first, part.sin + first}, {}, entry_count};
         } else {
           const Index now = plane.repeats > 1 ? period : lanes;
           coefficients.prepare(part, run, k, some.count, direction, plane.levels.begin(),
@@ -290,6 +289,7 @@ void rotate_lane_run(const LaneBlock<T, Widened<T>>& block, const Run& run, Dire
         const LanePointers<T> here = to.at(own.x + k * pairs.x + lane, own.y + k * pairs.y + lane);
         for_each_place(sharing.begin(), sharing.end(), RowPlace{}, [&](const RowPlace& at) {
           LanePass<T> pass{here.at(at.x, at.y), lanes * plane.repeats, some, group, entries};
+          pass.in_order = direct && is_bfloat16<T>;
           if (may_overlap) pass.before = lanes_before_vectors<T>(pass);
           pass_of(pass);
         });

@@ -39,7 +39,8 @@ struct LanePass {
   RowSteps pairs;   ///< `table` counts coefficients of `entries`, or entries of the table.
   RowSteps groups;  ///< Likewise.
   LaneEntries<T> entries;
-  Index before = 0;  ///< Of lanes_before_vectors, where stores would cross lines.
+  Index before = 0;       ///< Of lanes_before_vectors, where stores would cross lines.
+  bool in_order = false;  ///< Whether entries of bfloat16 are those of the table (EntriesInOrder).
 };
 
 template <class T>
@@ -85,15 +86,13 @@ void pass_short_stretches(const LanePass<T>& pass) {
   }
 }
 
-template <class T, TableWidth width, Stores stores>
-void pass_lanes(const LanePass<T>& pass) {
-  if constexpr (stores == Stores::cached) {
-    if (has_short_stretches(pass)) return pass_short_stretches<T, width>(pass);
-  }
+/// Stretches of any length, with coefficients of Entries.
+template <class T, TableWidth width, Stores stores, class Entries>
+void pass_stretches(const LanePass<T>& pass) {
   using Kernel = LaneKernel<T, width>;
   const LaneTag<T> d;
   for (Index k = 0; k < pass.pairs.count; ++k) {
-    const LaneEntries<T> entries = pass.entries.at(k * pass.pairs.table);
+    const Entries entries(pass.entries.at(k * pass.pairs.table));
     LanePointers<T> to = pass.to.at(k * pass.pairs.x, k * pass.pairs.y);
     for (Index left = pass.groups.count; left > 0; --left) {
       if (stores == Stores::cached && pass.before > 0) {
@@ -104,6 +103,17 @@ void pass_lanes(const LanePass<T>& pass) {
       to = to.at(pass.groups.x, pass.groups.y);
     }
   }
+}
+
+template <class T, TableWidth width, Stores stores>
+void pass_lanes(const LanePass<T>& pass) {
+  if constexpr (is_bfloat16<T> && width == TableWidth::half) {
+    if (pass.in_order) return pass_stretches<T, width, stores, EntriesInOrder<T>>(pass);
+  }
+  if constexpr (stores == Stores::cached) {
+    if (has_short_stretches(pass)) return pass_short_stretches<T, width>(pass);
+  }
+  pass_stretches<T, width, stores, LaneEntries<T>>(pass);
 }
 
 /// Coefficients of `count` steps over and over, from lane `first` of the first step on.
@@ -184,7 +194,8 @@ template <class T, TableWidth width, Stores stores>
 void choose_pass(const LanePass<T>& pass) {
   constexpr Index step = lanes_of_step<T>;
   const Index period = pass.entries.period;
-  const bool whole = pass.lanes % period == 0 && (stores == Stores::cached || fills_lines<T>(pass));
+  const bool whole = !pass.in_order && pass.lanes % period == 0 &&
+                     (stores == Stores::cached || fills_lines<T>(pass));
   if constexpr (width == TableWidth::half) {
     if (whole && period == step)
       return pass_repeated_steps<T, width, stores>(pass, std::make_index_sequence<1>());

@@ -141,6 +141,38 @@ struct LaneEntries {
   }
 };
 
+/// The coefficients of one pair of bfloat16 from the entries of a table of half width: `period` of
+/// them, which are set apart and asked for NaNs at each use.
+template <class T>
+struct EntriesInOrder {
+  static constexpr bool is_one = false;
+  const Widened<T>* cos;
+  const Widened<T>* sin;
+  Index period;
+
+  explicit EntriesInOrder(const LaneEntries<T>& entries)
+      : cos(entries.arrays[0]), sin(entries.arrays[1]), period(entries.period) {}
+
+  HWY_INLINE Widened<T> entry(int array, Index lane) const {
+    return (array == 0 ? cos : sin)[lane];
+  }
+
+  HWY_INLINE EntriesInOrder from(Index lane) const {
+    EntriesInOrder moved = *this;
+    moved.cos += lane;
+    moved.sin += lane;
+    return moved;
+  }
+
+  template <class Kernel, class D>
+  HWY_INLINE typename Kernel::template Column<D> column(D d, Index lane) const {
+    return column_of<Kernel>(d, TableRow<typename Kernel::T>{cos, sin}, Run{}, lane,
+                             Turn<Swap::members>{Direction::forward});
+  }
+
+  HWY_INLINE Index run(Index lane) const { return period - lane; }
+};
+
 /// The coefficients of one step, for every step.
 template <class T, class Kernel, class D>
 struct OneEntry {
@@ -182,7 +214,8 @@ struct FewEntries {
   static constexpr Index step = lanes_of_step<T>;
   alignas(64) C values[4][static_cast<std::size_t>(step)];
 
-  LaneEntries<T> take(const LaneEntries<T>& entries, int arrays, Index lane, Index count) {
+  template <class Entries>
+  LaneEntries<T> take(const Entries& entries, int arrays, Index lane, Index count) {
     constexpr bool apart = is_bfloat16<T>;
     LaneEntries<T> few{{}, {}, step};
     for (int array = 0; array < arrays; ++array) {
