@@ -72,8 +72,6 @@ class TiledCrossing {
   /// Rows of several heads that share a tile where a head has fewer: with their results they stay
   /// in a first-level cache of 32 KiB.
   static constexpr Index rows_of_heads = 64;
-  /// Heads of so many rows each that share a tile.
-  static constexpr Index heads_of_entries = columns == ColumnsOf::x || sizeof(T) == 8 ? 4 : 2;
   /// Every column lies on a page of its own, which is found faster if it was used lately.
   static constexpr Index most_columns = 512;
   /// What transpose_tile reads or writes at a time, with the longest vectors.
@@ -100,19 +98,20 @@ class TiledCrossing {
     return bytes > near_caches ? Place::far_cache : Place::near_cache;
   }
 
-  /// Rows in memory or a far cache that jump from head to head are read whole.
+  /// Rows of x beyond the near caches are read whole, at once.
   Index pairs_of_tile() const {
     const bool whole_rows = columns == ColumnsOf::y && place_ != Place::near_cache;
     return sizeof(T) == 2 || whole_rows ? 64 : 32;
   }
 
-  /// From a row of x to the one that is asked for behind it, or 0. Processors do not look ahead
-  /// over such jumps, and preparing coefficients fills what they hold of the instructions to come,
-  /// so that the next row's loads begin late. Interleaved doubles take no longer without.
+  /// Rows beyond the near caches that jump from token to token are asked for ahead. Processors do
+  /// not look over such jumps, and preparing coefficients fills what they hold of the instructions
+  /// to come, so that the next row's loads begin late. Interleaved doubles take longer with it than
+  /// in tiles of four heads, which read 4 KiB of a token in one piece.
+  bool asks_for_rows() const { return sizeof(T) < 8 || kernel_.two_stores; }
   Index to_later_row() const {
     constexpr Index tokens = 4;
-    const bool asks = place_ != Place::near_cache && (sizeof(T) < 8 || kernel_.two_stores);
-    return asks ? tokens * block_.inner.x : 0;
+    return place_ != Place::near_cache && asks_for_rows() ? tokens * block_.inner.x : 0;
   }
 
   bool many_rows() const { return block_.inner.count >= rows_of_four_lines; }
@@ -142,6 +141,7 @@ class TiledCrossing {
   /// near caches tiles have several heads, and lie in the second-level cache. Where columns are
   /// read, that is worth while for 16-bit elements, whose entries are twice as long as a row.
   Index heads_of_tile() const {
+    const Index heads_of_entries = columns == ColumnsOf::y && asks_for_rows() ? 2 : 4;
     const bool share_entries =
         place_ != Place::near_cache && many_rows() && (columns == ColumnsOf::y || sizeof(T) == 2);
     const Index heads =

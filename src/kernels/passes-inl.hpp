@@ -150,8 +150,6 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       }
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
-      } else if constexpr (after == AfterRow::nothing) {
-        if (block.later != 0) ask_for_members(row, block.later, row_pairs);
       }
       if constexpr (after == AfterRow::copies) {
         const T* x = row.x_a - in_window;
@@ -160,6 +158,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       }
       row.advance(inner);
     }
+    if (block.later != 0) ask_for_later_rows<stores, after>(block, first.at(place), row_pairs);
     place.x += outer.x;
     place.y += outer.y;
     place.table += outer.table;
@@ -227,8 +226,6 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
       }
       if constexpr (stores == Stores::streaming) {
         if (asks_along) ask_for(row.x_a - in_window + later, plan.row_length);
-      } else if constexpr (after == AfterRow::nothing) {
-        if (block.later != 0) ask_for_members(row, block.later, pairs);
       }
       if (asks_later)
         ask_for_row_ahead(row.x_a - in_window - plan.offset, inner.x, plan.row_length);
@@ -236,6 +233,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
                                         row.y_a - out_window);
       row.advance(inner);
     }
+    if (block.later != 0) ask_for_later_rows<stores, after>(block, first.at(place), pairs);
     place.x += outer.x;
     place.y += outer.y;
     place.table += outer.table;

@@ -88,7 +88,8 @@ class Stretch;
 /// Rows that are rotated together, `streams` of the outer level at a time. If `lines` is not null,
 /// y is memory of that writer, which has its turn after each row. If `stretches` is not, rows are
 /// joined to that stretch, or, with a step of 1, each row of the inner level to one of its own.
-/// `later` elements behind each row of x lies one that is asked for, if it is not 0.
+/// `later` elements behind each row of x lies one that is asked for behind the inner level, if it
+/// is not 0.
 template <class T>
 struct Tile : RowBlock<T, Widened<T>> {
   LineWriter* lines = nullptr;
@@ -144,14 +145,21 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs, Index p
   }
 }
 
-/// Likewise for the members of `pairs` pairs of the row that lies `later` elements behind this one.
-template <class Kernel>
-HWY_INLINE void ask_for_members(const RowPointers<Kernel>& row, Index later, Index pairs) {
-  if constexpr (Kernel::in_step == 2) {
-    ask_for(row.x_a + later, 2 * pairs);
-  } else {
-    ask_for(row.x_a + later, pairs);
-    ask_for(row.x_b + later, pairs);
+/// Asks for `pairs` pairs of each of the rows that lie `block.later` elements behind those of the
+/// inner level, of which `row` is the first. Only passes through the caches that do nothing after a
+/// row have any.
+template <Stores stores, AfterRow after, class Kernel, class Block>
+HWY_INLINE void ask_for_later_rows([[maybe_unused]] const Block& block,
+                                   [[maybe_unused]] RowPointers<Kernel> row,
+                                   [[maybe_unused]] Index pairs) {
+  if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
+    row.x_a += block.later;
+    row.x_b += block.later;
+    for (Index left = block.inner.count; left > 0; --left) {
+      ask_for(row.x_a, Kernel::in_step * pairs);
+      if constexpr (Kernel::in_step == 1) ask_for(row.x_b, pairs);
+      row.advance(block.inner);
+    }
   }
 }
 
