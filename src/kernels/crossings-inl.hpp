@@ -104,10 +104,10 @@ class TiledCrossing {
     return sizeof(T) == 2 || whole_rows ? 64 : 32;
   }
 
-  /// Rows beyond the near caches that jump from token to token are asked for ahead. Processors do
-  /// not look over such jumps, and preparing coefficients fills what they hold of the instructions
-  /// to come, so that the next row's loads begin late. Interleaved doubles take longer with it than
-  /// in tiles of four heads, which read 4 KiB of a token in one piece.
+  /// Rows beyond the near caches that jump from token to token are asked for. Processors do not
+  /// look ahead over such jumps, and preparing coefficients fills what they hold of the
+  /// instructions to come, so that the next row's loads begin late. Interleaved doubles take longer
+  /// with it than in tiles of four heads, which read 4 KiB of a token in one piece.
   bool asks_for_rows() const { return sizeof(T) < 8 || kernel_.two_stores; }
   Index to_later_row() const {
     constexpr Index tokens = 4;

@@ -19,6 +19,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -150,11 +151,12 @@ struct EntriesInOrder {
   const Widened<T>* sin;
   Index period;
 
-  explicit EntriesInOrder(const LaneEntries<T>& entries)
+  HWY_INLINE explicit EntriesInOrder(const LaneEntries<T>& entries)
       : cos(entries.arrays[0]), sin(entries.arrays[1]), period(entries.period) {}
 
   HWY_INLINE Widened<T> entry(int array, Index lane) const {
-    return (array == 0 ? cos : sin)[lane];
+    const Widened<T> value = (array == 0 ? cos : sin)[lane];
+    return std::isnan(value) ? std::numeric_limits<Widened<T>>::quiet_NaN() : value;
   }
 
   HWY_INLINE EntriesInOrder from(Index lane) const {
