@@ -78,6 +78,8 @@ class TiledCrossing {
   static constexpr Index columns_of_stage = columns == ColumnsOf::x ? line : elements_of_block<T>;
   /// Columns that are asked for before they are read.
   static constexpr Index columns_ahead = 4;
+  /// Likewise from a token's rows to those that are asked for.
+  static constexpr Index tokens_ahead = 4;
 
   /// Rows next to each other in each of some heads.
   struct Strip {
@@ -98,21 +100,16 @@ class TiledCrossing {
     return bytes > near_caches ? Place::far_cache : Place::near_cache;
   }
 
-  /// Rows of x beyond the near caches are read whole, at once.
-  Index pairs_of_tile() const {
-    const bool whole_rows = columns == ColumnsOf::y && place_ != Place::near_cache;
-    return sizeof(T) == 2 || whole_rows ? 64 : 32;
-  }
+  /// Rows of x that lie beyond the near caches are read whole, at once.
+  bool reads_far_rows() const { return columns == ColumnsOf::y && place_ != Place::near_cache; }
+  Index pairs_of_tile() const { return sizeof(T) == 2 || reads_far_rows() ? 64 : 32; }
 
-  /// Rows beyond the near caches that jump from token to token are asked for. Processors do not
+  /// Such rows, which jump from token to token, are asked for. Processors do not
   /// look ahead over such jumps, and preparing coefficients fills what they hold of the
   /// instructions to come, so that the next row's loads begin late. Interleaved doubles take longer
   /// with it than in tiles of four heads, which read 4 KiB of a token in one piece.
-  bool asks_for_rows() const { return sizeof(T) < 8 || kernel_.two_stores; }
-  Index to_later_row() const {
-    constexpr Index tokens = 4;
-    return place_ != Place::near_cache && asks_for_rows() ? tokens * block_.inner.x : 0;
-  }
+  bool asks_for_rows() const { return reads_far_rows() && (sizeof(T) < 8 || kernel_.two_stores); }
+  Index to_later_row() const { return asks_for_rows() ? tokens_ahead * block_.inner.x : 0; }
 
   bool many_rows() const { return block_.inner.count >= rows_of_four_lines; }
 
@@ -141,9 +138,9 @@ class TiledCrossing {
   /// near caches tiles have several heads, and lie in the second-level cache. Where columns are
   /// read, that is worth while for 16-bit elements, whose entries are twice as long as a row.
   Index heads_of_tile() const {
-    const Index heads_of_entries = columns == ColumnsOf::y && asks_for_rows() ? 2 : 4;
+    const Index heads_of_entries = asks_for_rows() ? 2 : 4;
     const bool share_entries =
-        place_ != Place::near_cache && many_rows() && (columns == ColumnsOf::y || sizeof(T) == 2);
+        many_rows() && (reads_far_rows() || (sizeof(T) == 2 && place_ != Place::near_cache));
     const Index heads =
         share_entries ? heads_of_entries : rows_of_heads / std::max<Index>(1, block_.inner.count);
     return std::clamp<Index>(heads, 1, std::max<Index>(1, block_.outer.count));

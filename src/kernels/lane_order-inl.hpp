@@ -189,8 +189,8 @@ bool table_has_coefficients(const Plane& plane, Direction direction, const LaneP
       plane.levels.level[0].table != 1)
     return false;
   const bool is_long = again == ReadAgain::from_any_cache && plane.period >= 4 * lanes_of_step<T>;
-  if (plane.repeats == 1) return !is_bfloat16<T> || is_long;
-  if (is_bfloat16<T>) return false;
+  if (is_bfloat16<T>) return is_long && plane.repeats == 1;
+  if (plane.repeats == 1) return true;
   const bool begins_on_line = elements_to_line(to.y_a) == 0 && elements_to_line(to.y_b) == 0;
   return plane.period % lanes_of_step<T> == 0 && (stores == Stores::cached || begins_on_line);
 }

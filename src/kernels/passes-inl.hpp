@@ -158,7 +158,7 @@ HWY_INLINE void pass_columns(D d, const RowPlan& plan, const Run& run, const Blo
       }
       row.advance(inner);
     }
-    if (block.later != 0) ask_for_later_rows<stores, after>(block, first.at(place), row_pairs);
+    ask_for_later_rows<stores, after>(block, first.at(place), row_pairs, plan.rotary_dims / 2);
     place.x += outer.x;
     place.y += outer.y;
     place.table += outer.table;
@@ -233,7 +233,7 @@ HWY_NOINLINE void pass_many_columns(D d, const RowPlan& plan, const Run& run, In
                                         row.y_a - out_window);
       row.advance(inner);
     }
-    if (block.later != 0) ask_for_later_rows<stores, after>(block, first.at(place), pairs);
+    ask_for_later_rows<stores, after>(block, first.at(place), pairs, plan.rotary_dims / 2);
     place.x += outer.x;
     place.y += outer.y;
     place.table += outer.table;

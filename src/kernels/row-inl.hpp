@@ -145,19 +145,20 @@ HWY_INLINE void ask_for_row(const RowPointers<Kernel>& row, Index pairs, Index p
   }
 }
 
-/// Asks for `pairs` pairs of each of the rows that lie `block.later` elements behind those of the
-/// inner level, of which `row` is the first. Only passes through the caches that do nothing after a
-/// row have any.
+/// Likewise for each of the rows that lie `block.later` elements behind those of the inner level,
+/// of which `row` is the first. Only passes through the caches that do nothing after a row have
+/// any.
 template <Stores stores, AfterRow after, class Kernel, class Block>
 HWY_INLINE void ask_for_later_rows([[maybe_unused]] const Block& block,
                                    [[maybe_unused]] RowPointers<Kernel> row,
-                                   [[maybe_unused]] Index pairs) {
+                                   [[maybe_unused]] Index pairs,
+                                   [[maybe_unused]] Index pairs_of_window) {
   if constexpr (stores == Stores::cached && after == AfterRow::nothing) {
+    if (block.later == 0) return;
     row.x_a += block.later;
     row.x_b += block.later;
     for (Index left = block.inner.count; left > 0; --left) {
-      ask_for(row.x_a, Kernel::in_step * pairs);
-      if constexpr (Kernel::in_step == 1) ask_for(row.x_b, pairs);
+      ask_for_row(row, pairs, pairs_of_window);
       row.advance(block.inner);
     }
   }

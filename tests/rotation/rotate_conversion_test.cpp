@@ -76,8 +76,9 @@ std::uint16_t bits_of(Scalar v) {
   return bits;
 }
 
-template <class Scalar>
-Scalar of_bits(std::uint16_t bits) {
+template <class Scalar, class Bits>
+Scalar of_bits(Bits bits) {
+  static_assert(sizeof(Scalar) == sizeof bits);
   Scalar v;
   std::memcpy(static_cast<void*>(&v), &bits, sizeof v);
   return v;
@@ -208,8 +209,7 @@ TYPED_TEST(Conversion, NanStaysNan) {
   for (const std::uint32_t nan :
        {0x7fc00000U, 0x7fffffffU, 0xffffffffU, 0x7f800001U, 0xff80ffffU, 0x7fffe000U}) {
     on_every_target([&](PairKind kind, bool full_width) {
-      float value;
-      std::memcpy(&value, &nan, sizeof value);
+      const auto value = of_bits<float>(nan);
       const std::vector<float> cos(static_cast<std::size_t>(full_width ? 2 * pairs : pairs), value);
       const std::vector<float> sin(cos.size(), 0.25F);
       const std::vector<TypeParam> x(static_cast<std::size_t>(2 * pairs), TypeParam(1));
@@ -230,9 +230,7 @@ TYPED_TEST(Conversion, NanStaysNan) {
 TYPED_TEST(Conversion, OneNanSpoilsOnePair) {
   constexpr Index pairs = 64;
   constexpr Index rows = 40;
-  constexpr std::uint32_t nan = 0x7fffffffU;
-  float value;
-  std::memcpy(&value, &nan, sizeof value);
+  const auto value = of_bits<float>(std::uint32_t{0x7fffffff});
   on_every_target([&](PairKind kind, bool full_width) {
     for (Index at = 0; at < 2 * pairs; ++at) {
       const Index pair = at / 2;
@@ -267,9 +265,7 @@ TYPED_TEST(Conversion, OneNanSpoilsOnePair) {
 TYPED_TEST(Conversion, OneNanOfATableInTheOrderOfRowsSpoilsOnePair) {
   constexpr Index pairs = 4;
   constexpr Index pair = pairs - 1;
-  constexpr std::uint32_t nan = 0x7fffffffU;
-  float value;
-  std::memcpy(&value, &nan, sizeof value);
+  const auto value = of_bits<float>(std::uint32_t{0x7fffffff});
   for (const Index rows : {Index{160}, Index{163}}) {
     const std::vector<TypeParam> x(static_cast<std::size_t>(2 * pairs * rows), TypeParam(1));
     for (const Index row : {Index{0}, Index{77}, Index{128}, rows - 1}) {

@@ -167,7 +167,8 @@ TEST(RotateOrders, FromLongColumns) {
   rotate_between<double>(from_an_odd_element, features_fastest, {260});
 }
 
-// Two heads of so many elements are passed together, and then the third; of doubles, all three.
+// Two heads of so many elements are passed together, and then the third; of interleaved
+// doubles, all three.
 TEST(RotateOrders, FromFastestFeaturesOfHeadsInsideTokens) {
   rotate_between<float>(heads_inside_tokens, features_slowest, some_lines, long_rows);
   rotate_between<double>(heads_inside_tokens, features_slowest, {40}, long_rows);
